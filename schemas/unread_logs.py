@@ -19,7 +19,7 @@ class UnreadLog:
     """Logs of one kind. `agent`: its agent; `what`: a description. `instead`: a hint at readable logs.
 
     `types`: values of `type` in their events; `names`: without types, each object has at least one of these. `looks`: whether
-    an object with such a type or name is one of them. `tables`: a pattern of the statements that make the tables of a database.
+    an object with such a type or name is one of them. `tables`: patterns of statements that make tables, each in the database.
     """
 
     agent: str
@@ -27,7 +27,7 @@ class UnreadLog:
     types: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
     looks: Looks = lambda _: False
-    tables: re.Pattern[bytes] | None = None
+    tables: tuple[re.Pattern[bytes], ...] = ()
     instead: str = ""
 
     def __str__(self) -> str:
@@ -150,6 +150,8 @@ _BEGINNING = 200
 _CLINE = "Cline, Roo Code or Kilo Code"
 _KIRO = "Kiro"
 _OPENCODE = "OpenCode's storage"
+_OF_CRUSH = _tables("sessions", "summary_message_id")
+"""Crush began as a copy of OpenCode, and has added the provider of a message since before its first release."""
 _LOGS = "its own logs and OTLP are"
 _SERVICES = (
     ("Claude Code", "claude_code."),
@@ -167,17 +169,18 @@ UNREAD = (
     UnreadLog("Goose", "Goose's outputs", names=("metadata",), looks=_goose_output),
     UnreadLog("Goose", "Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
     UnreadLog("Goose", "Goose's session files", names=("working_dir",), looks=_goose_session),
-    UnreadLog("Goose", "Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
+    UnreadLog("Goose", "Goose's database", tables=(_tables("sessions", "accumulated_total_tokens"),)),
     UnreadLog(_CLINE, "Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
     UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code", names=("role",), looks=_cline_api_message),
     UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", names=("tokensIn",), looks=_has("ts", "task", "tokensOut")),
     UnreadLog(_CLINE, "Cline's session files", names=("started_at",), looks=_cline_session),
     UnreadLog("Crush", "Crush's session files", names=("meta", "prompt_tokens"), looks=_crush_session),
-    UnreadLog("Crush", "Crush's database", tables=_tables("sessions", "summary_message_id")),
+    UnreadLog("Crush", "Crush's database", tables=(_OF_CRUSH, _tables("messages", "provider"))),
+    UnreadLog(_OPENCODE, "Database of OpenCode before 2025-09", tables=(_OF_CRUSH,)),  # Crush went on with it
     UnreadLog(_KIRO, "Kiro's session files", names=("kind",), looks=_kiro_line),
     UnreadLog(_KIRO, "Kiro's states of sessions", names=("session_state",), looks=_has("session_id", "cwd")),
     UnreadLog(_KIRO, "Kiro's chat files", names=("actionId",), looks=_has("executionId", "chat")),
-    UnreadLog(_KIRO, "Kiro's database", tables=_tables("conversations_v2", "value")),
+    UnreadLog(_KIRO, "Kiro's database", tables=(_tables("conversations_v2", "value"),)),
     UnreadLog("Mistral Vibe", "Mistral Vibe's session files", names=("metadata", "stats"), looks=_vibe_session),
     UnreadLog("gptme", "gptme's conversations", names=("role",), looks=_gptme_message),
     UnreadLog(
@@ -185,7 +188,7 @@ UNREAD = (
     ),
     UnreadLog("Continue", "Continue's events of development data", names=("generatedTokens",), looks=_has("eventName", "schema")),
     UnreadLog("Zed", "Zed's thread files", names=("request_token_usage",), looks=_has("messages")),
-    UnreadLog("Zed", "Zed's database", tables=_tables("threads", "data_type")),
+    UnreadLog("Zed", "Zed's database", tables=(_tables("threads", "data_type"),)),
     UnreadLog("Antigravity", "Antigravity's result records", names=("conversation_id",), looks=_has("duration_seconds", "usage")),
     UnreadLog(
         "Antigravity", "Antigravity's transcripts", frozenset(("USER_INPUT", "PLANNER_RESPONSE")), looks=_has("step_index", "source")
@@ -193,15 +196,15 @@ UNREAD = (
     UnreadLog("Augment", "Augment's session files", names=("chatHistory",), looks=_has("sessionId")),
     UnreadLog("Copilot Chat", "Session files of Copilot Chat", names=("responderUsername", "v"), looks=_copilot_chat),
     UnreadLog("Cursor's editor", "Transcripts of Cursor's editor", names=("role",), looks=_cursor_message),
-    UnreadLog("Cursor's editor", "Database of Cursor's editor", tables=_tables("cursorDiskKV", "key")),
+    UnreadLog("Cursor's editor", "Database of Cursor's editor", tables=(_tables("cursorDiskKV", "key"),)),
     UnreadLog(
         _OPENCODE, "Sessions in OpenCode's storage", names=("projectID",), looks=_has("directory", "time", "version"), instead=_EXPORT
     ),
-    UnreadLog(_OPENCODE, "OpenCode's database", tables=_tables("part", "message_id"), instead=_EXPORT),
+    UnreadLog(_OPENCODE, "OpenCode's database", tables=(_tables("part", "message_id"),), instead=_EXPORT),
     UnreadLog(
         "Copilot CLI's database",
         "Copilot CLI's database",
-        tables=_tables("assistant_usage_events", "model"),
+        tables=(_tables("assistant_usage_events", "model"),),
         instead="`events.jsonl` of each session is",
     ),
     UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", names=("method",), looks=_acp_update),
@@ -249,4 +252,4 @@ def unread_result(value: dict[str, Any]) -> UnreadLog | None:
 
 def unread_database(beginning: bytes) -> UnreadLog | None:
     """Return the kind of a SQLite database by its first bytes."""
-    return next((log for log in UNREAD if log.tables and log.tables.search(beginning)), None)
+    return next((log for log in UNREAD if log.tables and all(table.search(beginning) for table in log.tables)), None)

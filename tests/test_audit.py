@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Context, Rows
+from ingest.agents.shared.tokens import CUT_OFF
 from ingest.claims import Claim, extract
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
@@ -65,6 +66,7 @@ FIRES: dict[str, list[str]] = {
     "cost_sum": found(run(), usage(cost_reported_usd=Decimal("0.2")), usage(cost_reported_usd=Decimal("0.04"))),
     "usage_above_total": found(run(cache_read_tokens=0, usage_cache_read_tokens=30)),
     "cache_split": found(run(), usage(cache_write_tokens=5, cache_write_5m_tokens=4, cache_write_1h_tokens=2)),
+    "doubtful_usage": found(run(), usage(tokens_basis="lower_bound", tokens_basis_reason=f"A step has no end. {CUT_OFF}")),
     "zero_cost": found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0))),
     "guessed_price": found(run(), usage(cost_basis="unknown")),
     "silent_failure": found(run(outcome=Outcome.EXECUTION_ERROR, result=None)),
@@ -90,6 +92,7 @@ SILENT: dict[str, list[list[str]]] = {
     ],
     "usage_above_total": [found(run(input_tokens=30, usage_input_tokens=30)), found(run(usage_input_tokens=30))],
     "cache_split": [found(run(), usage(cache_write_tokens=6, cache_write_5m_tokens=4)), found(run(), usage(cache_write_5m_tokens=4))],
+    "doubtful_usage": [found(run(), usage()), found(run(), usage(tokens_basis="upper_bound", tokens_basis_reason="It was forked."))],
     "zero_cost": [
         found(run(cost_reported_usd=Decimal(0), output_tokens=0, duration_api_ms=0)),
         found(run(cost_reported_usd=None)),

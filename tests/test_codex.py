@@ -239,6 +239,10 @@ LOGS = {
     "codex_resumed": thread(completed(uncached=10), completed(uncached=30)),
     "codex_rollout": lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10, read=90, output=5)),
     "codex_rollout_began": lines(meta(uuid7(STARTED, 1))),
+    "codex_reverted": lines(
+        meta(uuid7(STARTED, 1), 90, history_mode="paginated", history_base={"thread_id": uuid7(STARTED, 1), "end_ordinal_exclusive": 1}),
+        *turn(100, uncached=7, output=2),
+    ),
 }
 """Logs of three runs: see `test_orders_of_logs`."""
 

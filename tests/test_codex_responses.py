@@ -248,6 +248,76 @@ def test_a_fork_without_the_totals_of_its_parent_goes_on_with_them() -> None:
     assert told(responses_in(lines(meta(CHILD, 100, forked_from_id=MAIN), *own))) == [(30, 0, 0)]
 
 
+def page(session: str, seconds: float, *own: Line, base: str | None = None, **more: Any) -> str:
+    """A file that continues another one, without a copy of its lines."""
+    history = {"thread_id": base or session, "end_ordinal_exclusive": 8, "end_byte_offset": 3107}
+    return lines(meta(session, seconds, history_mode="paginated", history_base=history, **more), *own)
+
+
+def asked(seconds: float, turn_seconds: float, total: dict[str, int], last: dict[str, int]) -> list[Line]:
+    """A request of the turn that began at `turn_seconds`."""
+    return [context(seconds, turn_id=uuid7(STARTED + timedelta(seconds=turn_seconds))), count(seconds, total=total, last=last)]
+
+
+FIRST = [
+    *asked(10, 9, {"uncached": 10}, {"uncached": 10}),
+    *asked(11, 9, {"uncached": 20, "read": 10}, {"uncached": 10, "read": 10}),
+    *asked(20, 19, {"uncached": 25, "read": 30}, {"uncached": 5, "read": 20}),
+]
+
+
+def test_a_thread_that_was_reverted_goes_on_in_another_file_with_the_total_before_the_turn() -> None:
+    later = asked(90, 89, {"uncached": 27, "read": 40}, {"uncached": 7, "read": 30})
+    assert sorted(told(merged(lines(meta(MAIN), *FIRST), page(MAIN, 88, *later)))) == [(5, 20, 0), (7, 30, 0), (10, 0, 0), (10, 10, 0)]
+    [first, second] = found_in(lines(meta(MAIN), *FIRST) + page(MAIN, 88, *later))
+    assert (first.rows.run.input_tokens, second.rows.run.input_tokens) == (25, 7), "in one log, too"
+
+
+def test_the_next_page_of_a_thread_may_begin_within_a_turn() -> None:
+    """Its responses are numbered anew; the turn is older than the page, and yet no copy."""
+    later = asked(90, 19, {"uncached": 26, "read": 70}, {"uncached": 1, "read": 40})
+    again = asked(99, 19, {"uncached": 28, "read": 80}, {"uncached": 2, "read": 10})
+    texts = lines(meta(MAIN), *FIRST), page(MAIN, 88, *later), page(MAIN, 98, *again, base=GRANDCHILD)
+    assert sorted(told(merged(*texts))) == sorted([(10, 0, 0), (10, 10, 0), (5, 20, 0), (1, 40, 0), (2, 10, 0)])
+
+
+@pytest.mark.parametrize("inherited", [20, 0])
+@pytest.mark.parametrize("more", [{"forked_from_id": MAIN}, {"parent_thread_id": MAIN}])
+def test_a_fork_by_reference_has_only_its_own(inherited: int, more: dict[str, str]) -> None:
+    """Whether its counter goes on or begins anew."""
+    own = [
+        *asked(201, 200, {"uncached": inherited + 3, "output": 1}, {"uncached": 3, "output": 1}),
+        *asked(202, 200, {"uncached": inherited + 7, "output": 3}, {"uncached": 4, "output": 2}),
+    ]
+    rows = responses_in(page(CHILD, 100, *own, base=MAIN, **more))
+    assert (told(rows), {row["tokens_basis"] for row in rows}) == ([(3, 0, 1), (4, 0, 2)], {"exact"})
+
+
+def test_records_of_usage_alone_count_on_every_page() -> None:
+    def one(seconds: float, total: int) -> list[Line]:
+        used = {"thread_token_usage": usage(uncached=total)}
+        line = event(seconds, {"usage": usage(uncached=10)} | used, "token_usage_record")
+        return [context(seconds, turn_id=uuid7(STARTED)), line]
+
+    assert told(merged(lines(meta(MAIN), *one(1, 10)), page(MAIN, 50, *one(51, 20)))) == [(10, 0, 0)] * 2
+
+
+def test_a_reverted_thread_is_one_run_with_its_last_end(store: Store, tmp_path: Path) -> None:
+    first = lines(meta(MAIN), *turn(1, uncached=10, read=90, output=5), *turn(50, uncached=20, read=190, output=9))
+    own = turn(100, uncached=17, read=100, output=11)
+    own[3]["payload"]["call_id"] = "another"
+    own[4]["payload"]["info"]["last_token_usage"] = own[5]["payload"]["info"]["last_token_usage"] = usage(uncached=7, read=10, output=6)
+    own[6]["payload"]["last_agent_message"] = "It is 3x faster."
+    own[2]["payload"]["message"] = "No, otherwise."
+    for name, text in {"b": page(MAIN, 99, *own), "a": first}.items():
+        (tmp_path / f"{name}.jsonl").write_text(text)
+        ingest_paths(store, tmp_path / f"{name}.jsonl")
+    [run] = runs_in_store(store)
+    assert (counts(run), run["responses"], run["tokens_basis"]) == ((27, 200, 15), 3, "exact")
+    assert (run["claimed_speedup"], run["prompt"]) == (3, "Make it faster.")
+    assert (run["started_at"], run["ended_at"]) == (STARTED.replace(microsecond=0), STARTED + timedelta(seconds=103))
+
+
 @pytest.mark.parametrize("first", [4, "4"])
 def test_a_subagent_says_which_line_is_its_first(first: int | str) -> None:
     child = meta(CHILD, 100, parent_thread_id=MAIN, subagent_history_start_ordinal=first)

@@ -105,12 +105,13 @@ def test_a_resumed_session_counts_once(
     assert (counts(run), run["credits"], run["tokens_basis"], run["num_turns"]) == (figures, premium, basis, 2)
 
 
-def test_a_session_that_crashed_has_no_tokens(store: Store, tmp_path: Path) -> None:
+def test_a_session_that_crashed_has_the_output_of_its_messages(store: Store, tmp_path: Path) -> None:
     [run] = ingested(store, tmp_path, events=lines(*whole()[:-1]))
-    assert (run["outcome"], counts(run), run["credits"], run["tokens_basis"]) == ("interrupted", (None,) * 4, None, "unknown")
+    assert (run["outcome"], counts(run), run["credits"], run["tokens_basis"]) == ("interrupted", (*(None,) * 3, 10), None, "lower_bound")
     with store.reading() as connection:
-        [(reason,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
-    assert reason == "The log has no token counts but the output of its messages, 10 tokens."
+        assert ("doubtful_usage",) in connection.sql("select rule from findings").fetchall()
+    [run] = read_log(lines(start(), *turn(1, output=0)[:1]))
+    assert (counts(run), run["tokens_basis"]) == ((None,) * 4, "unknown"), "and none, where no message has any"
     [run] = read_log(lines(*whole(), event(20, "session.resume"), *turn(21)))
     assert (run["outcome"], run["input_tokens"], run["tokens_basis"]) == ("interrupted", 100, "lower_bound"), "resumed, and crashed then"
 
@@ -174,13 +175,18 @@ def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint() -> None
         for second, nano in ((5, 10**9), (8, 3 * 10**9))
     ]
     [run] = read_log(lines(*billed([*whole()[:-1], *points])))
-    assert (run["outcome"], run["cost_own_usd"], run["credits"], counts(run)) == ("interrupted", Decimal("0.03"), 3, (None,) * 4)
+    assert (run["outcome"], run["cost_own_usd"], run["credits"], counts(run)) == ("interrupted", Decimal("0.03"), 3, (*(None,) * 3, 10))
 
 
-def test_a_printed_stream_has_premium_requests_and_no_tokens() -> None:
+def test_a_printed_stream_has_premium_requests_and_the_output_of_its_messages() -> None:
     [run] = read_log(lines(*printed()))
     assert (run["session_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
-    assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == ("completed", (None,) * 4, "It is 2x faster.", "stream")
+    assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == (
+        "completed",
+        (*(None,) * 3, 10),
+        "It is 2x faster.",
+        "stream",
+    )
     [run] = read_log(lines(*printed(exitCode=1)))
     assert (run["outcome"], run["errors"]) == ("execution_error", "exit code 1")
 

@@ -91,6 +91,21 @@ def test_the_total_tells_whether_the_cache_is_inside_the_input(told: tuple[int |
     assert (run["input_tokens"], run["cache_read_tokens"], run["tokens_basis"]) == (uncached, told[2], basis)
 
 
+def test_an_answer_of_inspects_own_cache_is_not_paid() -> None:
+    """It has an event with the tokens of the first answer, and no entry in the model usage of its sample."""
+    model = "anthropic/claude-sonnet-4-6"
+    live = {"event": "model", "model": model, "output": {"usage": usage(), "time": 1.5}, "timestamp": "2025-05-12T20:27:37-04:00"}
+    cached = live | {"cache": "read"}
+    paid = sample(1, events=[live, cached], model_usage={model: usage()})
+    first, second, oldest = read_log(
+        log(paid, sample(2, events=[cached, cached], model_usage={}), sample(3, events=[live, cached], model_usage=None), model=model)
+    )
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "tokens_basis", "duration_api_ms", "num_turns")
+    assert [first[name] for name in names] == [100, 10, 0, 0, "exact", 1500, 2]
+    assert [second[name] for name in names] == [0, 0, 0, 0, "exact", None, 2]
+    assert [oldest[name] for name in names] == [100, 10, 0, 0, "exact", 1500, 2]
+
+
 def test_a_retried_evaluation_carries_samples_over_once(store: Store, tmp_path: Path) -> None:
     cancelled = log(sample(1), status="cancelled")
     runs = stored(store, tmp_path, log(sample(1), sample(2), run_id="LATER"), cancelled)

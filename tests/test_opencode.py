@@ -16,7 +16,7 @@ from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import ingested, lines, read_log, runs_in, tools_of
+from tests.documents import ingested, kept_in, lines, read_log, runs_in, tools_of
 
 BEGAN = 1_767_036_055_000
 
@@ -80,6 +80,28 @@ def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Pa
     assert (float(run["cost_own_usd"]), run["duration_ms"], run["model"]) == (0.002, 1300, None)
     assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("Step 1: it is 2x faster.", 2, "stream")
     assert tools_of(store) == [("bash", 2, 1)]
+
+
+def doubled(number: int, given: int, read: int, written: int, output: int = 5) -> list[dict[str, Any]]:
+    """A step whose input includes the cache, and whose total counts it twice."""
+    events = step(number, "tool-calls")
+    cache = {"read": read, "write": written}
+    total = given + read + written + output
+    events[-1]["part"]["tokens"] = {"total": total, "input": given, "output": output, "reasoning": 0, "cache": cache}
+    return events
+
+
+def test_an_input_that_includes_the_cache_in_every_step_is_counted_without_it() -> None:
+    """As Bedrock reports GPT-5.6. Once it may be by chance, and among others it is: then it is a bound, if it is one."""
+    first, second = doubled(0, 4998, 3000, 2000), doubled(1, 9011, 5000, 4008, output=7)
+    [run] = kept_in(lines(*first, *second))
+    [model] = run.models
+    assert (model.input_tokens, model.cache_read_tokens, model.cache_write_tokens, model.output_tokens) == (3, 8000, 6008, 12)
+    assert model.basis == "estimate"
+    [run] = kept_in(lines(*first))
+    assert (run.models[0].input_tokens, run.models[0].basis) == (4998, "upper_bound")
+    [run] = kept_in(lines(*first, *doubled(1, 100, 5000, 4000)))
+    assert (run.models[0].input_tokens, run.models[0].basis) == (5098, "exact")
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
 @given(st.sampled_from(sorted(SISTERS)), st.integers(0, 1000))
 @example("pi", 1)
 @example("claude", 2)
+@example("codex", 4)
 @written_down()
 def test_what_is_undone_is_as_if_it_had_never_come(agent: str, seed: int) -> None:
     logs = SISTERS[agent]

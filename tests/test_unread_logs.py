@@ -106,12 +106,14 @@ LOGS |= {
     "Gemini CLI telemetry in a file": [{"attributes": {"event.name": "gemini_cli.api_response"}, "body": "x"}],
     "Qwen Code telemetry in a file": [{"attributes": {"event.name": "qwen-code.api_response"}, "body": "x"}],
 }
+OF_CRUSH = "create table sessions (id text primary key, parent_session_id text, summary_message_id text)"
 TABLES = {
     "Goose's database": "create table sessions (id text primary key, working_dir text not null, accumulated_total_tokens integer)",
     "Kiro's database": "create table conversations_v2 (key text, conversation_id text, value text, created_at integer)",
     "Zed's database": "create table threads (id text primary key, summary text, updated_at text, data_type text, data blob)",
     "Database of Cursor's editor": "create table cursorDiskKV (key text unique on conflict replace, value blob)",
-    "Crush's database": "create table sessions (id text primary key, parent_session_id text, summary_message_id text)",
+    "Crush's database": f"{OF_CRUSH}; create table messages (id text primary key, parts text, model text, provider text)",
+    "Database of OpenCode before 2025-09": f"{OF_CRUSH}; create table messages (id text primary key, parts text, model text)",
     "OpenCode's database": "create table `part` (`id` text primary key, `message_id` text not null, data text)",
     "Copilot CLI's database": "create table assistant_usage_events (id integer primary key, session_id text, model text not null)",
 }
@@ -144,7 +146,7 @@ def test_databases_are_told_by_their_tables(store: Store, tmp_path: Path) -> Non
     for number, table in enumerate([*TABLES.values(), "create table sessions (id text, total_tokens integer)"]):
         connection = sqlite3.connect(tmp_path / f"{number}.db")
         connection.execute("create table settings (name text)")
-        connection.execute(table)
+        connection.executescript(table)
         connection.close()
     ingest_paths(store, *tmp_path.glob("*.db"))
     assert [detail.split(" is not read yet")[0] for _, detail in rejects_of(store)] == sorted(TABLES)

@@ -302,7 +302,7 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     assert "≥ 100" in first
     assert "≥" not in second
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
-    assert "≥: 1 of 2 has only the output count of the start" in answer(store, Request()).note
+    assert "≥: 1 of 2 is counted only in part" in answer(store, Request()).note
     add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
     lines = draw(answer(store, Request()), 160).body.decode().splitlines()
     assert "≤ $0.0100" in next(line for line in lines if line.startswith("2026-02-03"))

@@ -81,8 +81,8 @@ of_responses as (
         'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project, responses.at as used_at,
         response_id, responses.model,
         {SUBAGENT} as subagent,
-        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools,
-        limit_resets_at,
+        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, tools, failed_tools, limit_resets_at,
+        not output_is_final or responses.tokens_basis = 'lower_bound' as is_bound,
         case when output_is_final then responses.tokens_basis else 'lower_bound' end as basis
     from responses
     join wanted using (run_id)

@@ -128,8 +128,8 @@ def limits(used: Usage) -> list[str]:
     if known < of:
         said.append(f"List-price cost is based on {known:,} of {of:,} responses and runs; for the others no price is known.")
     if count := total[LOWER_BOUNDS]:
-        has = "has" if count == 1 else "have"
-        said.append(f"≥: {count:,} of {of:,} {has} only the output count of the start; the true figures are higher.")
+        verb = "is" if count == 1 else "are"
+        said.append(f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher.")
     if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != "≥ ":
         said.append(f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}.")
     outside = [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."] if total[OUTSIDE] else []

@@ -93,6 +93,8 @@ class Context(NamedTuple):
     process: Process = Process()
     is_verified: bool = False
     """Whether the harness checked the work, which it does when the agent has ended."""
+    is_cut: bool = False
+    """Whether the source ends in the middle of a line, within the run."""
 
 
 def columns_of(context: Context) -> dict[str, Any]:

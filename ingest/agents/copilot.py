@@ -1,6 +1,7 @@
 """GitHub's Copilot CLI: the events of a session (`events.jsonl`) or of `copilot -p --output-format json`, and older session files.
 
-Tokens are only logged at a shutdown, so a crashed session has none, nor has the printed stream, which ends with a `result`. Users pay for
+Tokens are only logged at a shutdown: a session without one, as a crash and `/new` leave it (github/copilot-cli#3994), and the printed
+stream, which ends with a `result`, have only the output of their messages. Users pay for
 premium requests, and since 2026-06-01 for AI credits: Copilot bills by use, and a credit is $0.01 (docs.github.com, usage-based billing).
 """
 
@@ -30,7 +31,7 @@ from ingest.agents.shared.runs import (
     wire_record,
 )
 from ingest.agents.shared.texts import outcome_of_error
-from ingest.agents.shared.tokens import Tokens, unrecorded
+from ingest.agents.shared.tokens import Tokens, output_alone
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
@@ -227,12 +228,11 @@ class _Session(OpenRun):
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        """Return tokens and cost by model; without tokens if no shutdown logged them."""
+        """Return tokens and cost by model; only the output of the messages if no shutdown logged the tokens."""
         tokens = self.totals.tokens()
         if not tokens:
             output = self.output_by_model or ({self.model: 0} if self.model else {})
-            reason = "The log has no token counts but the output of its messages, {:,} tokens."
-            return [unrecorded(model, reason.format(count)) for model, count in output.items()]
+            return [output_alone(model, count) for model, count in output.items()]
         basis, doubt = TokensBasis.EXACT, None
         if not self.is_over:
             basis, doubt = TokensBasis.LOWER_BOUND, "The session went on after the last count of its tokens."

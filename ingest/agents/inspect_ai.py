@@ -2,7 +2,8 @@
 
 A log is one document with its samples, or a header followed by samples, as read from an `.eval` archive. A retried evaluation copies
 finished samples with their uuid, which is the id of the run. Tokens come from the samples: the log's sums may cover more samples than it
-contains, and include scorers outside of them.
+contains, and include scorers outside of them. What Inspect's own cache answered has events, but was not paid (UKGovernmentBEIS/
+inspect_ai#3946).
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
     told = sample.events or (sample.transcript.events if sample.transcript else None) or ()
     events = [InspectEvent.model_validate(event) for event in told if isinstance(event, dict)]
     calls = [event for event in events if event.event == "model"]
-    waited = [event.output.time for event in calls if event.output and event.output.time is not None]
+    paid = [event for event in calls if event.cache != "read"]
+    waited = [event.output.time for event in paid if event.output and event.output.time is not None]
     times = [time for event in events if (time := event_time(event.timestamp))]
     tools = ToolCounts()
     for number, event in enumerate(events):
@@ -164,6 +166,8 @@ def _text(content: object, sample: InspectSample) -> str | None:
 
 _CACHE_INSIDE = ("openai", "azureai", "grok", "openrouter", "together", "fireworks")
 """Model routes whose input includes the cache."""
+_FREE = InspectUsage(input_tokens=0, output_tokens=0, total_tokens=0, input_tokens_cache_read=0, input_tokens_cache_write=0)
+"""What an answer from Inspect's own cache uses."""
 
 
 def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bool, asked: str | None) -> list[dict[str, Any]]:
@@ -173,7 +177,8 @@ def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bo
     calls: dict[str | None, list[InspectUsage]] = {}
     for event in events:
         if event.output and event.output.usage:
-            calls.setdefault(event.model or asked, []).append(event.output.usage)
+            usage = _FREE if event.cache == "read" else event.output.usage
+            calls.setdefault(event.model or asked, []).append(usage)
     if calls or not (sample.output and sample.output.usage):
         return [_model(name, usages) for name, usages in calls.items()]
     last = _model(asked, [sample.output.usage])
@@ -183,14 +188,20 @@ def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bo
 
 
 def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
-    """Return tokens in disjoint classes. Whether input includes the cache follows from the total, else from the model's route."""
+    """Return tokens in disjoint classes. Whether input includes the cache follows from the total, else from the model's route.
+
+    If the cache is beside the input, a total of input and output leaves nothing for it.
+    """
     inputs: list[int | None] = []
     is_sure = True
+    is_route_inside = (name or "").partition("/")[0] in _CACHE_INSIDE
+    uncached = 0
     for usage in usages:
         given, output, total = usage.input_tokens, usage.output_tokens or 0, usage.total_tokens
         cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
         is_inside, is_beside = total == (given or 0) + output, total == (given or 0) + output + cached
-        may_be_inside = is_inside or (not is_beside and (name or "").partition("/")[0] in _CACHE_INSIDE)
+        may_be_inside = is_inside or (not is_beside and is_route_inside)
+        uncached += is_inside and not cached and not is_route_inside
         inputs.append(given - cached if cached and given is not None and cached <= given and may_be_inside else given)
         is_sure = is_sure and (not cached or is_inside or is_beside)
     costs = [Decimal(repr(float(usage.total_cost))) for usage in usages if usage.total_cost is not None]
@@ -199,8 +210,8 @@ def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
         "cost_usd": known_sum(usd(cost) if cost <= LARGEST_USD else cost for cost in costs),
         "input_tokens": known_sum(inputs),
         "output_tokens": known_sum(usage.output_tokens for usage in usages),
-        "cache_read_tokens": known_sum(usage.input_tokens_cache_read for usage in usages),
-        "cache_write_tokens": known_sum(usage.input_tokens_cache_write for usage in usages),
+        "cache_read_tokens": 0 if uncached == len(usages) else known_sum(usage.input_tokens_cache_read for usage in usages),
+        "cache_write_tokens": 0 if uncached == len(usages) else known_sum(usage.input_tokens_cache_write for usage in usages),
         "reasoning_tokens": known_sum(usage.reasoning_tokens for usage in usages),
     }
     if not is_sure:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import RESPONSE_COLUMNS, AgentReader, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
-from ingest.agents.shared.tokens import provider_of
+from ingest.agents.shared.tokens import CACHE_INSIDE, CUT_OFF, CUT_SHORT, includes_cache, provider_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -108,7 +108,7 @@ def _aware(time: datetime | None) -> datetime | None:
 def _completed(run: KeptRun, context: Context) -> KeptRun:
     """Return the run with facts from its harness that the log lacks: the name of its only model, process time, how it ended.
 
-    They become part of the kept record, since a rebuild has no harness files.
+    Counts that cannot be whole or right become bounds. All of it becomes part of the kept record, since a rebuild has no other files.
     """
     told: dict[str, Any] = {}
     model, process = context.model, context.process
@@ -124,9 +124,24 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
         told |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {process.exit_code}"}
     elif context.is_verified and run.outcome is Outcome.UNKNOWN:
         told |= {"outcome": Outcome.COMPLETED, "is_error": False}
+    if context.is_cut and "ended_as" not in told:  # what the log says of its end before is none
+        ends = "outcome" not in told and run.outcome in (Outcome.UNKNOWN, Outcome.COMPLETED)
+        told |= {"ended_as": CUT_SHORT} | ({"outcome": Outcome.INTERRUPTED, "is_error": None} if ends else {})
+    models = told.get("models", run.models)
+    if doubts := {number: doubt for number, model in enumerate(models) if (doubt := _doubt(model, context))}:
+        told["models"] = tuple(model.model_copy(update=doubts.get(number)) for number, model in enumerate(models))
     if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
         told["title"] = scrubbed_command(run.title)
     return run.model_copy(update=told) if told else run
+
+
+def _doubt(model: KeptModel, context: Context) -> dict[str, Any] | None:
+    """Return the basis of exact counts that cannot be whole, or cannot be right, with the reason; None for others."""
+    if model.basis is not TokensBasis.EXACT:
+        return None
+    if includes_cache(model.input_tokens, model.cache_read_tokens, model.cache_write_tokens):
+        return {"basis": TokensBasis.UPPER_BOUND, "basis_reason": CACHE_INSIDE}
+    return {"basis": TokensBasis.LOWER_BOUND, "basis_reason": CUT_OFF} if context.is_cut else None
 
 
 _FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
@@ -230,3 +245,16 @@ def of_trial(rows: Rows) -> Rows:
 def without_trial(rows: Rows) -> Rows:
     """Return the rows as if the log had no trial."""
     return rows._replace(run=rows.run.completed({"trial_id": None}))
+
+
+_BASIS = RESPONSE_COLUMNS.index("tokens_basis")
+
+
+def without_end(rows: Rows) -> Rows:
+    """Return the rows of a run whose log is cut off: what came behind the last response is not known, so it counts as a lower bound."""
+    if not rows.response_copies:
+        return rows
+    *before, last = rows.response_copies
+    if last[_BASIS] == TokensBasis.EXACT:
+        last = (*last[:_BASIS], TokensBasis.LOWER_BOUND, *last[_BASIS + 1 :])
+    return rows._replace(response_copies=(*before, last))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -32,7 +32,7 @@ from ingest.agents.shared.runs import (
     wire_record,
 )
 from ingest.agents.shared.texts import outcome_of_error
-from ingest.agents.shared.tokens import Tokens, unrecorded
+from ingest.agents.shared.tokens import CACHE_TAKEN_OUT, Tokens, includes_cache, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
@@ -57,9 +57,15 @@ STEPS_KEPT = 4096
 
 @dataclass
 class _Steps:
-    """Tokens and cost of one model's steps. `doubts`: reasons why there may be more tokens."""
+    """Tokens and cost of one model's steps. `doubts`: reasons why there may be more tokens.
+
+    `cached` and `doubled`: number of steps with a cache, and of those whose input includes it; `inside`: tokens of the cache in it.
+    """
 
     count: int = 0
+    cached: int = 0
+    doubled: int = 0
+    inside: int = 0
     tokens: Tokens = field(default_factory=Tokens)
     cost: Decimal | None = None
     doubts: list[str] = field(default_factory=list)
@@ -75,6 +81,9 @@ class _Steps:
         elif tokens.reasoning:
             self.doubt("The log does not say whether its output tokens include reasoning.")
         self.tokens += Tokens(tokens.input, tokens.cache.read, tokens.cache.write, output, tokens.reasoning)
+        self.cached += bool(tokens.cache.read or tokens.cache.write)
+        self.inside += min(tokens.input, tokens.cache.read + tokens.cache.write)
+        self.doubled += includes_cache(tokens.input, tokens.cache.read, tokens.cache.write)
 
     def pay(self, cost: Decimal | None) -> None:
         if cost is not None:
@@ -88,7 +97,11 @@ class _Steps:
         why = " ".join(self.doubts) or None
         if not self.count:
             return unrecorded(model, why or "No step of the run ended.", provider) | {"cost_usd": self.cost}
-        return self.tokens.as_model(model, provider, TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT, why) | {"cost_usd": self.cost}
+        tokens, basis = self.tokens, TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT
+        if 2 <= self.doubled == self.cached:  # once may be by chance
+            tokens = replace(tokens, uncached=tokens.uncached - self.inside)
+            basis, why = TokensBasis.ESTIMATE, " ".join((*self.doubts, CACHE_TAKEN_OUT))
+        return tokens.as_model(model, provider, basis, why) | {"cost_usd": self.cost}
 
 
 def _note_tool(tools: ToolCounts, part: OpenCodePart) -> None:

@@ -13,13 +13,14 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ingest.agents.shared.costs import COST_TOLERANCE, is_unknown, is_unpaid
+from ingest.agents.shared.tokens import CUT_OFF, CUT_SHORT, DOUBTS
 from ingest.claims import MOST_TRIGGERS, Claim, triggers_in
 from ingest.findings.lines import Lines, marked_lines
 from ingest.findings.statements import Statements
 from ingest.literals import LiteralSearch, pattern
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow
 from schemas.rows.source import Severity
 from schemas.text import quoted
 from schemas.wire.launch import EXIT_CODE
@@ -136,6 +137,21 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
                 f"at most {row.cache_write_tokens:,} tokens",
                 f"{parts:,} tokens",
             )
+
+
+@rule
+def doubtful_usage(facts: Facts) -> Iterator[Noticed]:
+    """Counts that cannot be whole, as of a log that is cut off, or cannot be right: they are bounds. Each reason once.
+
+    A stream without its end has the finding `cut_off` instead.
+    """
+    reasons = {reason: None for row in facts.usage for reason in DOUBTS if reason in (row.tokens_basis_reason or "")}
+    if facts.run.terminal_reason == CUT_SHORT:
+        reasons[CUT_OFF] = None
+    if facts.run.record_kind is RecordKind.STREAM and facts.run.outcome is Outcome.INTERRUPTED:
+        reasons.pop(CUT_OFF, None)
+    for reason in reasons:
+        yield Noticed(reason)
 
 
 @rule

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.agents.base import Found, Rows
+from ingest.agents.base import Context, Found, Rows, RunFacts
 from ingest.agents.iso_bench import item_run
-from ingest.agents.kept_run import of_trial, without_trial
+from ingest.agents.kept_run import of_trial, without_end, without_trial
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.path_template import PathReading
@@ -272,7 +272,8 @@ class _SourceReader:
         self._spool = spool
         self._sidecars = sidecars
         self._item_error = item_error
-        self._readers = SourceReaders(context.for_run)
+        self._readers = SourceReaders(self._context_of_run)
+        self._is_cut = False  # it ends in the middle of a line, and so does every run that is open then
         self._has_records = False
         self._has_roll_ups = False
         self._has_rows = False
@@ -281,6 +282,10 @@ class _SourceReader:
         self._more = 0  # documents that hold several runs count as so many, and those behind them have higher numbers
         self._next = 0
         self._offset = 0
+
+    def _context_of_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
+        context = self._context.for_run(facts, duration_ms)
+        return context._replace(is_cut=True) if self._is_cut else context
 
     def resume(self, beginning: Beginning) -> bool:
         """Resume the run of an earlier reading. False if its reader cannot, or if that reading kept no text and this one does."""
@@ -293,6 +298,7 @@ class _SourceReader:
         self._is_of_trial = portion is None
         doubtful: list[Unreadable] = []
         found = contents.read(source, portion, show=show, allowance=allowance)
+        part: Events | Document | Unreadable | None = None
         for part in found.parts():
             if isinstance(part, Events):
                 self._events(part)
@@ -307,6 +313,7 @@ class _SourceReader:
                     doubtful.append(unreadable)
             found.taker = self._readers.last.passing if self._readers.last else None
         self._result.container = found.kind
+        self._is_cut = isinstance(part, Unreadable) and part.reason is RejectReason.TRUNCATED
         without_run = self._end()
         self._add_all(of_trial)
         if portion or self._has_records or self._result.rejected or without_run:  # it is a log
@@ -399,7 +406,7 @@ class _SourceReader:
         for one in found:
             if isinstance(one, Found):
                 self._result.ignored -= not one.document.is_refused
-                self._add(_at(self._next, one, 0))
+                self._add(_at(self._next, one._replace(rows=without_end(one.rows)) if self._is_cut else one, 0))
                 self._next += one.document.is_refused
             else:
                 without_run.append(one)

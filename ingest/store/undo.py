@@ -46,6 +46,8 @@ select session_id from response_copies where source_id in (select source_id from
 union
 select session_id from response_copies semi join touched_sessions using (session_id)
 union
+select session_id from runs semi join touched_runs using (run_id) semi join response_copies using (session_id)
+union
 select session_id from restored_copies
 """
 """Sessions that lose copies of responses, or whose responses may then belong to another run."""

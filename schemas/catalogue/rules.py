@@ -37,6 +37,7 @@ FINDING_RULES = {
     "cost_sum": FindingRule(Severity.ERROR, "The models' costs do not add up to the reported total.", is_of_record=True),
     "usage_above_total": FindingRule(Severity.WARNING, "The main loop has more tokens than all models together.", is_of_record=True),
     "cache_split": FindingRule(Severity.WARNING, "5-minute and 1-hour cache writes exceed the total of cache writes.", is_of_record=True),
+    "doubtful_usage": FindingRule(Severity.WARNING, "The token counts cannot be whole, or cannot be right: a bound.", is_of_record=True),
     "zero_cost": FindingRule(Severity.WARNING, "Tokens were used, but the reported cost is $0.", is_of_record=True),
     "guessed_price": FindingRule(Severity.WARNING, "The agent guessed the price of a model.", is_of_record=True),
     "silent_failure": FindingRule(Severity.WARNING, "The run failed without an error message.", is_of_record=True),

@@ -1,8 +1,8 @@
 """Formats of OpenAI's Codex: events of `codex exec --json`, lines of rollout files, and messages of `codex app-server`.
 
 Sources: typings of @openai/codex-sdk 0.163, codex-rs/exec/src/event_processor_with_jsonl_output.rs, and real files of versions 0.39 to
-0.104; codex-rs/app-server/README.md, protocol v2 of versions 0.105 to 0.147. Only events with facts about a run are modelled; the others
-(messages, tool output) are skipped.
+0.104; public descriptions of 0.145 to 0.171; codex-rs/app-server/README.md, protocol v2 of versions 0.105 to 0.147. Only events with facts
+about a run are modelled; the others (messages, tool output) are skipped.
 """
 
 from __future__ import annotations
@@ -60,6 +60,12 @@ class Git(WireModel):
     repository_url: Secondary[WireText] = Field(default=None, description="Remote.")
 
 
+class HistoryBase(WireModel):
+    """The part of another file that a file continues, without a copy of it."""
+
+    thread_id: Secondary[WireText] = Field(default=None, description="Id of that file: the last one in its name.")
+
+
 class SessionMeta(WireModel):
     """First line of a rollout. In a fork the lines of its parent follow, with their own session_meta."""
 
@@ -75,6 +81,9 @@ class SessionMeta(WireModel):
     parent_thread_id: Secondary[WireText] = Field(default=None, description="Session that started this one as a sub-agent.")
     source: Any = Field(default=None, description="Client, or for a sub-agent an object with subagent.thread_spawn.parent_thread_id.")
     thread_source: Secondary[WireText] = Field(default=None, description="subagent, …")
+    history_base: Secondary[HistoryBase] = Field(
+        default=None, description="The file that this one continues: of a fork, a reverted thread or a next page; since 0.146."
+    )
     subagent_history_start_ordinal: Any = Field(
         default=None, description="Number of the first line of its own, also as text; since 2026-09. Those before it are its parent's."
     )
@@ -101,6 +110,7 @@ class UsageRecord(WireModel):
 
     response_id: Secondary[WireText] = Field(default=None, description="Id of the response.")
     usage: CodexUsage | None = Field(default=None, description="Tokens of this response alone.")
+    thread_token_usage: CodexUsage | None = Field(default=None, description="Running total of the thread.")
 
 
 class Compacted(WireModel):

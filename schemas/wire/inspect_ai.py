@@ -77,6 +77,7 @@ class InspectEvent(WireModel):
     timestamp: Any = Field(default=None, description="With a zone.")
     model: Secondary[WireText] = Field(default=None, description="Of a model call.")
     output: Secondary[InspectOutput] = Field(default=None, description="Of a model call.")
+    cache: Secondary[WireText] = Field(default=None, description="Of a model call: read, if Inspect's own cache answered; or write.")
     id: Secondary[WireText] = Field(default=None, description="Of a tool call.")
     function: Secondary[WireText] = Field(default=None, description="The tool.")
     error: Any = Field(default=None, description="Why the tool failed.")

@@ -3,8 +3,13 @@
 Tokens are running totals of the session, each written about twice; every increase is one response. A fork or a sub-agent begins with a copy
 of its parent's lines, including totals. The copy ends at the first turn that is younger than the session: turn ids are UUIDs of version 7;
 since 2026-09 a sub-agent states its first own line. If nothing separates them, all responses count as an upper bound, named like the
-parent's, so that they count once beside its file. A file without any total ranks below the stream of its thread. TRAE CLI, a fork, writes
-the same. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003, as handled in ccusage, tokscale and CodexBar.
+parent's, so that they count once beside its file. A file without any total ranks below the stream of its thread.
+
+Since 0.146 a file may continue another one that it names, its `history_base`, without a copy of it: a fork, a thread after a revert, or the
+next page of a long thread. Files of one thread are one run; totals continue those of the base, so the first response is the last request.
+
+TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022, 35746 and 47003, as handled in ccusage, tokscale and
+CodexBar (3753).
 """
 
 from __future__ import annotations
@@ -168,16 +173,17 @@ class Response(NamedTuple):
     calls: tuple[int, int]
     response_id: str | None = None
 
-    def name(self, session: str) -> str:
+    def name(self, session: str, *, is_continued: bool) -> str:
         """Return an id, since Codex logs none with the tokens. Copies in the files of forks and sub-agents get the same.
 
-        If turn ids are no UUIDs, a fork continues its parent's numbers: only the total distinguishes the two.
+        If turn ids are no UUIDs, a fork continues its parent's numbers: only the total distinguishes the two. So it does in a file that
+        continues another one (`is_continued`), perhaps in the middle of a turn.
         """
         if self.response_id:
             return self.response_id
         turn = self.moment.turn
         place = f"{session}/{turn}" if turn else session
-        return f"{place}/{self.number}" if is_uuid(turn) else f"{place}/{self.number}/{self.total}"
+        return f"{place}/{self.number}" if is_uuid(turn) and not is_continued else f"{place}/{self.number}/{self.total}"
 
 
 @dataclass
@@ -229,8 +235,8 @@ class Responses:
         self.numbers[moment.turn] += 1
         self.counted.append(Response(moment, self.numbers[moment.turn], total.total, used, calls))
 
-    def record(self, response_id: str | None, used: Counts, moment: Moment) -> None:
-        """Add a response from a line with its usage."""
+    def record(self, response_id: str | None, used: Counts, total: int, moment: Moment) -> None:
+        """Add a response from a line with its usage. `total`: the running total of tokens, 0 if the line has none."""
         name = response_id or f"#{len(self.recorded)}"
         if name in self.recorded:
             return
@@ -238,7 +244,7 @@ class Responses:
             del self.recorded[next(iter(self.recorded))]
         before = next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
         self.record_numbers[moment.turn] += 1
-        self.recorded[name] = Response(moment, self.record_numbers[moment.turn], 0, used, (before, len(self.calls)))
+        self.recorded[name] = Response(moment, self.record_numbers[moment.turn], total, used, (before, len(self.calls)))
 
     def compaction(self, response_id: str) -> None:
         """Mark a response as the one of a compaction."""
@@ -265,14 +271,16 @@ class Responses:
 class _Session(OpenRun):
     """A session.
 
-    `origin`: the session it may begin with copies of; `is_fork`: whether it is declared as a fork. `own_from`: number of its first own
-    line, if known. `copying`: the lines are copies; `dated`: that is certain. `total`: the last running total, logged as `last_total`.
+    `origin`: the session that it continues, with copies of its lines or without; `is_fork`: whether it is declared as a fork. `own_from`:
+    number of its first own line, if known. `is_later_part`: it continues a file of its own thread. `copying`: the lines are copies;
+    `dated`: that is certain. `total`: the last running total, logged as `last_total`.
     """
 
     meta: SessionMeta = field(default_factory=SessionMeta)
     origin: str | None = None
     is_fork: bool = False
     own_from: int | None = None
+    is_later_part: bool = False
     copying: bool = False
     dated: bool = False
     lines: int = 0
@@ -328,7 +336,8 @@ class _Session(OpenRun):
         elif kind == "token_usage_record":
             record = UsageRecord.model_validate(payload)
             if record.usage:
-                self.responses.record(record.response_id, Counts.of(record.usage), self._moment(stamp))
+                total = Counts.of(record.thread_token_usage).total if record.thread_token_usage else 0
+                self.responses.record(record.response_id, Counts.of(record.usage), total, self._moment(stamp))
         elif kind == "compacted" and (response_id := Compacted.model_validate(payload).compaction_response_id):
             self.responses.compaction(response_id)
 
@@ -378,7 +387,7 @@ class _Session(OpenRun):
             return
         elif event.type == "user_message":
             self.prompts += 1
-            self.prompt = self.prompt or event.message
+            self.prompt = None if self.is_later_part else self.prompt or event.message  # the first one is in an earlier file
         elif event.type == "agent_message":
             self.final_text = event.message or self.final_text
         elif event.type == "task_complete":
@@ -406,7 +415,7 @@ class _Session(OpenRun):
     def _tokens(self, logged: Any, stamp: object) -> None:
         """Add the increase since the last total as a response of this turn's model; a repeated total adds nothing.
 
-        A fork that copies no totals continues its parent's: the first request is its own.
+        A file that continues another one without a copy of its totals continues these: the first request is its own.
         """
         if logged is None:
             return
@@ -453,7 +462,7 @@ class _Session(OpenRun):
             "run_id": _run_id(meta, self.started_at),
             "agent": TRAE_CLI.key if is_trae else CODEX.key,
             "record_kind": RecordKind.TRANSCRIPT,
-            "rank": 4 if has_counts else 1,
+            "rank": 4 + self.is_later_part if has_counts else 1,  # the end of a thread is in its later part
             "lines": self.lines,
             "agent_version": meta.cli_version,
             "session_id": meta.id,
@@ -482,7 +491,7 @@ class _Session(OpenRun):
             calls = self.responses.calls[slice(*response.calls)]
             row = _DEFAULTS | {
                 "session_id": run_id,
-                "message_id": response.name(origin),
+                "message_id": response.name(origin, is_continued=bool(meta.history_base)),
                 "at": response.moment.at,
                 "agent_id": meta.id or run_id if is_subagent else None,
                 "is_sidechain": is_subagent,
@@ -495,7 +504,7 @@ class _Session(OpenRun):
                 "reasoning_tokens": tokens.reasoning,
                 "cache_read_tokens": tokens.read,
                 "cache_write_tokens": tokens.written,
-                "tokens_basis": model.tokens_basis,
+                "tokens_basis": TokensBasis.UPPER_BOUND if self.is_upper_bound() else TokensBasis.EXACT,
                 "tools": tuple(call.tool for call in calls),
                 "failed_tools": tuple(call.tool for call in calls if call.failed),
                 "logged": joined(call.logged for call in calls),
@@ -578,21 +587,25 @@ class CodexRollout(StreamReader[_Session]):
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
         """Read the first line of a session: of a new one if this one's own turns have begun, else of the parent, followed by copied lines.
 
-        Any session with a parent may begin with copies of its lines.
+        Any session with a parent may begin with copies of its lines, unless it names the file that it continues.
         """
         session = self._open.get(None)
         closed: tuple[Found | Unreadable, ...] = ()
-        if session and (session.meta.id == meta.id or not session.has_begun()):
+        if session and not meta.history_base and (session.meta.id == meta.id or not session.has_begun()):
             if session.meta.id != meta.id:
                 session.origin = _run_id(meta, _began_at(meta, document))
                 session.is_fork = session.copying = True
             session.last = document
         else:
             closed = self._close()
-            parent = _parent(meta)
+            parent, base = _parent(meta), meta.history_base
             session = _Session(document, meta=meta, started_at=_began_at(meta, document), origin=parent, copying=parent is not None)
             session.is_fork = meta.forked_from_id is not None
             session.own_from = _whole(meta.subagent_history_start_ordinal)
+            if base:  # all its lines are its own
+                session.origin, session.copying, session.dated, session.own_from = parent or base.thread_id or meta.id, False, True, 0
+                session.is_later_part = parent is None or base.thread_id == meta.id
+                session.started_at = time_of_uuid(meta.id) or session.started_at
             self._open[None] = session
         session.note_stamp(document.value)
         return closed

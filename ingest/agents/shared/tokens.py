@@ -37,6 +37,37 @@ def unrecorded(model: str | None, reason: str, provider: str | None = None) -> d
     return {"model_id": model, "provider": provider, "basis": TokensBasis.UNKNOWN, "basis_reason": reason}
 
 
+def output_alone(model: str | None, output: int) -> dict[str, Any]:
+    """Return the values of a `KeptModel` from a log that counts the output of its messages and nothing else."""
+    if not output:
+        return unrecorded(model, "The log has no token counts.")
+    return {"model_id": model, "output_tokens": output, "basis": TokensBasis.LOWER_BOUND, "basis_reason": OUTPUT_ALONE}
+
+
+# Counts that cannot be whole, or cannot be right. The rule `doubtful_usage` notices runs that have one of these reasons.
+
+OUTPUT_ALONE = "The log counts only the output of its messages: the input is not known."
+CUT_SHORT = "cut-off"
+"""`runs.terminal_reason` of a run whose log ends in the middle of a line."""
+CUT_OFF = "The log ends in the middle of a line: what came behind it is not known."
+CACHE_INSIDE = "The input equals the cached tokens and hardly more: it seems to include them."
+CACHE_TAKEN_OUT = "In every step the input equals the cached tokens and hardly more: it includes them, and they were taken out."
+
+DOUBTS = (OUTPUT_ALONE, CUT_OFF, CACHE_INSIDE, CACHE_TAKEN_OUT)
+
+_LEAST_CACHED = 1000
+_BESIDE = 500
+
+
+def includes_cache(given: int | None, read: int | None, written: int | None) -> bool:
+    """Return whether an input that should leave out the cache equals all that was cached, to one in 500 tokens.
+
+    Bedrock counts the cache of GPT-5.6 so, and adds it again to the total (anomalyco/opencode#47296, maximhq/bifrost#6942).
+    """
+    cached = (read or 0) + (written or 0)
+    return cached >= _LEAST_CACHED and abs((given or 0) - cached) <= cached // _BESIDE
+
+
 @dataclass(frozen=True)
 class Tokens:
     """Uncached input, cache reads, cache writes, output, and reasoning as a part of output (None if not recorded)."""

@@ -1,0 +1,85 @@
+"""Logs that end in the middle of a line, of every agent that writes a line after the other: what is read of them is a lower bound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests import claude_lines, test_codex, test_copilot, test_gemini, test_grok, test_kimi, test_opencode, test_pi, test_qwen
+from tests.documents import lines, runs_in_store
+
+TURN = test_codex.turn(1, uncached=10, read=90, output=5)
+LOGS = {
+    "claude": lines(*claude_lines.SESSION_LOG),
+    "codex": lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, 1)), *TURN),
+    "codex app-server": test_codex.LOGS["codex_app_server"],
+    "copilot": lines(*test_copilot.whole(), *test_copilot.turn(60)),
+    "gemini": test_gemini.LOGS["gemini_chat"],
+    "grok": test_grok.LOGS["grok"],
+    "kimi": lines(*test_kimi.CODE),
+    "kimi cli": lines(*test_kimi.CLI),
+    "opencode": lines(*test_opencode.step(0, "tool-calls"), *test_opencode.step(1)),
+    "pi": test_pi.session(),
+    "pi stream": test_pi.stream(),
+    "qwen": test_qwen.LOGS["qwen_chat"],
+}
+
+
+def cut(text: str) -> str:
+    """Return a log without the second half of its last line."""
+    end = len(text.rstrip())
+    return text[: (text.rindex("\n", 0, end) + end) // 2]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The run of each log, by the name of the log; its rules and the reasons of its rejects."""
+    found = {}
+    for name, text in LOGS.items():
+        store = Store(tmp_path_factory.mktemp("cut") / "s.duckdb")
+        ingest([Source("log.jsonl", cut(text).encode())], store, Options(jobs=1))
+        [run] = runs_in_store(store)
+        with store.reading() as connection:
+            rules = {rule for (rule,) in connection.sql("select rule from findings").fetchall()}
+            reasons = connection.sql("select reason from rejects").fetchall()
+        found[name] = run | {"rules": rules, "reasons": reasons}
+    return found
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_counts_are_lower_bounds_and_the_line_is_the_reject(name: str, runs: dict[str, dict[str, Any]]) -> None:
+    run = runs[name]
+    assert (run["tokens_basis"], run["outcome"], run["reasons"]) == ("lower_bound", "interrupted", [("truncated",)])
+    assert run["rules"] & {"doubtful_usage", "cut_off"}
+    assert run["output_tokens"] > 0
+
+
+def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    whole = LOGS["codex"] + lines(*test_codex.turn(50, uncached=20, read=190, output=9))
+    path.write_text(whole[:-20])
+    ingest([Source("log.jsonl", path.read_bytes())], store, Options(jobs=1))
+    bases = 'select tokens_basis from responses order by "at"'
+    with store.reading() as connection:
+        assert connection.sql(bases).fetchall() == [("exact",), ("lower_bound",)]
+    before = runs_in_store(store)
+    rebuild(store)
+    assert runs_in_store(store) == before
+    ingest([Source("log.jsonl", whole.encode())], store, Options(jobs=1))
+    [run] = runs_in_store(store)
+    assert (run["tokens_basis"], run["outcome"]) == ("exact", "completed")
+    with store.reading() as connection:
+        assert connection.sql("select rule from findings").fetchall() == [("unmeasured_claim",)]
+
+
+def test_a_record_that_is_whole_is_not_doubted_for_the_line_behind_it(store: Store) -> None:
+    """Only what was still open ends in that line."""
+    first, second = (lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, number)), *TURN) for number in (1, 2))
+    ingest([Source("log.jsonl", cut(first + second).encode())], store, Options(jobs=1))
+    assert [run["tokens_basis"] for run in runs_in_store(store)] == ["exact", "lower_bound"]
