@@ -114,6 +114,23 @@ def write_claude(tmp_path: Path, session: str, log: Path) -> None:
     log.write_text(TABLE + "".join(f"{commit}\t{value}\t{status}\t{text}\n" for commit, value, status, text in ROWS))
 
 
+def test_rows_that_one_call_wrote_share_their_cost(store: Store, tmp_path: Path) -> None:
+    """The second had cost nothing."""
+    session = claude_session(ROWS, writes=True)
+    [_, second, third] = (rf"{commit}\\t{value}\\t{status}\\t{text}\\n" for commit, value, status, text in ROWS)
+    assert session.count(second) == session.count(third) == 1
+    write_claude(tmp_path, session.replace(third, "").replace(second, second + third), tmp_path / "elsewhere" / "results.tsv")
+    ingest_paths(store, tmp_path)
+    answer = only(store)
+    usd = [row["usd"] for row in fetch(store, 'select cost_list_usd as usd from responses order by "at"').to_pylist()]
+    [_, first, other] = [one.cost_usd for one in answer.tries]
+    assert first is not None
+    assert first == other == (usd[2] + usd[3]) / 2
+    [joined] = answer.costs.sessions
+    assert joined.experiments_usd == usd[2] + usd[3]
+    assert "2 experiments were written to the log at once with others: their cost is divided equally." in about(answer)
+
+
 def test_rows_that_a_claude_session_appended_end_their_experiments(store: Store, tmp_path: Path) -> None:
     write_claude(tmp_path, claude_session(ROWS, writes=True), tmp_path / "elsewhere" / "results.tsv")
     ingest_paths(store, tmp_path)

@@ -141,7 +141,37 @@ def test_a_resumed_log_has_no_baseline_and_keeps_only_what_beats_the_population(
     assert loop.experiments[0].parent == "p3"
     assert "checkpoint" in loop.notes[0]
     [unknown] = loops_in(OPENEVOLVE_LOG, [*lines[:2], *lines[4:]])
-    assert [one.state for one in unknown.experiments] == [State.OTHER, State.KEPT]
+    assert [one.state for one in unknown.experiments] == [State.OTHER, State.OTHER]
+    assert not unknown.has_decisions, "nobody knows how many were better than the population"
+
+
+def test_a_resumed_log_begins_with_the_best_score_of_its_checkpoint(tmp_path: Path) -> None:
+    best = {"id": "p3", "metrics": {"combined_score": 1.5}}
+    written(tmp_path, {"out/checkpoints/checkpoint_11/best_program_info.json": best})
+    (tmp_path / "out" / "logs").mkdir()
+    lines = [
+        line("Skipping initial program addition (resuming from iteration 11 with 2 existing programs)"),
+        evaluated("p11", "combined_score=1.4000", 10),
+        evaluated("p12", "combined_score=1.6000", 20),
+    ]
+    [loop] = OPENEVOLVE_LOG.read(MeasuredFile("log", "\n".join(lines), (tmp_path / "out" / "logs").joinpath))
+    assert [one.state for one in loop.experiments] == [State.OTHER, State.KEPT]
+
+
+def test_a_program_whose_flags_say_that_it_is_invalid_failed() -> None:
+    """The mean of its numbers may be the highest of all."""
+    lines = [
+        *HEADER,
+        evaluated("p0", "points=70.0000, time=0.4000, valid_solution=1.0000"),
+        evaluated("p1", "points=900.0000, time=0.3000, valid_solution=0.0000", 1),
+        evaluated("p2", "points=0.0000, time=263.0000, error=1.0000", 2),
+        evaluated("p3", "points=75.0000, time=0.4000, valid_solution=1.0000", 3),
+    ]
+    [loop] = loops_in(OPENEVOLVE_LOG, lines)
+    assert [one.state for one in loop.experiments] == [State.BASELINE, State.CRASHED, State.CRASHED, State.KEPT]
+    measured = [each.replace("valid_solution=0.0000", "valid_solution=0.5000") for each in lines]
+    [loop] = loops_in(OPENEVOLVE_LOG, measured)
+    assert loop.experiments[1].state is State.KEPT, "a share is no flag"
 
 
 def test_what_the_console_shows_is_read_and_two_runs_in_it_are_two_loops() -> None:
@@ -393,6 +423,30 @@ def test_a_run_has_the_nodes_of_its_journals_each_once_and_its_cost(store: Store
         ("stage 10, node 1", "stage 2, node 1", "crashed"),
     ]
     assert not rows(store, "from measurements")
+
+
+def test_the_last_stage_of_a_run_has_the_nodes_of_all_each_once(store: Store, tmp_path: Path) -> None:
+    """Nothing counts its tokens: each journal was a loop of its own, with a copy of the node that its stage began with."""
+    stages = "idea_attempt_0/logs/0-run/stage_"
+    folder = written(
+        tmp_path / "run",
+        {
+            f"{stages}1_first/journal.json": journal(node("a", 0, is_buggy=True), node("b", 1, 0.4), b="a"),
+            f"{stages}2_tuning/journal.json": journal(node("b", 0, 0.4), node("c", 1, 0.5), node("d", 2, 0.6), c="b", d="b"),
+        },
+    )
+    ingest_paths(store, folder)
+    [shown] = rows(store, "select name, source_id from v_loops")
+    found = rows(store, f"select label, parent from experiments where source_id = '{shown['source_id']}' order by experiment_no")
+    assert (shown["name"], [tuple(one.values()) for one in found]) == (
+        "idea_attempt_0",
+        [
+            ("stage 1, node 0", None),
+            ("stage 1, node 1", "stage 1, node 0"),
+            ("stage 2, node 1", "stage 1, node 1"),
+            ("stage 2, node 2", "stage 1, node 1"),
+        ],
+    )
 
 
 def test_a_count_of_tokens_without_journals_is_no_loop() -> None:

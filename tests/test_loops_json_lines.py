@@ -345,6 +345,46 @@ def test_the_metric_is_the_most_telling_number_or_none(entry: dict[str, Any], me
     assert bool(loop.no_gain) is (metric is None)
 
 
+SPLITS = {
+    "train": {"sharpe": 1.9, "drawdown": 0.1},
+    "validation": {"sharpe": 1.1, "drawdown": 0.2},
+}
+
+
+@pytest.mark.parametrize(
+    "champion",
+    [
+        {"champion_validation_sharpe": 1.1},
+        {"best": {"validation": {"sharpe": 1.1}}},
+        {"champion": {"number": 0, "key": "validation.sharpe"}},
+    ],
+)
+def test_values_in_objects_are_found_and_the_key_of_the_champion_names_the_metric(champion: dict[str, Any]) -> None:
+    tries = [("baseline", 1.1), ("rejected", 1.0), ("accepted", 1.3)]
+    lines = [
+        {"number": number, "status": status, **SPLITS, "validation": {"sharpe": value, "drawdown": 0.2}, **champion}
+        for number, (status, value) in enumerate(tries)
+    ]
+    [loop] = loops_in(*lines)
+    assert (loop.metric, values(loop), states(loop)) == ("validation.sharpe", [1.1, 1.0, 1.3], [B, D, K])
+    assert loop.experiments[0].secondary["train.sharpe"] == 1.9
+    [unnamed] = loops_in(*({key: value for key, value in each.items() if key not in champion} for each in lines))
+    assert (unnamed.metric, unnamed.no_gain) == (None, "It has several values, and does not say which one it improves.")
+
+
+def test_numbers_of_labelled_data_are_no_tries() -> None:
+    assert not loops_in(*({"number": number, "status": "accepted", "score": 0.5} for number in range(3)))
+    assert not loops_in(*({"number": number, "status": "baseline", "score": 0.5} for number in (17, 12, 9)))
+
+
+def test_objects_on_one_line_are_two_runs() -> None:
+    assert [one.label for one in loops_in(json.dumps(run(1, 5.0)) + json.dumps(run(2, 4.0)), run(3, 3.0))[0].experiments] == [
+        "run 1",
+        "run 2",
+        "run 3",
+    ]
+
+
 def test_values_before_and_after_tell_baseline_and_direction() -> None:
     shared = {"action": "Add tests", "note": "x"}
     [loop] = loops_in(

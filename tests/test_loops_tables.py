@@ -127,8 +127,7 @@ def test_the_beginning_of_a_log_has_the_first_experiments(rows: int) -> None:
     assert list(loop(beginning).experiments) == list(loop(RESULTS).experiments)[:rows]
 
 
-def test_iterations() -> None:
-    text = """# metric_direction: lower_is_better
+ITERATIONS = """# metric_direction: lower_is_better
 # goal: fewer allocations
 iteration\tcommit\tmetric\tdelta\tguard\tstatus\tdescription
 0\ta1b2c3d\t1061\t0.0\tpass\tbaseline\tinitial
@@ -137,11 +136,47 @@ iteration\tcommit\tmetric\tdelta\tguard\tstatus\tdescription
 3\t-\t-\t-\tfail\tcrash\tdoes not build
 4\t-\t1010\t+8\tpass\tkeep-candidate\tundecided
 """
-    found = loop(text)
+
+
+def test_iterations() -> None:
+    found = loop(ITERATIONS)
     assert (found.metric, found.better, found.better_from, found.name) == ("metric", Better.LOWER, "the log", "fewer allocations")
     assert states(found) == ["baseline", "kept", "other", "crashed", "other"]
     assert [one.value for one in found.experiments] == [1061, 1002, None, None, 1010]
     assert [one.label for one in found.experiments] == ["0", "1", "2", "3", "4"]
+
+
+def test_rows_on_one_line_are_two_experiments() -> None:
+    """An editor wrote no end of the last line, and the next row was appended to it."""
+    glued = ITERATIONS.replace("initial\n1\t", "initial 5 ms1\t")
+    assert glued != ITERATIONS
+    found, whole = loop(glued), loop(ITERATIONS)
+    assert [(one.label, one.value, one.state) for one in found.experiments] == [
+        (one.label, one.value, one.state) for one in whole.experiments
+    ]
+    assert found.experiments[0].description == "initial 5 ms"
+    found = loop(RESULTS.replace("halve the batch\n", "halve the batch"))
+    assert [(one.commit, one.description) for one in found.experiments[1:3]] == [
+        ("b2c3d4e", "halve the batch"),
+        ("c3d4e5f", "more warm-up"),
+    ]
+
+
+def test_a_log_that_begins_behind_its_baseline_has_none() -> None:
+    begun = "timestamp\titeration\tdecision\tmetric_value\tnote\n2026-05-06T13:24:50Z\t1\tkeep\t61\tunused assignment\n"
+    assert states(loop(begun)) == ["kept"]
+    assert states(loop(begun.replace("\t1\tkeep", "\t0\tkeep"))) == ["baseline"]
+
+
+def test_what_is_the_same_in_all_rows_of_a_model_is_its_parameter() -> None:
+    found = loop(
+        "commit\tmodel\tactive_B\ttok_sec\tstatus\tdescription\n"
+        "a1b2c3d\t122B-A10B\t10.0\t0.9\tkeep\tbaseline\n"
+        "b2c3d4e\t122B-A10B\t10.0\t1.1\tkeep\tcache\n"
+        "c3d4e5f\t397B-A17B\t17.0\t0.5\tkeep\tcache\n"
+        "d4e5f6a\t397B-A17B\t17.0\t0.6\tkeep\tfewer copies\n"
+    )
+    assert (found.metric, found.no_gain and "model" in found.no_gain) == ("tok_sec", True)
 
 
 def test_a_text_beside_tells_the_direction_before_the_name(tmp_path: Path) -> None:

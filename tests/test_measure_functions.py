@@ -149,6 +149,23 @@ def test_google_benchmark_repetitions_and_aggregates(tmp_path: Path) -> None:
     assert (rows[0]["machine"], rows[0]["scope"], rows[0]["tz_known"]) == ("box, 8 CPUs", "micro", True)
 
 
+@pytest.mark.parametrize(
+    ("said", "commit"),
+    [
+        ({"GIT_COMMIT_HASH": "A1B2C3D", "GIT_BRANCH": "main", "GIT_CLEAN_STATUS": "CLEAN"}, "a1b2c3d"),
+        ({"git_sha": "a1b2c3d4", "git_describe": "v1.2-3-ga1b2c3d4"}, "a1b2c3d4"),
+        ({"GIT_COMMIT_HASH": "a1b2c3d", "GIT_CLEAN_STATUS": "DIRTY"}, None),
+        ({"git_commit": "a1b2c3d", "git_dirty": "true"}, None),
+        ({"git_commit": "a1b2c3d", "engine git commit": "b2c3d4e"}, None),
+        ({"git_sha": "unknown"}, None),
+    ],
+)
+def test_google_benchmark_names_the_commit_in_its_context(tmp_path: Path, said: dict[str, str], commit: str | None) -> None:
+    """Changes that were not committed are of no commit."""
+    rows = measured_in(tmp_path, {"g.json": {"context": CONTEXT | said, "benchmarks": [entry("alone", 8)]}})
+    assert {row["commit_full"] for row in rows} == {commit}
+
+
 def test_google_benchmark_rates_counters_and_failures(tmp_path: Path) -> None:
     rows = measured_in(tmp_path, {"g.json": {"context": CONTEXT, "benchmarks": [
         entry("all", 8, bytes_per_second=4e6, items_per_second=250.0, allocs_per_iter=3, max_bytes_used=2048, CacheMisses=7, label="b"),

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from app.queries.filters import NO_FILTERS, where
@@ -36,6 +37,7 @@ WROTE, COMMITTED, FOLDER_AND_TIME, FOLDER_AND_FILE_TIME = (
 NEAR = timedelta(minutes=10)
 """How far an experiment may lie outside a session's first and last message."""
 
+_NANO = Decimal("1e-9")
 _DESCRIBED, _TELLING = 60, 12
 """Characters of a description that must stand in what a session wrote; else its commit, if only one experiment names it."""
 
@@ -43,7 +45,10 @@ _HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")
 
 
 class Part(NamedTuple):
-    """The cost of one experiment: of the responses since the one before. `evidence`: what joins it; None: the log tells the cost."""
+    """The cost of one experiment: of the responses since the one before. `evidence`: what joins it; None: the log tells the cost.
+
+    Of experiments that one response wrote, each has an equal share.
+    """
 
     cost_usd: Decimal | None
     tokens: int | None
@@ -55,7 +60,8 @@ class Part(NamedTuple):
 class Session:
     """A session that ran a loop. `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to `cost_usd`.
 
-    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some responses have no price.
+    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some responses have no price. `shared`: number of
+    experiments that were written at once with others, and have an equal share of their cost.
     """
 
     run_id: str
@@ -69,6 +75,7 @@ class Session:
     rest_usd: Decimal = Decimal(0)
     beyond_usd: Decimal = Decimal(0)
     is_lower_bound: bool = False
+    shared: int = 0
 
 
 @dataclass
@@ -321,18 +328,26 @@ def _cut(
     spent_on: dict[LoopKey, Decimal] = defaultdict(Decimal)
     setup, at = Decimal(0), 0
     is_partly_unknown = any(response["cost_usd"] is None for response in responses)
-    for position, (place, _, key, number, evidence) in enumerate(cuts):
+    for place, together in groupby(cuts, key=lambda cut: cut[0]):
+        written = list(together)
         part = responses[at : place + 1]
+        is_setup = not sessions and states[written[0][2:4]] == State.BASELINE
         at = max(at, place + 1)
-        cost = sum((one["cost_usd"] for one in part if one["cost_usd"] is not None), Decimal(0))
-        session = sessions.setdefault(key, Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown))
-        session.experiments += 1
-        if position == 0 and states[key, number] == State.BASELINE:
-            setup = cost
-            costs[key].parts[number] = Part(None, None, run["run_id"], evidence)
-            continue
-        spent_on[key] += cost
-        costs[key].parts[number] = Part(cost, sum(one["tokens"] for one in part), run["run_id"], evidence)
+        known_costs = [one["cost_usd"] for one in part if one["cost_usd"] is not None]
+        cost, tokens = sum(known_costs, Decimal(0)), sum(one["tokens"] for one in part)
+        share = (cost / len(written)).quantize(_NANO) if known_costs else None
+        for left, (_, _, key, number, evidence) in zip(range(len(written), 0, -1), written, strict=True):
+            session = sessions.setdefault(key, Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown))
+            session.experiments += 1
+            if is_setup:
+                setup = cost
+                costs[key].parts[number] = Part(None, None, run["run_id"], evidence)
+                continue
+            session.shared += len(written) > 1
+            own = cost - share * (len(written) - 1) if share is not None and left == 1 else share
+            spent_on[key] += own or 0
+            own_tokens = tokens // len(written) + (tokens % len(written) if left == 1 else 0)
+            costs[key].parts[number] = Part(own, own_tokens, run["run_id"], evidence)
     rest = sum((one["cost_usd"] for one in responses[at:] if one["cost_usd"] is not None), Decimal(0))
     in_responses = sum((one["cost_usd"] for one in responses if one["cost_usd"] is not None), Decimal(0))
     first = cuts[0][2]

@@ -126,6 +126,8 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
     if answer.state:
         said.append(f"State: {state_words(answer)}.")
+    if shared := sum(one.shared for one in costs.sessions):
+        said.append(f"{shared:,} experiments were written to the log at once with others: their cost is divided equally.")
     if costs.sessions and sessions:
         said += [session_words(one) for one in costs.sessions]
     elif answer.cost_usd is None and not costs.sessions and costs.why_not:

@@ -57,9 +57,26 @@ def _may_be_journal(beginning: str) -> bool:
 
 
 def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
-    nodes = list(_nodes(file.object, ""))
-    name = file.folders[-1] if file.folders else None
-    return (_loop(nodes, name),) if nodes else ()
+    """Return the loop of a journal; of a stage's, with the nodes of the stages before it, so that the last one has the whole run.
+
+    With a count of its tokens, a run is read from that, and each journal alone.
+    """
+    folder = "".join(file.folders[-1:])
+    counts = (file.neighbour(f"{up}token_tracker.json") for up in ("../../", "../../../"))
+    if not _STAGE.match(folder) or any(place and place.is_file() for place in counts):
+        nodes = list(_nodes(file.object, ""))
+    elif nodes := list(_nodes(file.object, _stage(folder))):
+        own = _order(Path(folder, file.file_name))
+        earlier = sorted((place for place in file.nearby("../stage_*/journal.json") if _order(place)[0] < own[0]), key=_order)
+        nodes = [*(node for place in earlier for node in _nodes(json_object(place), _stage(place.parent.name))), *nodes]
+        folder = file.folders[-4] if file.folders[-3:-2] == ("logs",) and len(file.folders) > 3 else folder
+    return (_loop(nodes, folder or None),) if nodes else ()
+
+
+def _stage(folder: str) -> str:
+    """Return what the labels of nodes begin with, by the folder of their journal: `stage 2, `."""
+    stage = _STAGE.match(folder)
+    return f"stage {stage[1]}, " if stage else ""
 
 
 def _nodes(journal: Mapping[str, Any], stage: str) -> Iterator[_Node]:
@@ -146,8 +163,7 @@ def _read_run(file: MeasuredFile) -> Iterable[Loop]:
         return ()
     nodes: list[_Node] = []
     for journal in sorted({place for pattern in _JOURNALS for place in file.nearby(pattern)}, key=_order):
-        stage = _STAGE.match(journal.parent.name)
-        nodes += _nodes(json_object(journal), f"stage {stage[1]}, " if stage else "")
+        nodes += _nodes(json_object(journal), _stage(journal.parent.name))
     return (_loop(nodes, file.folders[-1] if file.folders else None, costs),) if nodes else ()
 
 

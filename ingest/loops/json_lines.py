@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -32,6 +32,7 @@ from schemas.units import Better
 
 Entry = Mapping[str, Any]
 
+_DECODER = json.JSONDecoder()
 _MOST_SECONDARY = 100
 _LONGEST_SECONDARY = 200
 
@@ -64,7 +65,13 @@ _DURATIONS = {
     ),
 }  # fmt: skip
 _PATCHES = ("diff", "patch")
-_NO_RESULT = re.compile(r"before|baseline|prev|old|parent|incumbent|param|config|setting|env|candidate|gate|check", re.IGNORECASE)
+_DEEPEST = 3
+_STANDING = re.compile(r"(?:champion|incumbent|best|baseline|prev(?:ious)?|parent)(?:_so_far)?_(.+)")
+"""Keys of what a try is compared with, which name the metric: `best_val_loss`, `champion_sharpe`."""
+
+_NO_RESULT = re.compile(
+    r"before|baseline|prev|old|parent|incumbent|champion|best|param|config|setting|env|candidate|gate|check", re.IGNORECASE
+)
 _EVIDENCE = (*(key for key in _LABELS if key not in ("n", "num", "number")), "experiment_id", "exp_id", *_COMMITS, *_IDEAS)
 _DECIDED_STATES = (State.KEPT, State.DISCARDED, State.BASELINE)
 _EVENT = re.compile(r"init\w*|start\w*|config|session\w*|header|meta\w*|summary|notes?|hook|end|stop\w*|finish\w*|human\w*|heartbeat")
@@ -109,7 +116,8 @@ _SWEEP_KEYS = re.compile(r"\"(?:params|config|hyperparameters|settings)\"\s*:")
 def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
     """Return the JSON objects of a log, one per line, and the number of lines that are none. Nothing for a page that quotes a log.
 
-    A line may be half written, or broken by two writers or a merge: the others stand.
+    A line may be half written, or broken by two writers or a merge: the others stand. It may hold several objects, if the end of a line
+    was not written.
     """
     found: list[Entry] = []
     broken = 0
@@ -117,14 +125,15 @@ def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
         text = line.strip("\ufeff \t\x00")
         if not text:
             continue
+        whole = len(found)
         try:
-            value = json.loads(text) if text[0] == "{" else None
+            while text and text[0] == "{":
+                value, end = _DECODER.raw_decode(text)
+                found.append(value)
+                text = text[end:].lstrip()
         except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            found.append(value)
-        else:
-            broken += 1
+            del found[whole:]
+        broken += bool(text)
     return ([], broken) if broken > len(found) or file.is_page else (found, broken)
 
 
@@ -216,7 +225,7 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     rows, are_decided = _experiments_among(entries)
     if not rows:
         return
-    metric = _metric(rows)
+    metric = _metric(rows, entries)
     values = [None if metric is None else _value(row, metric.key) for row in rows]
     experiments = [_experiment(row, value, metric) for row, value in zip(rows, values, strict=True)]
     no_gain = _no_gain(rows, experiments, metric) if are_decided else NO_DECISIONS
@@ -250,7 +259,7 @@ def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
     """
     rows = [entry for entry in entries if (_decisions(entry) or _is_undecided(entry)) and not is_event(entry)]
     decided = sum(any(state in _DECIDED_STATES or word.lower() == "crash" for state, word in _decisions(row)) for row in rows)
-    are_tries = sum(map(_is_try, rows)) * 2 >= len(rows)
+    are_tries = sum(map(_is_try, rows)) * 2 >= len(rows) or _are_numbered_tries(rows)
     if decided and decided >= 0.2 * len(rows) and are_tries and len(rows) * 2 >= len(entries) and any(map(_has_value, rows)):
         return rows, True
     if entries and all("harness_commit" in entry and "results_dir" in entry for entry in entries):  # one job of a benchmark per line
@@ -271,6 +280,13 @@ def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
 def _is_try(entry: Entry) -> bool:
     """Return whether an entry counts tries, or names a commit or an idea: labels of data and results of tests have decisions, too."""
     return any(entry.get(key) not in (None, "") for key in _EVIDENCE)
+
+
+def _are_numbered_tries(rows: Sequence[Entry]) -> bool:
+    """Return whether entries are numbered from a baseline on. Labels of data have numbers as well, and no baseline."""
+    numbers = [row.get("number") for row in rows]
+    is_first_baseline = any(state is State.BASELINE for row in rows[:1] for state, _ in _decisions(row))
+    return is_first_baseline and numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(rows))]
 
 
 def _is_undecided(entry: Entry) -> bool:
@@ -301,16 +317,25 @@ def _has_value(row: Entry) -> bool:
 
 
 def _flat(row: Entry) -> dict[str, Any]:
-    """Return the values of an entry with those of its objects (`metrics`, `primary`, `scores`), whose names may be the same.
+    """Return the values of an entry with those in its objects, by their keys: `loss` for `{"metrics": {"loss": 1}}`.
 
-    What was measured before the try, and what it was given, are no results.
+    A key that several objects have is `validation.sharpe`. What was measured before the try, and what it was given, are no results.
     """
     found = dict(row)
-    for name, value in row.items():
-        if isinstance(value, dict) and not _NO_RESULT.search(name):
-            for key, inner in value.items():
-                found.setdefault(key, inner)
+    inside = [(path, value) for path, value in _leaves(row) if len(path) > 1 and not any(map(_NO_RESULT.search, path[:-1]))]
+    times = Counter(path[-1] for path, _ in inside)
+    for path, value in inside:
+        found.setdefault(path[-1] if times[path[-1]] == 1 else ".".join(path[-2:]), value)
     return found
+
+
+def _leaves(row: Entry, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield the keys and the value of each value of an entry, in its objects too, that is none itself."""
+    for name, value in row.items():
+        if isinstance(value, dict) and len(above) < _DEEPEST:
+            yield from _leaves(value, (*above, name))
+        else:
+            yield (*above, name), value
 
 
 def _state(row: Entry) -> tuple[State, str | None]:
@@ -343,8 +368,11 @@ class _Metric:
     is_relative: bool = False
 
 
-def _metric(rows: Sequence[Entry]) -> _Metric | None:
-    """Return the metric by its key: the most telling one that has numbers, else the only number that is no count, time or cost."""
+def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
+    """Return the metric by its key: the most telling one that has numbers, else the only number that is no count, time or cost.
+
+    Of several such numbers it is the one whose name is a text of the log, or the rest of the key of what tries are compared with.
+    """
     counts: Counter[str] = Counter()
     for row in rows:
         counts.update({key for key, value in _flat(row).items() if not isinstance(value, str) and finite(value) is not None})
@@ -358,7 +386,13 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     numeric = [key for key in dict.fromkeys(key for row in rows for key in _flat(row)) if counts[key] and not _is_side(key)]
     most = max((counts[key] for key in numeric), default=0)
     usual = [key for key in numeric if counts[key] >= 0.6 * most]
-    own = [key for key in usual if any(key in row for row in rows)]
+    leaves = [leaf for entry in entries for leaf in _leaves(entry)] if len(usual) > 1 else []
+    texts = {value for _, value in leaves if isinstance(value, str)}
+    standing = {found[1] for path, _ in leaves if (found := _STANDING.fullmatch(_joined("_".join(path))))}
+    if len(named := [key for key in usual if key in texts]) == 1 or len(named := [key for key in usual if _joined(key) in standing]) == 1:
+        return _Metric(named[0], named[0])
+    inside = {key for key in usual if not any(key in row for row in rows)}
+    own = [key for key in usual if key not in inside and counts[key] >= max(map(counts.__getitem__, inside), default=0)]
     for candidates in ([key for key in own if _NAMED_METRIC.fullmatch(key)], own, usual):
         directions = {better_by_name(key) for key in candidates}
         is_first_telling = candidates is not usual and len(directions) == 1 and Better.UNKNOWN not in directions
@@ -369,6 +403,10 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     relative = [key for key in counts if _RELATIVE.search(key) and not re.search(r"token|cost|time|memory|vram", key)]
     first = next((key for row in rows for key in row if key in relative), None)
     return _Metric(first, first, is_relative=True) if first else None
+
+
+def _joined(key: str) -> str:
+    return key.lower().replace(".", "_")
 
 
 def _is_side(key: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from ingest.context.small_files import json_object
 from ingest.loops.base import Experiment, Loop, LoopFormat
-from ingest.loops.words import milliseconds, new_bests_kept, number
+from ingest.loops.words import json_number, milliseconds, new_bests_kept, number
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
 from schemas.rows.loop import State
@@ -44,10 +44,11 @@ _ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
 _ISLAND = re.compile(r"[ *]*Island \d+: ([1-9]\d*) programs, best=(-?\d+(?:\.\d+)?)")
 _PROGRAM = re.compile(r"Initialized OpenEvolve with (.+)")
 _FIRST_PROGRAM = "Adding initial program to database"
-_RESUMED = re.compile(r"Skipping initial program addition|Resuming from checkpoint")
+_RESUMED = re.compile(r"Skipping initial program addition(?: \(resuming from iteration (\d{1,18}))?|Resuming from checkpoint")
 
 _METRIC = re.compile(r"([^\s=,][^=,]{0,99})=(.*)")
-_VALIDITY = ("validity", "valid", "is_valid")
+_VALIDITY = re.compile(r"(?:.*_)?valid(?:ity)?(?:_.*)?")
+_FLAGS = (0.0, 1.0, -1.0, "True", "False")
 _PENALTY = -1000
 """This score, or a lower one beside a first one that is not negative, stands for a program that failed."""
 
@@ -108,8 +109,9 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
             run.name = named[1]
         elif ensemble := _ENSEMBLE.fullmatch(message):
             run.models |= {model.partition(" (weight")[0].strip() for model in ensemble[1].split(", ")}
-        elif _RESUMED.match(message):
+        elif resumed := _RESUMED.match(message):
             run.is_resumed = True
+            run.standing = _standing(file, resumed[1], run.standing)
         elif not run.programs and (island := _ISLAND.match(message)):
             run.standing = max(float(island[2]), -math.inf if run.standing is None else run.standing)
         if not runs and len(run.programs) == 1 and others > logged:  # a page that quotes a log
@@ -119,12 +121,25 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
             yield _loop_of(each)
 
 
+def _standing(file: MeasuredFile, iteration: str | None, told: float | None) -> float | None:
+    """Return the best score of the population that a run resumes from: as its log has it, else the checkpoint beside the log."""
+    best = file.beside(f"../checkpoints/checkpoint_{iteration}/best_program_info.json").get("metrics")
+    return told if told is not None else json_number(best.get(SCORE)) if isinstance(best, dict) else None
+
+
 def _loop_of(run: _Run) -> Loop:
     programs = list(run.programs.values())
     has_score = any(SCORE in program.metrics for program in programs)
+    values: dict[str, list[float | str]] = {}
+    for program in programs:
+        for name, value in program.metrics.items():
+            values.setdefault(name, []).append(value)
+    flags = {name for name in values if _VALIDITY.fullmatch(name) and all(value in _FLAGS for value in values[name])}
+    if len(values.get("error", programs)) < len(programs):  # otherwise what all measure
+        flags.add("error")
     baseline = programs[0] if programs[0].iteration is None and not run.is_resumed else None
     first = _score(baseline.metrics, has_score) if baseline else run.standing
-    if baseline and _failure(baseline.metrics, first, None):
+    if baseline and _failure(baseline.metrics, first, None, flags):
         first = None
     labels = {program.identity: f"iteration {program.iteration}" for program in programs if program.iteration is not None}
     if baseline:
@@ -133,7 +148,7 @@ def _loop_of(run: _Run) -> Loop:
     for program in programs:
         score = _score(program.metrics, has_score)
         state, word = (State.BASELINE, None) if program is baseline else (State.OTHER, None)
-        if reason := _failure(program.metrics, score, first):
+        if reason := _failure(program.metrics, score, first, flags):
             state, word, score = State.CRASHED, reason, None
         experiments.append(
             Experiment(
@@ -154,11 +169,13 @@ def _loop_of(run: _Run) -> Loop:
         notes.append("it resumes from a checkpoint: its first program and earlier ones are in another log")
     if lost := run.failed - {program.iteration for program in programs}:
         notes.append(f"iterations without a program, as the model's answer could not be used: {len(lost)}")
+    is_start_known = not run.is_resumed or run.standing is not None
     return Loop(
-        experiments=new_bests_kept(experiments, run.standing, is_first_known=not run.is_resumed),
+        experiments=new_bests_kept(experiments, run.standing) if is_start_known else experiments,
         name=run.name,
         metric=SCORE if has_score else "mean of the metrics",
         better=Better.HIGHER,
+        has_decisions=is_start_known,
         better_from=_BY_WRITER,
         notes=notes,
     )
@@ -195,8 +212,8 @@ def _score(metrics: Mapping[str, float | str], has_score: bool) -> float | None:
     return score if isinstance(score, float) else None
 
 
-def _failure(metrics: Mapping[str, float | str], score: float | None, first: float | None) -> str | None:
-    """Return why a program is invalid, in the words of the log; None for a valid one.
+def _failure(metrics: Mapping[str, float | str], score: float | None, first: float | None, flags: Collection[str]) -> str | None:
+    """Return why a program is invalid, in the words of the log; None for a valid one. `flags`: metrics that say nothing but whether it is.
 
     `error` may be a metric, too: as a number it shows a failure only without a score.
     """
@@ -204,13 +221,13 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
         error = metrics.get(name)
         if isinstance(error, str) and error not in ("", "None") and (score is None or score <= 0):
             return error
-    if metrics.get("error") == 0 and (not score or SCORE not in metrics):
+    if metrics.get("error") in (0.0, 1.0 if "error" in flags else 0.0) and (not score or SCORE not in metrics):
         return "timeout" if metrics.get("timeout") else "error"
     if metrics.get("timeout") in (1.0, "True") and not score:
         return "timeout"
     if score is not None and not math.isfinite(score):
         return f"score {score}"
-    if any(metrics.get(name) in (0.0, -1.0, "False") for name in _VALIDITY):
+    if any(metrics.get(name) in (0.0, -1.0, "False") for name in flags if name != "error"):
         return "invalid"
     if score is not None and (score == _PENALTY or (score < _PENALTY and first is not None and first >= 0)):
         return f"score {score:g}"

@@ -55,7 +55,7 @@ _TRUTHS = {
 _TESTED = {"pass": State.KEPT, "passed": State.KEPT, "fail": State.CHECKS_FAILED, "failed": State.CHECKS_FAILED}
 
 _LEAST_NUMBERS = 0.6
-_LONGEST_WORD, _LONGEST_CELL = 60, 300
+_LONGEST_WORD, _LONGEST_CELL, _LONGEST_NUMBER = 60, 300, 10
 _MOST_COLUMNS = 100
 
 _STATUS = re.compile(r"(?:.+_)?(?:status|decision|verdict|state|outcome|result|action|disposition|correctness)")
@@ -152,6 +152,11 @@ class _Table:
                 return at
         return None
 
+    @property
+    def is_of_iterations(self) -> bool:
+        """Whether it has numbered iterations and a column `metric`."""
+        return self.named(_ITERATION) is not None and bool({"metric", "metric_value"} & set(self.names))
+
     def named(self, wanted: re.Pattern[str]) -> int | None:
         return next((at for at, name in enumerate(self.names) if wanted.fullmatch(name)), None)
 
@@ -217,8 +222,7 @@ def _read(file: MeasuredFile, *, iterations: bool) -> Iterator[Loop]:
     segment = 0
     for table in _tables(file.text):
         if decisions := _decisions(table):
-            is_of_iterations = table.named(_ITERATION) is not None and bool({"metric", "metric_value"} & set(table.names))
-            is_wanted = iterations == is_of_iterations if is_wanted is None else is_wanted
+            is_wanted = iterations == table.is_of_iterations if is_wanted is None else is_wanted
             if is_wanted:
                 yield replace(_loop(decisions, file), segment=segment)
                 segment += 1
@@ -307,7 +311,8 @@ def _decisions(table: _Table) -> _Decisions | None:
     at = -negative
     if not is_named:  # the rows may lack a column that the headings have
         at = next((each for each, name in enumerate(table.names) if _STATUS.fullmatch(name) and abs(each - at) < 3), at)
-    rows = [row for each in table.rows if _is_experiment(row := _aligned(each, len(table.names), at), at)]
+    width = len(table.names)
+    rows = [row for each in table.rows for one in _unglued(each, width, at) if _is_experiment(row := _aligned(one, width, at), at)]
     table = replace(table, rows=rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
@@ -319,6 +324,28 @@ def _decisions(table: _Table) -> _Decisions | None:
     words = [word.lower() for word in table.column(at)]
     more = {**(_TRUTHS if _YES_NO.fullmatch(table.names[at]) else {}), **(_TESTED if "pass" in words else {})}
     return _Decisions(table, at, [more.get(word) or state_of(word) for word in words])
+
+
+def _unglued(cells: list[str], width: int, at: int) -> Iterator[list[str]]:
+    """Yield the rows of a line: more than one if the end of a line was not written.
+
+    One cell is then the last of a row and the first of the next. It is divided before the next number, or before a commit; otherwise all of
+    it is the last.
+    """
+    begins, first = 0, cells[0]
+    while len(cells) - begins >= 2 * width - 1 and all(
+        state_of(cells[begins + place]) is not State.OTHER for place in (at, at + width - 1)
+    ):
+        ends = begins + width - 1
+        last = cells[ends]
+        if first.isdecimal() and len(first) < _LONGEST_NUMBER:
+            following = str(int(first) + 1)
+        else:
+            following = last[-len(first) :] if _HASH.fullmatch(last[-len(first) :]) else ""
+        following = following if last.endswith(following) else ""
+        yield [first, *cells[begins + 1 : ends], last.removesuffix(following).strip()]
+        begins, first = ends, following
+    yield [first, *cells[begins + 1 :]]
 
 
 def _aligned(cells: list[str], width: int, at: int) -> list[str]:
@@ -370,7 +397,8 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
     experiments = list(_experiments(decisions, metric))
     no_gain = no_gain or several_baselines(experiments)
     if not no_gain:
-        experiments = baseline_first(experiments)
+        is_begun = table.is_of_iterations and (number(table.rows[0][table.named(_ITERATION) or 0]) or 0) >= 1
+        experiments = baseline_first(experiments, is_named=is_begun)  # iteration 0 is the baseline
         if sum(one.state is State.BASELINE for one in experiments) > 1:
             notes.append("It has several baselines.")
     better, better_from = _direction(metric, experiments, table.comments, texts) if metric else (Better.UNKNOWN, None)
@@ -409,9 +437,17 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
     found = [each for each in found if any(value is not None for value in each.values)]
     varying = [each for each in found if len(set(each.values) - {None}) > 1]
     if len(states) > 2 and varying:
-        found = varying  # parameters of the benchmark are the same in every row
+        of_kinds = [cells for at, name in enumerate(table.names) if _GROUPS.fullmatch(name) and not _are_numbers(cells := table.column(at))]
+        # parameters are the same in every row, or in every row of a kind
+        found = [each for each in varying if not any(_follows(kinds, each.values) for kinds in of_kinds)] or varying
     main = [each for each in found if not SIDE.search(each.name) and not _CHANGE.fullmatch(each.name)]
     return main or [each for each in found if _CHANGE.fullmatch(each.name)][:1] or [each for each in found if not _is_number_of_row(each)]
+
+
+def _follows(kinds: Sequence[str], values: Sequence[float | None]) -> bool:
+    """Return whether rows of one kind all have the same value, at least two rows of some kind."""
+    known = [(kind, value) for kind, value in zip(kinds, values, strict=True) if value is not None]
+    return len({*known}) == len({kind for kind, _ in known}) < len(known)
 
 
 def _is_of_row(table: _Table, at: int) -> bool:

@@ -212,10 +212,10 @@ def _is_called_baseline(one: Experiment) -> bool:
     return (one.description or "").strip().lower().startswith("baseline")
 
 
-def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
+def baseline_first(experiments: Iterable[Experiment], *, is_named: bool = False) -> list[Experiment]:
     """Return the experiments with one baseline: the first called so (state, description, commit, label), else the first kept with a value.
 
-    Its status is mostly `keep`, which would count it as an improvement.
+    Its status is mostly `keep`, which would count it as an improvement. `is_named`: no other than one called so.
     """
     listed = list(experiments)
     said = [place for place, one in enumerate(listed) if one.state is State.BASELINE]
@@ -224,7 +224,7 @@ def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
         for place, one in enumerate(listed)
         if one.value is not None and any((text or "").lower().startswith("baseline") for text in (one.description, one.commit, one.label))
     ]
-    measured = [place for place, one in enumerate(listed) if one.value is not None]
+    measured = [place for place, one in enumerate(listed) if one.value is not None and not is_named]
     chosen = next(iter([*said, *told[:1], *measured]), None)
     if chosen is not None and listed[chosen].state in (State.BASELINE, State.KEPT):
         listed[chosen] = replace(listed[chosen], state=State.BASELINE)
@@ -243,17 +243,14 @@ def several_baselines(experiments: Sequence[Experiment]) -> str | None:
     return f"It has {len(places)} baselines: what the values are compared with was measured anew or changed again and again."
 
 
-def new_bests_kept(experiments: Sequence[Experiment], standing: float | None = None, *, is_first_known: bool = True) -> list[Experiment]:
+def new_bests_kept(experiments: Sequence[Experiment], standing: float | None = None) -> list[Experiment]:
     """Return the experiments, those without a decision that set a new highest value as kept: for searches that keep the best score.
 
-    `standing`: the highest value before them. `is_first_known`: whether the first value is the search's first one, and so its best.
+    `standing`: the highest value before them.
     """
     found, best = list[Experiment](), standing
     for one in experiments:
         is_best = one.value is not None and one.state in (State.OTHER, State.BASELINE) and (best is None or one.value > best)
-        if is_best and one.state is State.OTHER and (is_first_known or best is not None):
-            found.append(replace(one, state=State.KEPT))
-        else:
-            found.append(one)
+        found.append(replace(one, state=State.KEPT) if is_best and one.state is State.OTHER else one)
         best = one.value if is_best else best
     return found

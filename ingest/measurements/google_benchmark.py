@@ -2,10 +2,13 @@
 
 Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A benchmark has an entry per repetition, or per
 aggregate of them, or both. Fitted complexities (`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
+
+By `AddCustomContext` or `--benchmark_context`, `context` may name the commit: `GIT_COMMIT_HASH` (Kokkos), `git_sha`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import Any
@@ -35,6 +38,19 @@ _MEASURE_NOTHING = frozenset(
     "family_index per_family_instance_index repetitions repetition_index threads iterations cpu_coefficient real_coefficient rms".split()  # noqa: SIM905 - a list reads worse
 )
 
+_COMMIT = re.compile(r"(?:^|[_ ])(?:git|commit|revision)(?:[_ ]|$)", re.IGNORECASE)
+_HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
+
+
+def _commit(context: Mapping[str, Any]) -> str | None:
+    """Return the commit that the context names; None without one, with several, or if what was measured was not committed."""
+    texts = {key: str(value).strip() for key, value in context.items()}
+    hashes = {text.lower() for key, text in texts.items() if _COMMIT.search(key) and _HASH.fullmatch(text)}
+    is_dirty = any(
+        text.lower() == "dirty" or (key.lower().endswith("dirty") and text.lower() in ("true", "1", "yes")) for key, text in texts.items()
+    )
+    return hashes.pop() if len(hashes) == 1 and not is_dirty else None
+
 
 def _recognises(file: MeasuredFile) -> bool:
     entries = file.object.get("benchmarks")
@@ -50,6 +66,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     context, entries = file.object.get("context") or {}, file.object["benchmarks"]
+    commit = _commit(context)
     repeated = {str(entry["name"]).removesuffix("_stddev") for entry in entries if str(entry["name"]).endswith("_stddev")}
     benchmarks: dict[str, tuple[list[Entry], dict[str, Entry]]] = {}  # repetitions, and aggregates by `mean`, `median`, `stddev` and others
     for entry in entries:
@@ -66,6 +83,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     for name, (runs, aggregates) in benchmarks.items():
         origin = Origin(
             benchmark=name,
+            commit=commit,
             machine=joined(context.get("host_name"), f"{context['num_cpus']} CPUs" if "num_cpus" in context else None),
             measured_at=written_time(context.get("date")),
             scope=Scope.MICRO,
