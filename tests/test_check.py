@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from app.cli.main import cli
 from app.queries.filters import Filters, choose
+from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import (
     Verdict,
@@ -109,9 +110,9 @@ def test_the_most_expensive_day_is_judged_and_undated_runs_are_told() -> None:
         {"day": None, "runs": 5, "cost_usd": Decimal(90), "cost_usd_known": 5},
     ]
     total = {"cost_usd": Decimal(97), "cost_usd_known": 7, "runs": 8}
-    verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days)
+    verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days, Undated(5, Decimal(90), "lower_bound"))
     assert not verdict.passed
-    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs ($90.00), counted on no day."
+    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥ $90.00), counted on no day."
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
 
 

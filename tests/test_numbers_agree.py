@@ -290,14 +290,46 @@ def test_a_period_leaves_out_runs_without_a_date_and_says_so(copied: Store, peri
     filters = choose(period)
     found = run_queries.runs(copied, filters)["run_id"].to_pylist()
     assert "copied" not in found
-    assert reading.undated(copied, filters) == (1, Decimal(2))
+    assert reading.left_out(copied, filters) == (1, Decimal(2), "")
+    assert not reading.undated(copied, filters).runs
     said = "1 run without a recorded date ($2.00) is in no period and left out."
     assert said in EXPORTS["md"].write_report(report(copied, Request(filters=filters))).decode()
     assert check(copied, filters, {"max-total-usd": Decimal(1)}).left_out == said
 
 
 def test_without_a_period_nothing_is_left_out(copied: Store) -> None:
-    assert reading.undated(copied, Filters()) == (0, None)
+    assert reading.left_out(copied, Filters()) == (0, None, "")
+
+
+def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachograph: Run) -> None:
+    """One run reports its cost, of one only the responses before it was cut off are known: the best-known cost is a lower bound."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "reported.json").write_text(record_text(session_id="done"))
+    used = {"input_tokens": 60_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 4_000}
+    message: dict[str, Any] = {
+        "id": "m1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-opus-4-6",
+        "stop_reason": None,
+        "content": [],
+        "usage": used,
+    }
+    init = {"type": "system", "subtype": "init", "session_id": "cut", "tools": ["Bash"], "mcp_servers": [], "permissionMode": "default"}
+    events = [init, {"type": "assistant", "message": message, "session_id": "cut"}]
+    (tmp_path / "logs" / "cut.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in events))
+    tachograph("ingest", "logs")
+    usd, said = Decimal("0.65"), "2 runs without a recorded date (≥ $0.6500)"
+    [facts] = [json.loads(tachograph("report", "--format", "json").stdout, parse_float=Decimal)["report"]]
+    assert (facts["undated_runs"], facts["undated_usd"], facts["undated_bounds"]) == (2, usd, "lower_bound")
+    assert "2 runs (≥ $0.6500)" in tachograph("report").stdout
+    for words in (["report", "--format", "focus"], ["report", "--since", "2000-01"], ["runs", "--since", "2000-01"]):
+        assert said in tachograph(*words).stderr
+    assert said in tachograph("check", "--max-total-usd", "9", "--since", "2000-01", "--allow-empty").stderr
+    judged = json.loads(tachograph("check", "--max-day-usd", "9", "--format", "json").stdout, parse_float=Decimal)
+    assert (judged["limits"][0]["undated_usd"], judged["limits"][0]["undated_bounds"]) == (usd, "lower_bound")
+    for period in ([], ["--since", "2000-01"]):
+        assert "2 runs without a date (≥ $0.6500)" in tachograph("usage", *period).stderr
 
 
 def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph: Run) -> None:

@@ -47,6 +47,7 @@ PAIRS = ("task", "nothing")
 TASK_VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 WEEK_STARTS = ("monday", "sunday")
 BLOCK_HOURS = 5
+FOCUS_VERSIONS = ("1.2", "1.3")
 
 JSON = "json"
 FOCUS = "focus"
@@ -79,6 +80,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
 @budget_options
 @click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
+@click.option("--focus-version", type=Word(FOCUS_VERSIONS), help="Version of FOCUS.  [default: 1.3]")
 @answering(at=True, formats=(FOCUS, PDF))
 def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole: bool, brief: bool, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
@@ -88,12 +90,14 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
     or the totals without --by. They have no total row, so a column adds up to its total. latex is their table for a paper. focus is
-    the FinOps schema FOCUS 1.2, as csv or parquet: a row per run, model, token class and day, which add up to the best-known cost.
+    the FinOps schema FOCUS, as csv or parquet: a row per run, model, token class and day, which add up to the best-known cost.
     pdf is the html on A4, printed by the Chromium that draws charts: docs/handed-on.md.
     """
     if asked.output.format == FOCUS:
-        _report_focus(asked, options["zone"])
+        _report_focus(asked, options["zone"], options["focus_version"] or FOCUS_VERSIONS[-1])
         return
+    if options["focus_version"]:
+        raise UsageError("--focus-version belongs to the format focus.", "Add --format focus.")
     from app.cli.output import deliver, deliver_report, printed_sections
     from app.reports import cost_report
     from app.reports.first_page import Request as FirstPage
@@ -115,16 +119,16 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     deliver_report(made, asked.output, whole=whole)
 
 
-def _report_focus(asked: Asked, zone: str) -> None:
+def _report_focus(asked: Asked, zone: str, focus_version: str) -> None:
     """Write the costs in FOCUS, and say which runs have no row."""
     from app.cli.output import write_file
     from app.queries.grouping import filters_in
     from app.reports.exports import EXPORTS
-    from app.reports.focus import VERSION, as_csv, focus
+    from app.reports.focus import as_csv, focus
     from app.text.answers import Answer, undated_words
     from app.text.formatting import exact, sign_of
 
-    made = focus(asked.store, filters_in(asked.filters, zone))
+    made = focus(asked.store, filters_in(asked.filters, zone), focus_version)
     path = asked.output.path
     if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
         raise UsageError(f"FOCUS is written as csv or parquet, not as {path.name}.", "Give -o FILE.csv or FILE.parquet.")
@@ -134,12 +138,14 @@ def _report_focus(asked: Asked, zone: str) -> None:
         terminal.put_text(body)
     else:
         write_file(path, body)
-        terminal.note(f"Wrote {one_line(str(path))}: {plural(made.table.num_rows, 'row')}, FOCUS {VERSION}")
-    terminal.note(f"{plural(made.runs, 'run')}, {sign_of(made.bounds)}{exact(made.total_usd, Unit.USD)} in all; showback, no invoice")
-    if made.undated:
-        terminal.note(undated_words(made.undated, made.undated_usd))
-    if made.unpriced:
-        terminal.note(f"{plural(made.unpriced, 'run')} without a known cost left out")
+        terminal.note(f"Wrote {one_line(str(path))}: {plural(made.table.num_rows, 'row')}, FOCUS {focus_version}")
+    whole = f"{sign_of(made.bounds)}{exact(made.total_usd, Unit.USD)} in all"
+    terminal.note(f"{plural(made.runs, 'run')} in {plural(made.table.num_rows, 'row')}, {whole}; showback, no invoice")
+    if made.undated.runs:
+        terminal.note(undated_words(made.undated))
+    for left_out, why in ((made.unpriced, "a known cost"), (made.costless, "cost and tokens")):
+        if left_out:
+            terminal.note(f"{plural(left_out, 'run')} without {why} left out")
 
 
 @click.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
@@ -250,7 +256,8 @@ def usage(by: tuple[str, ...], zone: str, week_starts: str, hours: int, asked: A
     --since and --until choose responses by their own time; all other filters choose runs.
     """
     from app.cli.output import deliver, write_file
-    from app.queries.usage import Request, without_period
+    from app.queries.filters import without_period
+    from app.queries.usage import Request
     from app.reports.usage import document
     from app.reports.usage import usage as answer
 

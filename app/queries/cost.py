@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from app.queries.filters import Filters, counted, where
 from app.queries.grouping import UTC_ZONE, groups
-from app.queries.reading import fetch
+from app.queries.reading import fetch, left_out, undated
 from app.queries.runs import KNOWN_SUFFIX, bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
@@ -225,7 +225,8 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
     """Return how many of all runs match the filters, their first and last recorded dates, and what the store has read.
 
-    `undated_runs` have no recorded date and cost `undated_usd`; `file_dated_runs` of them have the modification time of their file.
+    `undated_runs` have no recorded date, and cost `undated_usd` with `undated_bounds`. The file of `file_dated_runs` of them has a time.
+    `left_out_runs`, with the same figures, are those that the period leaves out.
     """
     condition = where(filters)
     sql = f"""
@@ -233,8 +234,6 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
                min(coalesce(started_at, ended_at)) filter (dated_at is not null) as first_at,
                max(dated_at) as last_at,
                count(dated_at) as timed_runs,
-               count(*) filter (dated_at is null) as undated_runs,
-               sum(cost_own_usd) filter (dated_at is null) as undated_usd,
                count(*) filter (time_source = 'file') as file_dated_runs,
                (select count(*) from runs) as stored_runs,
                (select count(*) from sources) as sources,
@@ -242,7 +241,7 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
                (select max(received_at) from sources) as last_read_at
         from v_runs where {condition.sql}"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
-    return row
+    return row | undated(store, filters).facts("undated") | left_out(store, filters).facts("left_out")
 
 
 _COPIES = "('possible_duplicate', 'probable_copy')"

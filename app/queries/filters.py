@@ -295,6 +295,18 @@ EVERY_RUN = Filters(((EXCLUDED, ("all",)), (COPIES, ("all",))))
 """Chooses all runs, also those that are not counted."""
 
 
+def has_period(filters: Filters) -> bool:
+    """Return whether the filters choose a period."""
+    return any(map(filters.values, TIMES))
+
+
+def without_period(filters: Filters) -> Filters:
+    """Return the filters without their period."""
+    for key in TIMES:
+        filters = filters.with_values(key, ())
+    return filters
+
+
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
     """Return the filters with their times as moments in the zone: `2026-03` begins on March 1 there."""
     for key in TIMES:

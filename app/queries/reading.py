@@ -9,12 +9,26 @@ from datetime import datetime
 from decimal import Decimal
 from operator import itemgetter
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from app.queries.filters import COPIES, EVERY_RUN, EXCLUDED, FILTERS, SEARCH, SEARCHED, TIMES, UNCOUNTED, Filters, Kind, where, with_found
+from app.queries.filters import (
+    COPIES,
+    EVERY_RUN,
+    EXCLUDED,
+    FILTERS,
+    SEARCH,
+    SEARCHED,
+    UNCOUNTED,
+    Filters,
+    Kind,
+    has_period,
+    where,
+    with_found,
+    without_period,
+)
 from ingest.store.database import Store, arrow
 from ingest.store.opening import ALIAS, VIEWS, sql_of, view_sql
 from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
@@ -22,15 +36,45 @@ from schemas.catalogue.rules import FINDING_RULES
 from schemas.text import did_you_mean, one_line
 
 
-def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
-    """Return (runs, their reported cost) without a recorded date, which a period leaves out; zero without a period."""
-    if not any(map(filters.values, TIMES)):
-        return 0, None
-    others = filters.with_values(TIMES[0], []).with_values(TIMES[1], [])
-    condition = where(others)
-    sql = f"select count(*) as runs, sum(cost_own_usd) as usd from v_runs where {condition.sql} and dated_at is null"
+class Undated(NamedTuple):
+    """Runs without a recorded date: their number, best-known cost, and the kinds of bounds in it (`lower_bound, upper_bound`)."""
+
+    runs: int = 0
+    usd: Decimal | None = None
+    bounds: str = ""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], name: str) -> Undated:
+        """Return it from its facts."""
+        return cls(*(facts[f"{name}_{key}"] for key in cls._fields))
+
+    @property
+    def costs(self) -> dict[str, Any]:
+        """Return its cost by the names of columns."""
+        return {"cost_best_usd": self.usd, "cost_best_bounds": self.bounds}
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """Return the same for programs, each key after the name: `undated_runs`."""
+        return {f"{name}_{key}": value for key, value in self._asdict().items()}
+
+
+ALL_DATED = Undated()
+
+
+def undated(store: Store, filters: Filters) -> Undated:
+    """Return the matching runs without a recorded date, none with a period. Raises StoreError."""
+    condition = where(filters)
+    sql = f"""
+        select count(*) as runs, sum(cost_best_usd) as usd,
+            coalesce(string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds), '') as bounds
+        from v_runs where {condition.sql} and dated_at is null"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
-    return row["runs"], row["usd"]
+    return Undated(**row)
+
+
+def left_out(store: Store, filters: Filters) -> Undated:
+    """Return the runs without a recorded date that a period leaves out, none without a period. Raises StoreError."""
+    return undated(store, without_period(filters)) if has_period(filters) else ALL_DATED
 
 
 def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
@@ -260,8 +304,8 @@ class Unmatched:
 class CheckedStore(ExportedStore):
     """A store that collects notes on filters at the end of the first reading, in its transaction.
 
-    `unmatched`: the names that no run has. `uncounted`: the runs that are not counted. `undated`: number and cost of the
-    runs that a period leaves out because they have no date. For several filters, the largest numbers.
+    `unmatched`: the names that no run has. `uncounted`: the runs that are not counted. `left_out`: the runs that a
+    period leaves out because they have no date. For several filters, the largest numbers.
     """
 
     def __init__(
@@ -270,7 +314,7 @@ class CheckedStore(ExportedStore):
         super().__init__(location, wait_seconds, on_wait, at)
         self.unmatched: list[Unmatched] = []
         self.uncounted = (0, 0)
-        self.undated: tuple[int, Decimal | None] = (0, None)
+        self.left_out = ALL_DATED
         self._filters = filters
 
     def look_up(self, *filters: Filters) -> None:
@@ -304,7 +348,7 @@ class CheckedStore(ExportedStore):
         opened = _OpenStore(self.location, connection)
         counted = filters if self.searched is None else [with_found(one) for one in filters]
         self.uncounted = max((uncounted(opened, one) for one in counted), key=sum)
-        self.undated = max((undated(opened, one) for one in counted), key=itemgetter(0))
+        self.left_out = max((left_out(opened, one) for one in counted), key=itemgetter(0))
 
 
 class _OpenStore(Store):

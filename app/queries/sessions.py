@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from app.queries.filters import NO_FILTERS, Filters, where
+from app.queries.filters import NO_FILTERS, Filters, where, without_period
 from app.queries.reading import fetch
-from app.queries.usage import LANE, PROJECT, of_period, parts, without_period
+from app.queries.usage import LANE, PROJECT, of_period, parts
 from ingest.store.database import Store
 
 _CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"

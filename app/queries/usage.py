@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import NO_FILTERS, TIMES, Filters, Where, counted, moment, where
+from app.queries.filters import NO_FILTERS, TIMES, Filters, Where, counted, has_period, moment, where, without_period
 from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.agents import AGENTS
@@ -171,18 +171,6 @@ def list_cost(store: Store, filters: Filters) -> Decimal | None:
     return usd
 
 
-def has_period(filters: Filters) -> bool:
-    """Return whether the filters choose a period."""
-    return any(map(filters.values, TIMES))
-
-
-def without_period(filters: Filters) -> Filters:
-    """Return the filters without their period."""
-    for key in TIMES:
-        filters = filters.with_values(key, ())
-    return filters
-
-
 def of_period(filters: Filters, time: str = "used_at") -> Where:
     """Return SQL that keeps the rows whose column `time` is in the period of the filters; all rows without a period."""
     bound: dict[str, Any] = {}
@@ -298,6 +286,7 @@ class Usage:
     """The figures of a request per group, and their total row.
 
     Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a time.
+    `undated_runs`: the whole runs without a date.
     `left_out`: whether a period leaves these out. `unexplained`: sessions with an unknown part outside the transcript.
     `active`: the active block, with its burn rate if known.
     """
@@ -305,6 +294,7 @@ class Usage:
     table: pa.Table
     total: pa.Table
     undated: Mapping[str, int]
+    undated_runs: Undated
     left_out: bool
     unexplained: int
     active: tuple[Block, Burn | None] | None = None
@@ -348,18 +338,19 @@ def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
         found = _blocks(transaction, request) if BLOCK in request.by else []
         rows, total = _summed(transaction, groups, request, found)
         chosen, period = every_part(request.filters), of_period(request.filters)
-        undated = f"""
+        of_no_time = f"""
             with {chosen.sql}
             select count(*) filter (part = 'response') as responses, count(distinct run_id) filter (part = 'run') as runs
             from every_part where used_at is null"""
-        [lost] = fetch(transaction, undated, chosen.parameters).to_pylist()
+        [lost] = fetch(transaction, of_no_time, chosen.parameters).to_pylist()
+        undated_runs = undated(transaction, without_period(request.filters)) if any(lost.values()) else ALL_DATED
         # with a reported cost and a response of unknown cost: what the session cost outside is unknown, too
         unexplained = f"""
             with {chosen.sql}
             select count(*) as sessions from explained join reported on reported.session_id = explained.session
             where not is_whole and reported.usd is not null and {period.sql}"""
         [sessions] = fetch(transaction, unexplained, chosen.parameters | period.parameters)["sessions"].to_pylist()
-    made = Usage(rows, total, lost, has_period(request.filters), sessions)
+    made = Usage(rows, total, lost, undated_runs, has_period(request.filters), sessions)
     is_of_blocks = BLOCK in request.by and not request.of_tools
     return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
 

@@ -21,9 +21,9 @@ from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in
-from app.queries.reading import read_transaction
+from app.queries.reading import ALL_DATED, Undated, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import heading, uncounted_words, undated_words
+from app.text.answers import heading, uncounted_words, undated_cost, undated_words
 from app.text.formatting import bound_words, exact, human
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
@@ -44,8 +44,7 @@ class Verdict:
     known: int
     runs: int
     where: str = ""
-    undated: int = 0
-    undated_usd: Decimal | None = None
+    undated: Undated = ALL_DATED
     noun: str = "run"
     bounds: str = ""
 
@@ -75,10 +74,10 @@ class Verdict:
         if not self.runs:
             return "No runs match." if self.noun == "run" else f"No {self.noun}s with known improvements."
         if self.found is None:
-            why = " Their dates are unknown: the modification time of a file may be the copy date." if self.undated == self.runs else ""
-            return (
-                f"Unknown for {f'all {self.runs:,} {self.noun}s' if self.runs > 1 else f'the {self.noun}'}, so it cannot be checked.{why}"
-            )
+            whom = f"all {self.runs:,} {self.noun}s" if self.runs > 1 else f"the {self.noun}"
+            dates = " Their dates are unknown: the modification time of a file may be the copy date."
+            why = dates if self.undated.runs == self.runs else ""
+            return f"Unknown for {whom}, so it cannot be checked.{why}"
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
@@ -88,8 +87,8 @@ class Verdict:
             if self.known < self.runs
             else ""
         ]
-        cost = "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
-        said += [f"date unknown for {plural(self.undated, 'run')}{cost}, counted on no day" if self.undated else ""]
+        undated = f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, counted on no day"
+        said += [undated if self.undated.runs else ""]
         text = "; ".join(filter(None, said))
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -97,7 +96,7 @@ class Verdict:
         """Return the verdict for programs."""
         bound = "at_least" if self.limit.is_least else "at_most"
         judged = {"limit": self.limit.key, "passed": self.passed, "found": self.found, bound: self.allowed}
-        dated = {"undated_runs": self.undated, "undated_usd": self.undated_usd} if self.limit.per else {}
+        dated = self.undated.facts("undated") if self.limit.per else {}
         return judged | {"where": self.where or None, "known": self.known, "runs": self.runs} | dated | {"note": self.note}
 
 
@@ -112,7 +111,7 @@ class Check:
     verdicts: tuple[Verdict, ...]
     allow_empty: bool = False
     uncounted: tuple[int, int] = (0, 0)
-    undated: tuple[int, Decimal | None] = (0, None)
+    undated: Undated = ALL_DATED
     noun: str = "run"
 
     @property
@@ -133,7 +132,7 @@ class Check:
     @property
     def left_out(self) -> str:
         """Note on runs the budget ignores (excluded, copies, or undated in a period), or ""."""
-        return " ".join(filter(None, (uncounted_words(*self.uncounted), undated_words(*self.undated))))
+        return " ".join(filter(None, (uncounted_words(*self.uncounted), undated_words(self.undated))))
 
     @property
     def headline(self) -> str:
@@ -150,7 +149,7 @@ class Check:
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
         about |= {"excluded_runs": self.uncounted[0], "uncounted_copies": self.uncounted[1]}
-        about |= {"undated_runs": self.undated[0], "undated_usd": self.undated[1]}
+        about |= self.undated.facts("undated")
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
@@ -169,7 +168,7 @@ def check(
     """
     filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
-        uncounted, undated = reading.uncounted(transaction, filters), reading.undated(transaction, filters)
+        uncounted, undated = reading.uncounted(transaction, filters), reading.left_out(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
     is_of_loops = bool(allowed) and all(LIMITS[key].is_of_loops for key in allowed)  # a store may have loops and no run
@@ -188,11 +187,12 @@ def verdicts(
     metrics = tuple(dict.fromkeys(("runs", *of_runs, *(column for metric in of_runs for column in BOUNDS.get(metric, ())))))
     [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
     total |= _measured(store, filters, [limit for limit in limits if limit.is_of_measured])
+    undated = reading.undated(store, filters) if any(limit.per for limit in limits) else ALL_DATED
     days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
     return tuple(
         _judge_loops(store, limit, allowed[limit.key])
         if limit.is_of_loops
-        else judge(limit, allowed[limit.key], total, days.get(limit.per))
+        else judge(limit, allowed[limit.key], total, days.get(limit.per), undated)
         for limit in limits
     )
 
@@ -225,8 +225,17 @@ def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[s
     return dict(row)
 
 
-def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
-    """Return the verdict on one limit, from the figures of all runs or, if the limit is per group, from the worst group."""
+def judge(
+    limit: Limit,
+    allowed: Decimal,
+    total: Mapping[str, Any],
+    groups: Sequence[Mapping[str, Any]] | None = None,
+    undated: Undated = ALL_DATED,
+) -> Verdict:
+    """Return the verdict on one limit, from the figures of all runs or, if the limit is per group, from the worst group.
+
+    `undated`: the runs that are in no group.
+    """
 
     def bounds_of(row: Mapping[str, Any]) -> str:
         return next((row[column] for column in BOUNDS.get(limit.metric, ()) if row[column]), "")
@@ -235,13 +244,11 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
     if groups is None:
         return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs, bounds=bounds_of(total))
     named = [group for group in groups if group[limit.per] is not None]
-    undated = [group for group in groups if group[limit.per] is None]
-    without = sum(group["runs"] for group in undated), next((_number(group[limit.metric]) for group in undated), None)
     known = sum(group[f"{limit.metric}{KNOWN_SUFFIX}"] for group in named)
     worst = max((group for group in named if group[limit.metric] is not None), key=lambda group: group[limit.metric], default=None)
     if worst is None:
-        return Verdict(limit, allowed, None, known, runs, "", *without)
-    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], *without, bounds=bounds_of(worst))
+        return Verdict(limit, allowed, None, known, runs, "", undated)
+    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], undated, bounds=bounds_of(worst))
 
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:

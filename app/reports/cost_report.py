@@ -220,7 +220,6 @@ def report(store: Store, request: Request) -> Report:
         request = replace(asked, filters=transaction.searched(asked.filters))
         coverage = cost_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(transaction, request.filters)
-        coverage["left_out_runs"], coverage["left_out_usd"] = reading.undated(transaction, request.filters)
         coverage |= cost_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage)

@@ -17,13 +17,13 @@ from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import COST_FACTS, is_comparable, model_costs
-from app.queries.filters import Filters, moment
+from app.queries.filters import Filters, has_period, moment
 from app.queries.grouping import UTC_ZONE, known_zone
+from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.usage import has_period
 from app.reports.budgets import Budgets, Verdict, verdicts
 from app.text import brief, costs
-from app.text.answers import uncounted_words, undated_words
+from app.text.answers import uncounted_words, undated_cost, undated_words
 from app.text.brief import Said
 from app.text.costs import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words, sign_of
@@ -446,7 +446,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
     found = {name: text for name, runs, text in _doubts(covers) if runs}
     notes = (
         unknown_date_words(covers),
-        undated_words(covers["left_out_runs"], covers["left_out_usd"]),
+        undated_words(Undated.of(covers, "left_out")),
         source,
         found.get("beyond", "") if measure is not LIST else "",
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
@@ -491,12 +491,12 @@ def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
 
 def unknown_date_words(covers: Row) -> str:
     """Return a note on the number and cost of runs without a date, or "" if all have one."""
-    if not covers["undated_runs"]:
+    undated = Undated.of(covers, "undated")
+    if not undated.runs:
         return ""
-    cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
     source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
     advice = (
         "Date them with tachograph label RUN date=2026-11-01. Where the files are as the agents wrote them, undo their ingest and read "
         "them again with --trust-file-times."
     )
-    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {advice}"
+    return f"Date unknown: {plural(undated.runs, 'run')}{undated_cost(undated)}. No day, week or month includes them.{source} {advice}"

@@ -1,8 +1,9 @@
-"""The FinOps Open Cost and Usage Specification (FOCUS) 1.2: one row per run, model, token class and day of charge (UTC).
+"""The FinOps Open Cost and Usage Specification (FOCUS) 1.3 and 1.2: one row per run, model, token class and day of charge (UTC).
 
-https://focus.finops.org/focus-specification/v1-2/. Tachograph issues no invoice: the billing account is a showback account, and
-`x_CostBasis` says whether a cost is the agent's own report or the list price of its tokens. The rows of a run add up to its best-known cost
-exactly: a cost is split over days by the list price of their responses, and over classes by the list price of their tokens.
+https://focus.finops.org/focus-specification/v1-3/. Tachograph issues no invoice: the billing account is a showback account, and
+`x_CostBasis` says whether a cost is the agent's own report or the list price of its tokens. The rows of a run add up to its
+best-known cost exactly: one cost of several models is split by the list price of their tokens, that of a model over days by the
+list price of their responses, and over classes by that of their tokens. `ListCost` of a run adds up to its list-price cost.
 """
 
 from __future__ import annotations
@@ -22,19 +23,21 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from app.queries.filters import Filters, where
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import Undated, fetch, read_transaction, undated
 from app.text.formatting import agent_name
 from ingest.store.database import Store
 from ingest.store.pricing import stored_book
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.row import NANODOLLAR
 
-VERSION = "1.2"
+VERSIONS = ("1.2", "1.3")
+NEWEST = VERSIONS[-1]
 
 ACCOUNT_ID, ACCOUNT_NAME = "tachograph-showback", "Tachograph showback (no invoice)"
 
 _RUNS = """
-    select run_id, task, agent, repo, labels, dated_at, cost_best_usd, cost_own_usd is not null as is_reported, cost_best_bounds, verdict
+    select run_id, task, agent, repo, labels, dated_at, cost_best_usd, cost_own_usd is not null as is_reported,
+        cost_list_usd is not null as is_priced, cost_best_bounds, verdict
     from v_runs left join (select run_id, verdict from v_verdicts) using (run_id)
     where {} order by dated_at nulls last, run_id"""
 
@@ -42,7 +45,7 @@ _MODELS = """
     select run_id, model_id, model, provider, region, cost_own_usd, cost_list_usd, own_input_tokens as input, own_output_tokens as output,
         own_cache_read_tokens as cache_read, own_cache_write_tokens - coalesce(own_cache_write_1h_tokens, 0) as cache_write_5m,
         own_cache_write_1h_tokens as cache_write_1h, own_web_search_requests as web_search
-    from v_model_rows semi join (select run_id from v_runs where {}) as wanted using (run_id)
+    from model_usage semi join (select run_id from v_runs where {}) as wanted using (run_id)
     order by run_id, model nulls last, model_id, provider, region"""
 
 _DAYS = """
@@ -90,28 +93,29 @@ class Charge(NamedTuple):
 
 @dataclass(frozen=True)
 class FocusExport:
-    """The rows, and the runs that have none: without a date (with their cost), or without a known cost. `total_usd`: of the rows.
+    """The rows, the number of their runs, and the runs without a row: undated ones, others of unknown cost, and of no cost.
 
-    `bounds`: kinds of bounds among the costs, as `upper_bound, lower_bound`.
+    `total_usd` is the sum of the rows, `bounds` has the kinds of bounds in it, as `lower_bound, upper_bound`.
     """
 
     table: pa.Table
     runs: int
-    undated: int
-    undated_usd: Decimal
+    undated: Undated
     unpriced: int
+    costless: int
     total_usd: Decimal
     bounds: str
 
 
-def focus(store: Store, filters: Filters) -> FocusExport:
-    """Return the costs of the runs that the filters choose in FOCUS. Raises StoreError."""
+def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
+    """Return the costs of the runs that the filters choose in a version of FOCUS. Raises StoreError."""
     with read_transaction(store) as reading:
         chosen = reading.searched(filters)
         condition = where(chosen)
         runs = fetch(reading, _RUNS.format(condition.sql), condition.parameters).to_pylist()
         models = _by_run(fetch(reading, _MODELS.format(condition.sql), condition.parameters).to_pylist())
         days = _by_run(fetch(reading, _DAYS.format(condition.sql), condition.parameters).to_pylist())
+        without_date = undated(reading, chosen)
         with reading.reading() as connection:
             book = stored_book(connection)
     rates_of: dict[ModelKey, list[tuple[date, date, Rates]]] = {}
@@ -123,21 +127,17 @@ def focus(store: Store, filters: Filters) -> FocusExport:
             rates_of[key] = [(price.since, price.until, price.rates) for price in book.prices(key)] if model[1] else []
         return next((found for since, until, found in rates_of[key] if since <= day < until), None)
 
+    dated = [run for run in runs if run["dated_at"] is not None]
+    known = [run for run in dated if run["cost_best_usd"] is not None]
     rows: list[dict[str, Any]] = []
-    undated = unpriced = counted = 0
-    undated_usd = Decimal(0)
-    for run in runs:
-        if run["cost_best_usd"] is None:
-            unpriced += 1
-        elif run["dated_at"] is None:
-            undated += 1
-            undated_usd += run["cost_best_usd"]
-        else:
-            counted += 1
-            rows += _rows_of(run, models.get(run["run_id"], ()), days.get(run["run_id"], ()), rates)
+    for run in known:
+        rows += _rows_of(run, models.get(run["run_id"], ()), days.get(run["run_id"], ()), rates)
+    charged = len({row["x_Run"] for row in rows})
     total = sum((row["BilledCost"] for row in rows), Decimal(0))
     bounds = ", ".join(sorted({row["x_CostBound"] for row in rows if row["x_CostBound"]}))
-    return FocusExport(_table(rows), counted, undated, undated_usd, unpriced, total, bounds)
+    columns = [name for name in COLUMNS if version != "1.2" or name not in _SINCE_1_3]
+    table = _table(rows, columns)
+    return FocusExport(table, charged, without_date, len(dated) - len(known), len(known) - charged, total, bounds)
 
 
 def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -149,14 +149,7 @@ def _rows_of(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run: its cost by model, day and class."""
     run_day = run["dated_at"].astimezone(UTC).date()
-    column = "cost_own_usd" if run["is_reported"] else "cost_list_usd"
-    left = run["cost_best_usd"]
-    costs = [model[column] if model[column] is not None else Decimal(0) for model in models]
-    rest = left - sum(costs, Decimal(0))
-    if rest < 0:  # rounding of models above the total: the largest model gives way
-        largest = max(range(len(costs)), key=costs.__getitem__)
-        costs[largest] += rest
-        rest = Decimal(0)
+    costs, rest = _costs(run, models)
     for model, cost in zip(models, costs, strict=True):
         key: ModelOfRun = (model["model_id"], model["model"], model["provider"], model["region"])
         of_days = [one for one in days if (one["model_id"], one["model"], one["provider"], one["region"]) == key]
@@ -165,11 +158,32 @@ def _rows_of(
             rest += cost
             continue
         listed = model["cost_list_usd"] if model["cost_list_usd"] is not None else cost
-        for charge, billed, at_list in zip(charges, _split(cost, charges), _split(listed, charges), strict=True):
+        for charge, billed, at_list in zip(charges, _over(charges, cost), _over(charges, listed), strict=True):
             if billed or at_list or charge.quantity:
                 yield _row(run, key, charge, billed, at_list)
-    if rest or (not models and left):
-        yield _row(run, (None, None, None, None), Charge(run_day, REST, 1, Decimal(1)), rest, rest)
+    if rest:
+        listed = rest
+        if run["is_reported"]:  # the list price of tokens stands in their rows, also where their cost is in this one
+            shown = sum((model["cost_list_usd"] or Decimal(0) for model, cost in zip(models, costs, strict=True) if not cost), Decimal(0))
+            listed = Decimal(0) if run["is_priced"] else max(rest - shown, Decimal(0))
+        yield _row(run, (None, None, None, None), Charge(run_day, REST, 1, Decimal(1)), rest, listed)
+
+
+def _costs(run: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> tuple[list[Decimal], Decimal]:
+    """Return the cost of each model, and the part of the run's cost that no model accounts for."""
+    whole: Decimal = run["cost_best_usd"]
+    recorded = [model["cost_own_usd" if run["is_reported"] else "cost_list_usd"] for model in models]
+    costs = [cost or Decimal(0) for cost in recorded]
+    rest = whole - sum(costs, Decimal(0))
+    if rest < 0:  # models above the total, mostly by rounding
+        return split(whole, costs), Decimal(0)
+    open_ = [place for place, cost in enumerate(recorded) if cost is None] if run["is_reported"] else []
+    listed = [models[place]["cost_list_usd"] for place in open_]
+    if rest and (len(open_) == 1 or (open_ and None not in listed and any(listed))):
+        for place, part in zip(open_, split(rest, listed if len(open_) > 1 else [Decimal(1)]), strict=True):
+            costs[place] = part
+        rest = Decimal(0)
+    return costs, rest
 
 
 def _charges(key: ModelOfRun, model: Mapping[str, Any], days: Sequence[Mapping[str, Any]], run_day: date, rates: Any) -> list[Charge]:
@@ -187,11 +201,15 @@ def _charges(key: ModelOfRun, model: Mapping[str, Any], days: Sequence[Mapping[s
     return charges
 
 
-def _split(cost: Decimal, charges: Sequence[Charge]) -> list[Decimal]:
+def _over(charges: Sequence[Charge], cost: Decimal) -> list[Decimal]:
+    """Split the cost of a model over its charges, by quantity where no price is known."""
+    weights = [charge.weight for charge in charges]
+    return split(cost, weights if any(weights) else [Decimal(charge.quantity) for charge in charges])
+
+
+def split(cost: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     """Split a cost by weight into whole nanodollars that add up to it; what rounding leaves goes to the largest part."""
-    total = sum((charge.weight for charge in charges), Decimal(0))
-    weights = [charge.weight for charge in charges] if total else [Decimal(charge.quantity) for charge in charges]
-    total = total or sum(weights, Decimal(0))
+    total = sum(weights, Decimal(0))
     parts = [(cost * weight / total).quantize(NANODOLLAR) for weight in weights]
     largest = max(range(len(parts)), key=parts.__getitem__)
     parts[largest] += cost - sum(parts, Decimal(0))
@@ -225,6 +243,7 @@ def _row(run: Mapping[str, Any], model: ModelOfRun, charge: Charge, cost: Decima
         "ChargeFrequency": "Usage-Based",
         "ConsumedQuantity": quantity,
         "ConsumedUnit": charge.token_class.unit,
+        "HostProviderName": provider if model[2] else "Not Applicable",
         "InvoiceId": None,
         "InvoiceIssuerName": provider,
         "PricingCategory": "Standard",
@@ -237,9 +256,12 @@ def _row(run: Mapping[str, Any], model: ModelOfRun, charge: Charge, cost: Decima
         "ResourceType": "Run of a coding agent",
         "ServiceCategory": "AI and Machine Learning",
         "ServiceName": f"{provider} models",
+        "ServiceProviderName": provider,
         "ServiceSubcategory": "Generative AI",
         "SkuId": sku,
         "SkuMeter": charge.token_class.meter,
+        "SkuPriceDetails": json.dumps({"x_Model": name, "x_TokenClass": charge.token_class.sku}),
+        "SkuPriceId": sku,
         "SubAccountId": run["repo"],
         "SubAccountName": run["repo"],
         "SubAccountType": "Repository" if run["repo"] else None,
@@ -274,8 +296,12 @@ COLUMNS = tuple(
 )
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    return pa.table({name: pa.array([row[name] for row in rows], _TYPES.get(name, pa.string())) for name in COLUMNS})
+_SINCE_1_3 = {"HostProviderName", "ServiceProviderName", "SkuPriceDetails", "SkuPriceId"}
+"""Columns that a file of FOCUS 1.2 goes without. ProviderName and PublisherName are deprecated in 1.3, and must still be there."""
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pa.Table:
+    return pa.table({name: pa.array([row[name] for row in rows], _TYPES.get(name, pa.string())) for name in columns})
 
 
 def as_csv(table: pa.Table) -> bytes:

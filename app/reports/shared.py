@@ -23,7 +23,7 @@ from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
 from app.queries.filters import Filters, parse
-from app.queries.reading import ReadTransaction
+from app.queries.reading import ReadTransaction, undated
 from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
 from app.text import failures as failure_words
@@ -119,7 +119,7 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
         lambda: charts.time_per_run(asked),
         lambda: charts.claimed_and_measured(asked) if is_checked else charts.claims(asked) or charts.cost_per_turn(asked),
         lambda: charts.cost_and_success(asked),
-        overview.cautions_html(overview.cautions(rows, why, fastest), asked.filters),
+        overview.cautions_html(overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters)), asked.filters),
     ]
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from app.queries import runs as run_queries
+from app.queries.filters import has_period
 from app.queries.grouping import filters_in
 from app.queries.reading import read_transaction
-from app.queries.usage import Request, Usage, has_period
+from app.queries.usage import Request, Usage
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_rows, json_text, rows
 from app.text import usage as words
@@ -69,7 +70,7 @@ def document(store: Store, request: Request) -> bytes:
         "rows": json_rows(used.table),
         "totals": json_text(totals),
         "active_block": json_text(active),
-        "undated": json_text(dict(used.undated)),
+        "undated": json_text(dict(used.undated) | used.undated_runs.costs),
         "notes": json_text(notes),
     }
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n").encode()

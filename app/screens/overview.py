@@ -5,6 +5,7 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import agents as queries
 from app.queries import failures
+from app.queries.reading import undated
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.screens.parts.run_body import show_run
@@ -34,7 +35,7 @@ def three_charts() -> None:
 def before_you_quote() -> None:
     """Show cautions about the figures, each with a link to details."""
     why = cache.ask(failures.never_started_because, filters) if total.never_started else []
-    found = sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else [])
+    found = sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else [], cache.ask(undated, filters))
     if drawn := sentences.cautions_html(found, filters):
         st.html(drawn)
 

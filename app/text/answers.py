@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from app.queries.filters import NO_FILTERS, Filters
-from app.text.formatting import UNKNOWN, agent_name, human
+from app.text.formatting import UNKNOWN, agent_name, human, sign_of
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import KINDS, REPORTED
 from schemas.catalogue.entry import Columns
@@ -19,7 +19,7 @@ from schemas.units import Unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.queries.reading import CheckedStore
+    from app.queries.reading import CheckedStore, Undated
 
 COLUMN_OF = {f"{REPORTED.prefix}{kind}": REPORTED.column for kind in KINDS} | {
     "cost_delta_usd": REPORTED.column,
@@ -75,11 +75,16 @@ def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
     return " · ".join(filter(None, (what, filters.as_words(), location)))
 
 
-def undated_words(runs: int, usd: Decimal | None) -> str:
+def undated_cost(undated: Undated) -> str:
+    """Return the best-known cost of runs without a date in brackets, ` (≥ $76.19)`, or "" where none is known."""
+    return "" if undated.usd is None else f" ({sign_of(undated.bounds)}{human(undated.usd, Unit.USD)})"
+
+
+def undated_words(undated: Undated) -> str:
     """Return `52 runs without a recorded date ($76.19) are in no period and left out.`, or "" for none."""
-    cost = f" ({human(usd, Unit.USD)})" if usd is not None else ""
-    verb = "is" if runs == 1 else "are"
-    return f"{plural(runs, 'run')} without a recorded date{cost} {verb} in no period and left out." if runs else ""
+    verb = "is" if undated.runs == 1 else "are"
+    cost = undated_cost(undated)
+    return f"{plural(undated.runs, 'run')} without a recorded date{cost} {verb} in no period and left out." if undated.runs else ""
 
 
 def uncounted_words(excluded: int, copies: int, option: str = "") -> str:
@@ -97,7 +102,7 @@ def uncounted_words(excluded: int, copies: int, option: str = "") -> str:
 
 def uncounted_notes(store: CheckedStore, option: str) -> list[str]:
     """Return the notes on runs without a date in a period, and on runs that are not counted with the option that counts them."""
-    return [*filter(None, (undated_words(*store.undated), uncounted_words(*store.uncounted, option)))]
+    return [*filter(None, (undated_words(store.left_out), uncounted_words(*store.uncounted, option)))]
 
 
 def unattributed_words(usd: Decimal, runs: int) -> str:

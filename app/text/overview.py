@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.text import brief, html_parts
+from app.text.answers import undated_cost
 from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
 from app.text.claims import words
 from app.text.formatting import BOUND_NAMES, agent_name
 from app.text.html_parts import Col, Segment, anchor, muted, run_link
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.text import plural
+
+if TYPE_CHECKING:
+    from app.queries.reading import Undated
 
 TWO_LINES = 175
 """Characters of a heading that fit into two lines on a wide page."""
@@ -258,8 +262,13 @@ class Caution:
     agent: str | None = None
 
 
-def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], largest: Sequence[tuple[str, str, float]]) -> list[Caution]:
-    """Return up to four cautions, the gravest first. `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs."""
+def cautions(
+    rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], largest: Sequence[tuple[str, str, float]], undated: Undated
+) -> list[Caution]:
+    """Return up to four cautions, the gravest first.
+
+    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`: the runs without a date.
+    """
     total, agents = rows[0], agents_of(rows)
     found: list[Caution] = []
     if total.never_started:
@@ -280,9 +289,9 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
             cost = ", and none says what it cost" if row.cost_usd is None and row.unknown_ends > 1 else ""
             ends = f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} do not say how the run ended{cost}"
             found.append(Caution(ends, "Data", "data", (), row.agent))
-    if total.undated:
-        undated = f"{plural(total.undated, 'run')} without a date {'is' if total.undated == 1 else 'are'} in no month"
-        found.append(Caution(undated, "Data", "data"))
+    if undated.runs:
+        are = "is" if undated.runs == 1 else "are"
+        found.append(Caution(f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)} {are} in no month", "Data", "data"))
     if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
         run_id, title, ratio = largest[0]
         alone = f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next is {brief.ratio(largest[1][2])}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.usage import Along, Usage
+from app.text.answers import undated_cost
 from app.text.formatting import bound_words, human, sign_of
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
@@ -121,7 +122,8 @@ def limits(used: Usage) -> list[str]:
     if counts := [plural(used.undated[key], key.removesuffix("s")) for key in ("responses", "runs") if used.undated[key]]:
         verb = "is" if sum(used.undated.values()) == 1 else "are"
         rest = "in no period and left out" if used.left_out else "in no day, hour or block"
-        said.append(f"{' and '.join(counts)} without a recorded time {verb} {rest}.")
+        dateless = f"{plural(used.undated_runs.runs, 'run')} without a date{undated_cost(used.undated_runs)}"
+        said.append(f"{' and '.join(counts)} without a recorded time {verb} {rest}{f': {dateless}' if used.undated_runs.runs else ''}.")
     if "responses" not in total:
         return [*said, SEVERAL_TOOLS] if used.table.num_rows else said
     known, of = total[f"cost_list_usd{KNOWN_SUFFIX}"], total["responses"] + total[WHOLE_RUNS]

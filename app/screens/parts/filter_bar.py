@@ -14,9 +14,8 @@ import streamlit as st
 from app.queries import filter_inputs as filter_urls
 from app.queries import reading, rules
 from app.queries import runs as screen_queries
-from app.queries.filters import EVERY_RUN, EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, moment
+from app.queries.filters import EVERY_RUN, EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, has_period, moment
 from app.queries.sessions import runs_with_usage
-from app.queries.usage import has_period
 from app.screens import cache
 from app.screens.parts import widgets
 from app.text import html_parts, speedups
@@ -148,7 +147,7 @@ def _tell_uncounted(*, by_responses: bool) -> None:
     """Show how many runs are not counted, or without a date in a period; with responses, the latter is shown next to the figures."""
     if words := uncounted_words(*cache.ask(reading.uncounted, chosen())):
         st.caption(f":material/block: {words}")
-    if not by_responses and (words := undated_words(*cache.ask(reading.undated, chosen()))):
+    if not by_responses and (words := undated_words(cache.ask(reading.left_out, chosen()))):
         st.caption(f":material/event_busy: {plain(words)}")
 
 
