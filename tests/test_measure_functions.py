@@ -66,6 +66,18 @@ def test_pytest_benchmark(tmp_path: Path) -> None:
     assert first["workload_fp"] != once["workload_fp"]
 
 
+def test_where_an_object_lay_in_memory_is_no_workload_of_pytest_benchmark(tmp_path: Path) -> None:
+    def saved(build: str, address: str) -> dict[str, Any]:
+        case = f"UNSERIALIZABLE[Case(build=<function {build} at {address}>)]"
+        test = {"name": "test_pack", "params": {"case": case}, "stats": stats()}
+        return pytest_json(test)
+
+    files = [saved("one", "0x77ea67c07110"), saved("one", "0x7f00A0"), saved("two", "0x7f00A0")]
+    rows = measured_in(tmp_path, {f"{at}.json": file for at, file in enumerate(files)})
+    one, again, two = (row["workload_fp"] for row in rows[::4])
+    assert one == again != two
+
+
 def test_hyperfine(tmp_path: Path) -> None:
     result = {"command": "run 8", "mean": 0.5, "stddev": 0.25, "median": 0.5, "user": 0.125, "system": 0.25, "min": 0.25, "max": 0.75}
     rows = measured_in(tmp_path, {
@@ -297,11 +309,16 @@ def test_asv_version_2_with_its_definitions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("beside", [{}, {"results/benchmarks.json": asv_definitions()}])
-def test_asv_without_definitions_or_with_those_of_another_version_has_no_units(tmp_path: Path, beside: dict[str, Any]) -> None:
+def test_asv_without_definitions_or_with_those_of_another_version(tmp_path: Path, beside: dict[str, Any]) -> None:
+    """The name of a benchmark gives its type, and that its unit, as in asv itself."""
     rows = measured_in(tmp_path, beside | {"results/box/0123abcd-py.json": asv_results("v2")})
-    assert values(rows)[0] == ("suite.time_sort", "time_sort", "median", 0.5, None, 0.5, None, 10)
-    assert {row["unit"] for row in rows} == {None}
-    assert {row["better"] for row in rows} == {"unknown"}
+    assert values(rows)[0] == ("suite.time_sort", "time", "median", 0.5, "seconds", 500, "ms", 10)
+    assert {row["benchmark"]: (row["unit"], row["better"]) for row in rows if row["value"]} == {
+        "suite.time_sort": ("ms", "lower"),
+        "suite.mem_table": ("B", "lower"),
+        "suite.track_hits": (None, "unknown"),
+        "suite.time_kept": ("ms", "lower"),
+    }
     assert rows[0]["params"].items() >= {"param1": "'a'", "param2": "10"}.items()
 
 
@@ -325,11 +342,11 @@ def test_asv_version_1(tmp_path: Path) -> None:
         },
     }})  # fmt: skip
     assert [one[:4] for one in values(rows)] == [
-        ("time_a", "time", None, 0.5), ("time_b", None, None, None), ("time_c", "time_c", None, 0.25), ("time_c", None, None, None),
-        ("time_d", "time_d", "median", 1),
+        ("time_a", "time", None, 0.5), ("time_b", None, None, None), ("time_c", "time", None, 0.25), ("time_c", None, None, None),
+        ("time_d", "time", "median", 1),
     ]  # fmt: skip
     assert [row["status"] for row in rows] == ["ok", "failed", "ok", "not_run", "ok"]
-    assert (spread(rows[4])[:3], rows[4]["n"]) == (("ci", 0.5, 1.5), 5)
+    assert (spread(rows[4])[:3], rows[4]["n"]) == (("ci", 500, 1500), 5)
     assert rows[0]["measured_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 

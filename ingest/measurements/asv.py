@@ -1,9 +1,10 @@
 """airspeed velocity: `results/<machine>/<commit>-<environment>.json`, and what `asv run`, `asv continuous` and `asv dev` print.
 
 Sources: https://asv.readthedocs.io/en/stable/dev.html, section "Benchmark suite layout and file formats"; `asv/results.py` (`update_to_2`
-for version 1, `format_benchmark_result`), `asv/util.py` (`human_value`, `format_text_table`). Units and types of benchmarks are in
-`results/benchmarks.json` alone. `date` is that of the commit, not of the run. In the text, times have their unit, sizes in bytes a bare
-`k`, `M` or `G`, and `±` is half the distance of the quartiles.
+for version 1, `format_benchmark_result`), `asv/util.py` (`human_value`, `format_text_table`). Units of `track` benchmarks and names
+of parameters are in `results/benchmarks.json` alone. `date` is that of the commit, not of the run. In
+the text, times have their unit, sizes in bytes a bare `k`, `M` or `G`, and `±` is half the distance of
+the quartiles.
 """
 
 from __future__ import annotations
@@ -39,8 +40,14 @@ _TABLE = re.compile(rf"{_STEP}·· =[= ]*")
 _NUMBER = r"[-+]?[\d.]++(?:e[-+]?\d++)?"
 _VALUE = re.compile(rf"({_NUMBER})(?:±({_NUMBER}))?([nuµμm]?s|[mhkMGTP])?")
 _UNITS = {"m": "min", "k": "kB", "M": "MB", "G": "GB", "T": "TB", "P": "PB"}
-_SIZE = re.compile(r"(?:.*\.)?(?:peak)?mem_[^.]*")
-"""Benchmarks that measure bytes: asv derives the type of a benchmark from its name."""
+_TYPES = {
+    "time": re.compile(r"time(?:raw)?_.+|Time(?:raw)?[A-Z_].+"),
+    "memory": re.compile(r"mem_.+|Mem[A-Z_].+"),
+    "peakmemory": re.compile(r"peakmem_.+|PeakMem[A-Z_].+"),
+}
+"""asv derives the type of a benchmark from its name (`name_regex` in `asv_runner/benchmarks`)."""
+
+_UNIT_OF = {"time": "seconds", "memory": "bytes", "peakmemory": "bytes"}
 
 _NO_VALUE = {"failed": MeasuredStatus.FAILED, "n/a": MeasuredStatus.NOT_RUN}
 _MOST_COLUMNS = 500
@@ -115,7 +122,8 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
         low, high = number(cell(low_column)), number(cell(high_column))
         if spread is None and low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             spread = Spread(kind=interval, low=low, high=high, level=0.99)
-    kind, unit = definition.get("type"), definition.get("unit")
+    kind = definition.get("type") or _type_of(str(origin.benchmark))
+    unit = definition.get("unit") or _UNIT_OF.get(str(kind))
     return Measured(
         origin,
         _METRICS.get(str(kind)) or metric_name(str(origin.benchmark).rpartition(".")[2]),
@@ -128,6 +136,11 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
         spread=spread,
         samples=samples,
     )
+
+
+def _type_of(benchmark: str) -> str | None:
+    own = benchmark.rpartition(".")[2]
+    return next((kind for kind, named in _TYPES.items() if named.fullmatch(own)), None)
 
 
 def _read_text(file: MeasuredFile) -> Iterator[Measured]:
@@ -160,7 +173,7 @@ def _printed(origin: Origin, written: str) -> Iterator[Measured]:
         yield Measured(origin, status=_NO_VALUE[written])
     elif found := _VALUE.fullmatch(written):
         name, value, suffix = str(origin.benchmark), float(found[1]), found[3]
-        unit = _UNITS.get(suffix, suffix) if suffix else "B" if _SIZE.fullmatch(name) else None
+        unit = _UNITS.get(suffix, suffix) if suffix else "B" if _UNIT_OF.get(_type_of(name) or "") == "bytes" else None
         metric = "memory" if unit and unit.endswith("B") else "time" if unit else metric_name(name.rpartition(".")[2])
         spread = Spread.around(value, float(found[2]), SpreadKind.IQR) if found[2] else None
         yield Measured(origin, metric, "median" if found[2] else None, value, unit, spread=spread)

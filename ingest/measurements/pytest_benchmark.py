@@ -5,6 +5,7 @@ Source: https://github.com/ionelmc/pytest-benchmark, `src/pytest_benchmark/{sess
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ingest.measurements.base import MeasuredFile, Tool
@@ -12,6 +13,10 @@ from ingest.measurements.measured import Measured, Origin, Spread
 from ingest.measurements.words import joined, number, numbers, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""Where an object lay in memory: parameters that are no JSON are written as `UNSERIALIZABLE[…]`, with
+their `repr`, which is another one in each process."""
 
 
 def _recognises(file: MeasuredFile) -> bool:
@@ -26,7 +31,9 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     for test in file.object["benchmarks"]:
         origin = Origin(
             benchmark=test.get("fullname") or test["name"],
-            params=test.get("params") or {},
+            params={
+                name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in (test.get("params") or {}).items()
+            },
             repo=commit.get("project"),
             commit=None if commit.get("dirty") else commit.get("id"),
             parent=commit.get("id") if commit.get("dirty") else None,
