@@ -293,6 +293,18 @@ def test_a_fork_by_reference_has_only_its_own(inherited: int, more: dict[str, st
     assert (told(rows), {row["tokens_basis"] for row in rows}) == ([(3, 0, 1), (4, 0, 2)], {"exact"})
 
 
+@pytest.mark.parametrize("record_first", [True, False, None])
+def test_a_later_part_may_begin_with_the_last_request_of_the_file_before(record_first: bool | None) -> None:
+    """A turn begins with an update of the rate limits, which repeats it. Where responses are recorded, the repeated one is not."""
+    repeated = asked(89, 88, {"uncached": 20, "read": 10}, {"uncached": 10, "read": 10})
+    own = asked(90, 88, {"uncached": 27, "read": 40}, {"uncached": 7, "read": 30})
+    recorded = [] if record_first is None else [record(90, "r9", uncached=7, read=30)]
+    own = [*own, *recorded] if record_first is False else [*recorded, *own]
+    rows = responses_in(page(MAIN, 88, *repeated, *own))
+    assert told(rows) == ([(10, 10, 0)] if record_first is None else []) + [(7, 30, 0)]
+    assert told(responses_in(page(MAIN, 88, *own))) == [(7, 30, 0)]
+
+
 def test_records_of_usage_alone_count_on_every_page() -> None:
     def one(seconds: float, total: int) -> list[Line]:
         used = {"thread_token_usage": usage(uncached=total)}
@@ -340,6 +352,23 @@ def test_a_record_of_usage_repeats_the_totals(record_first: bool) -> None:
     pairs += [[record(2, "r2", uncached=5, output=3), tokens(2.1, uncached=15, output=5)]]
     events = [line for pair in pairs for line in (pair if record_first else reversed(pair))]
     assert told(responses_in(lines(meta(MAIN), context(0), *events))) == [(10, 0, 2), (5, 0, 3)]
+
+
+def test_messages_are_items_since_0_151() -> None:
+    def item(seconds: float, kind: str, *texts: str) -> Line:
+        content = [{"type": "image", "image_url": "data:"}, *({"type": "text", "text": text} for text in texts)]
+        return event(seconds, {"type": "item_completed", "item": {"type": kind, "id": "i", "content": content}})
+
+    started = event(1, {"type": "task_started", "turn_id": uuid7(STARTED)})
+    log = [
+        meta(MAIN),
+        started,
+        item(2, "UserMessage", "Make it", "faster."),
+        item(3, "AgentMessage", "It is 2x faster."),
+        tokens(4, uncached=9),
+    ]
+    [found] = found_in(lines(*log, item(5, "Reasoning"), event(6, {"type": "item_completed", "item": 3})))
+    assert (found.rows.run.prompt, found.rows.run.result) == ("Make it\nfaster.", "It is 2x faster.")
 
 
 def test_records_of_usage_count_where_there_are_no_totals() -> None:

@@ -133,6 +133,25 @@ class EventMessage(WireModel):
     reason: Secondary[WireText] = Field(default=None, description="Of turn_aborted: interrupted, replaced, …")
 
 
+class ItemPart(WireModel):
+    """A part of a message."""
+
+    text: Secondary[WireText] = Field(default=None, description="Text; not of an image.")
+
+
+class CompletedItem(WireModel):
+    """An item of a turn, as the display shows it."""
+
+    type: Secondary[WireText] = Field(default=None, description="UserMessage, AgentMessage, Reasoning, CommandExecution, …")
+    content: Secondary[list[ItemPart]] = Field(default=None, description="Of a message: its parts.")
+
+
+class ItemCompleted(WireModel):
+    """Payload of an `item_completed`, since 0.151 in place of user_message and agent_message."""
+
+    item: Secondary[CompletedItem] = Field(default=None, description="The item.")
+
+
 class _AppServer(CamelWireModel):
     """Part of a JSON-RPC message of `codex app-server`, one a line, as drivers of Codex log them."""
 

@@ -45,7 +45,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.text import paired
-from schemas.wire.codex import CodexUsage, Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
+from schemas.wire.codex import CodexUsage, Compacted, EventMessage, ItemCompleted, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 RECORDS_KEPT = 64
 """Maximum number of usage records remembered in a file with totals: that of a compaction comes just before it."""
@@ -191,7 +191,8 @@ class Responses:
     """The responses of a session so far: `counted` from increases of the totals, `recorded` from lines of their own.
 
     A recorded response counts only if there are no totals at all, or if it is one of a compaction, which the totals leave out (Codex's
-    issue 47003). `attributed`: number of tool calls assigned to a response.
+    issue 47003). `attributed`: number of tool calls assigned to a response. `unconfirmed`: the first one of a file that continues another,
+    which may repeat the last request of that, as each turn begins with an update of rate limits. A recorded response says whether it does.
     """
 
     has_totals: bool = False
@@ -203,6 +204,7 @@ class Responses:
     numbers: Counter[str | None] = field(default_factory=Counter)
     record_numbers: Counter[str | None] = field(default_factory=Counter)
     compacted: Counts | None = None
+    unconfirmed: Response | None = None
 
     def called(self, call_id: str | None, tool: str, arguments: Any) -> None:
         """Count a tool call, once per id."""
@@ -224,22 +226,29 @@ class Responses:
         if (found := commits_in(output)) and (call := self.open_calls.get(call_id)):
             call.commits = found
 
-    def grew(self, used: Counts, total: Counts, moment: Moment) -> None:
+    def grew(self, used: Counts, total: Counts, moment: Moment, *, may_repeat: bool = False) -> None:
         """Add a response, from an increase of the totals."""
         self.has_totals = True
         compacted, self.compacted = self.compacted, None
         if used == compacted:
             return  # the totals do count the compaction
+        if may_repeat and self.recorded and all(used != record.used for record in self.recorded.values()):
+            return
         calls = (self.attributed, len(self.calls))
         self.attributed = len(self.calls)
         self.numbers[moment.turn] += 1
         self.counted.append(Response(moment, self.numbers[moment.turn], total.total, used, calls))
+        if may_repeat and not self.recorded:
+            self.unconfirmed = self.counted[-1]
 
     def record(self, response_id: str | None, used: Counts, total: int, moment: Moment) -> None:
         """Add a response from a line with its usage. `total`: the running total of tokens, 0 if the line has none."""
         name = response_id or f"#{len(self.recorded)}"
         if name in self.recorded:
             return
+        if self.unconfirmed and self.unconfirmed.used != used:
+            self.counted.remove(self.unconfirmed)
+        self.unconfirmed = None
         if self.has_totals and len(self.recorded) >= RECORDS_KEPT:
             del self.recorded[next(iter(self.recorded))]
         before = next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
@@ -322,6 +331,8 @@ class _Session(OpenRun):
                 return
             elif name in _READ_EVENTS:
                 self._event(EventMessage.model_validate(payload))
+            elif name == "item_completed":
+                self._event(_as_message(ItemCompleted.model_validate(payload)))
             elif name in _CALL_ENDS and isinstance(call := payload.get("call_id"), str) and ended_badly(payload):
                 self.responses.failed(call)
                 self.tools.failed(call)
@@ -422,21 +433,21 @@ class _Session(OpenRun):
         total = logged.get("total_token_usage") if isinstance(logged, dict) else None
         if total is not None and total == self.last_total:
             return
-        info = TokenInfo.model_validate(logged)
+        info, is_first = TokenInfo.model_validate(logged), False
         last = Counts.of(info.last_token_usage) if info.last_token_usage else None
         if info.total_token_usage:
             now = used = Counts.of(info.total_token_usage)
             if self.total:
                 used = now.since(self.total)
             elif self.origin is not None and not self.copying and last and last.given <= now.given and last.output <= now.output:
-                used = last
+                used, is_first = last, True
         elif last:
             now, used = (self.total or Counts()).plus(last), last
         else:
             return
         self.last_total, self.total = total, now
         if used.total:
-            self.responses.grew(used, now, self._moment(stamp))
+            self.responses.grew(used, now, self._moment(stamp), may_repeat=is_first)
 
     def _moment(self, stamp: object) -> Moment:
         return Moment(self.turn, event_time(stamp), self.model, self.copying)
@@ -516,8 +527,17 @@ class _Session(OpenRun):
 
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+_MESSAGES = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
+"""Types of items with a text → the event that had it until 0.150."""
 _OTHERS = ("user", "developer", "system")
 """Roles of messages not written by the model."""
+
+
+def _as_message(event: ItemCompleted) -> EventMessage:
+    """Return the message of a completed item; an event without a type for other items."""
+    item = event.item
+    texts = (part.text for part in (item.content if item else None) or ())
+    return EventMessage(type=_MESSAGES.get(item.type or "") if item else None, message="\n".join(filter(None, texts)) or None)
 
 
 def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
