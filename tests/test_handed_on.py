@@ -237,3 +237,25 @@ def test_words_that_make_no_sense_are_refused(tachograph: Run, whole: Store, tmp
     ):
         done = tachograph("copy", str(whole.location), *words)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("hostile", ["x", 7, None, [], {"cost_usd": -1}, {"cost_usd": "1"}, {"tokens_basis": 5, "provider": []}])
+def test_facts_that_somebody_else_wrote_are_left_out(store: Store, tmp_path: Path, hostile: object) -> None:
+    """At the top of a trajectory, and in one of its steps."""
+    (tmp_path / "one.json").write_text(json.dumps(record()))
+    first = Store(tmp_path / "first.duckdb")
+    ingest_paths(first, tmp_path / "one.json")
+    place, _ = copied(first, tmp_path, "atif")
+    [path] = place.iterdir()
+    for number, holder in enumerate(("step", "top")):
+        changed = json.loads(path.read_text())
+        extra = changed["extra"] if holder == "top" else changed["steps"][-1]["metrics"]["extra"]
+        extra["tachograph"] = hostile
+        changed["session_id"] = changed["trajectory_id"] = f"4ba0d6f5-8a2c-4f49-9a38-0f5d6f2f6c{number:02}"
+        if holder == "step":
+            changed["extra"]["tachograph"]["run_id"] = changed["session_id"]
+        (tmp_path / f"{holder}.json").write_text(json.dumps(changed))
+    report = ingest_paths(store, tmp_path / "step.json", tmp_path / "top.json")
+    assert (report.total("accepted"), rejects_of(store)) == (2, [])
+    with store.reading() as connection:
+        assert connection.sql("select distinct output_tokens from runs").fetchall() == [(20,)]

@@ -506,3 +506,38 @@ def test_telemetry_tells_when_a_result_was(store: Store, tmp_path: Path) -> None
     [run] = runs_in_store(store)
     assert (run["run_id"], run["time_source"], run["agent_version"]) == ("r1", "stream", "2.1.217")
     assert json.loads(json.dumps(run["started_at"], default=str)).startswith("2026-09-21")
+
+
+# What cannot be read, and who has no cache writes
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "basis"),
+    [
+        ("openai", "gpt-5", "exact"),
+        ("openai", "gpt-5.6-sol", "upper_bound"),  # has a price for cache writes
+        ("openai", "gpt-of-tomorrow", "upper_bound"),
+        ("anthropic", SONNET, "upper_bound"),
+        ("gcp.gemini", "gemini-2.5-pro", "exact"),
+        ("my-gateway", "gpt-5", "upper_bound"),
+        ("unknown", "gpt-5", "upper_bound"),
+    ],
+)
+def test_who_has_no_cache_writes_is_not_unsure_of_them(provider: str, model: str, basis: str) -> None:
+    told: dict[str, Any] = {"gen_ai__provider__name": provider, "gen_ai__request__model": model}
+    told |= {"gen_ai__usage__cache_read__input_tokens": 60}
+    found = one_model(lines(spans(agents_span("01"), chat("02", **told))))
+    assert (found.basis, found.input_tokens, found.cache_read_tokens) == (basis, 40, 60)
+    assert found.cache_write_tokens == (0 if basis == "exact" else None)
+
+
+def test_a_line_that_cannot_be_read_leaves_nothing_behind(store: Store, tmp_path: Path) -> None:
+    """Beside it are two runs, one of which has spans on the same line as the damage."""
+    good, bad = (agents_span("01", trace=letter * 32, gen_ai__usage__input_tokens=9) for letter in "ab")
+    broken = agents_span("02", trace="a" * 32, tachograph__run_id=7)
+    (tmp_path / "spans.jsonl").write_text(lines(spans(good), spans(bad, broken), spans(agents_span("01", trace="c" * 32))))
+    (tmp_path / "other.jsonl").write_text(lines(spans(agents_span("01", trace="d" * 32)), {"a": 1}))
+    report = ingest_paths(store, tmp_path)
+    assert [report.total(name) for name in ("documents", "accepted", "duplicates", "rejected", "ignored")] == [5, 3, 0, 1, 1]
+    [(reason, detail)] = rejects_of(store)
+    assert (reason, "tachograph.…: run_id" in detail) == ("invalid_record", True)

@@ -62,9 +62,10 @@ _REREAD = "Rebuild the store; if it persists, ingest the logs into a new store:"
 BALANCES = (
     Balance(
         "documents",
-        "select count(*) from sources where documents <> accepted + duplicates + rejected + ignored",
+        """select count(*) from sources
+           where documents <> accepted + duplicates + rejected + ignored or least(accepted, duplicates, rejected, ignored) < 0""",
         "in every file, documents = accepted + duplicates + rejected + ignored",
-        "files where documents ≠ accepted + duplicates + rejected + ignored",
+        "files where documents ≠ accepted + duplicates + rejected + ignored, or one of these is negative",
         _REREAD,
         "rebuild",
     ),

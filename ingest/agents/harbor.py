@@ -276,8 +276,8 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
                 given, output, cost = metrics.prompt_tokens, metrics.completion_tokens, metrics.cost_usd
                 own = Counts(given, metrics.cached_tokens, _named(extra, _WRITES), output, _named(extra, _REASONING), cost)
                 told.setdefault(step.model_name, []).append(own)
-                if "tachograph" in extra:
-                    facts[step.model_name] = HandedOnModel.model_validate(extra["tachograph"])
+                with suppress(ValidationError):  # somebody else may write under the same name
+                    facts |= {step.model_name: HandedOnModel.model_validate(extra["tachograph"])} if "tachograph" in extra else {}
         for name, several in told.items():
             counts = summed(several)
             fact = facts.get(name, HandedOnModel())

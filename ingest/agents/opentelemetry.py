@@ -20,8 +20,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
+from pydantic import ValidationError
+
 from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import ended
+from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.runs import canonical_hash, wire_record
 from ingest.agents.shared.telemetry import AGENT, ERROR, LLM_SPAN, MODEL, OTHER, REQUEST, TOOL, Heard, Part, Spans, told_counts
 from ingest.agents.shared.texts import LONGEST_PROMPT, outcome_of_error
@@ -30,7 +32,7 @@ from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import unix_time
 from schemas.agents import AGENTS, CLAUDE_CODE, CODEX, GEMINI, OPEN_TELEMETRY, QWEN
-from schemas.errors import RejectReason
+from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 from schemas.rows.run import Outcome
 from schemas.wire.handed_on import HandedOnModel, HandedOnRun
@@ -178,6 +180,11 @@ class _Read:
     part: Part
     last: Document
 
+    def take_in(self, other: _Read) -> None:
+        """Add what a later line tells."""
+        self.part.take_in(other.part)
+        self.last = other.last
+
 
 # The reader
 
@@ -195,6 +202,19 @@ class OpenTelemetry(AgentReader):
         self._programs: dict[str, Document] = {}
 
     def feed(self, document: Document) -> tuple[Found | Unreadable, ...]:
+        """Read an export apart from the earlier ones, so that one that cannot be read leaves nothing behind."""
+        alone = OpenTelemetry(self._context_of)
+        alone._read(document)
+        for key, read in alone._sessions.items():
+            self._sessions.setdefault(key, _Read(Part(*key), read.last)).take_in(read)
+        for trace, of_trace in alone._traces.items():
+            for run, read in of_trace.items():
+                self._traces.setdefault(trace, {}).setdefault(run, _Read(Part(None, read.part.session_id), read.last)).take_in(read)
+        self._others += alone._others
+        self._programs = alone._programs | self._programs
+        return ()
+
+    def _read(self, document: Document) -> None:
         export, last = wire_record(OtlpExport, document), document.beginning()
         for logs in export.resource_logs:
             for record in (record for scope in logs.scope_logs for record in scope.log_records):
@@ -216,7 +236,6 @@ class OpenTelemetry(AgentReader):
         for spans in export.resource_spans:
             for span in (span for scope in spans.scope_spans for span in scope.spans):
                 self._note_span(span, spans.resource.attributes | span.attributes, last)
-        return ()
 
     def _session(self, agent: str, told: Values, at: int | None, last: Document) -> Part | None:
         """Return the part of the session that an event is of; None if it names none."""
@@ -340,10 +359,13 @@ def _note_agents_span(part: Part, kind: str, span: OtlpSpan, told: Values, at: i
         part.say("prompt", at, _said(told, "gen_ai.input.messages", "input.value"))
         part.say("final_text", -(at or 0), _said(told, "gen_ai.output.messages", "output.value"))
     own = {name.removeprefix(OWN): value for name, value in told.items() if name.startswith(OWN)}
-    if "tokens_basis" in own:
-        part.facts[model] = HandedOnModel.model_validate(own)
-    if "run_id" in own:
-        part.own = HandedOnRun.model_validate(own)
+    try:
+        if "tokens_basis" in own:
+            part.facts[model] = HandedOnModel.model_validate(own)
+        if "run_id" in own:
+            part.own = HandedOnRun.model_validate(own)
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, f"attributes {OWN}…: {complaints(error)}") from error
 
 
 def _event_of(record: OtlpLogRecord, told: Values) -> tuple[str, str] | None:

@@ -95,6 +95,15 @@ def periods(key: ModelKey) -> tuple[Period, ...]:
     return tuple(replace(period, gateway=gateway) for period in made if period)
 
 
+def charges_for_cache_writes(model_id: str, provider: str) -> bool | None:
+    """Return whether a provider has ever had a price for cache writes of a model; None for a model that the library has not from it."""
+    parsed = parse_model_id(model_id)
+    of = periods(ModelKey(model_id, parsed.model, provider, parsed.region))
+    if not of or of[0].gateway:
+        return None
+    return any(not rates.input == rates.cache_write_5m == rates.cache_write_1h for rates in (period.rates for period in of))
+
+
 def newest_price(until: date) -> date:
     """Return the last day up to `until` on which a price of the library begins: its age, since the library has no date itself."""
     models = (model for provider in get_snapshot().providers for model in provider.models)

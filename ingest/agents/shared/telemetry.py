@@ -308,13 +308,24 @@ def _models(
         if facts and model in facts:
             found.append(handed_on(model, counts, facts[model]))
             continue
-        told = {"model_id": model, "provider": (providers or {}).get(model), "cost_usd": counts.cost} | (disjoint(*counts[:5]) or {})
+        provider = (providers or {}).get(model)
+        given, read, written, output, reasoning, cost = counts
+        if model and provider and read is not None and written is None and _has_no_cache_writes(model, provider):
+            written = 0
+        told = {"model_id": model, "provider": provider, "cost_usd": cost} | (disjoint(given, read, written, output, reasoning) or {})
         if missing:
             is_upper = "basis" in told
             told |= {"basis": TokensBasis.ESTIMATE if is_upper else TokensBasis.LOWER_BOUND}
             told |= {"basis_reason": f"{told['basis_reason']} {missing}" if is_upper else missing}
         found.append(told)
     return found
+
+
+def _has_no_cache_writes(model: str, provider: str) -> bool:
+    """Return whether the provider, which a span names, writes the model's cache for nothing, so that its spans never count that."""
+    from ingest.prices.library import charges_for_cache_writes  # noqa: PLC0415 - all prices, which few files need
+
+    return charges_for_cache_writes(model, provider) is False
 
 
 def joined(records: Iterable[str], run_id: str) -> KeptRun | None:
