@@ -114,6 +114,11 @@ def test_in_an_archive_it_is_the_same(store: Store, tmp_path: Path) -> None:
             {"verifier/reward.txt": "1", "config.json": {"trial_name": "sort__AbCdEfG", "task": {"path": "/tasks/sort-numbers"}}},
             (1.0, "sort-numbers", "completed"),
         ),
+        (
+            {"config.json": {"trial_name": "sort__AbCdEfG", "task": {"path": "/tasks/sort-numbers"}}},
+            (None, "sort-numbers", "unknown"),
+        ),
+        ({"config.json": {"n_attempts": 1, "tasks": [{"path": "/tasks/sort-numbers"}]}}, (None, None, "unknown")),
         ({"verifier/reward.json": {"reward": "high"}}, (None, None, "unknown")),
         ({"verifier/reward.json": "NaN", "verifier/reward.txt": ""}, (None, None, "unknown")),
         ({"verifier/reward.json": {"a": 1, "b": 0}}, (None, None, "unknown")),
@@ -121,7 +126,7 @@ def test_in_an_archive_it_is_the_same(store: Store, tmp_path: Path) -> None:
         ({}, (None, None, "unknown")),
     ],
 )
-def test_a_trial_without_a_result_has_the_reward_of_its_verifier(
+def test_a_trial_without_a_result_has_the_reward_of_its_verifier_and_the_task_of_its_configuration(
     store: Store, tmp_path: Path, files: dict[str, object], expected: tuple[Any, ...]
 ) -> None:
     put(tmp_path, "sort__AbCdEfG/agent/trajectory.json", log())

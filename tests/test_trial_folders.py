@@ -241,15 +241,17 @@ def test_terminal_bench_names_the_model_of_the_logs_of_its_trials(packed: bool, 
     assert model_and_price(run) == ("gpt-5", "openai", True)
 
 
-@pytest.mark.parametrize("under_its_name", [True, False])
-def test_the_report_of_swe_bench_is_the_score_of_the_log_beside_it(under_its_name: bool, store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("under_its_name", "own"), [(True, False), (False, False), (False, True)])
+def test_the_report_of_swe_bench_is_the_score_of_the_log_beside_it(under_its_name: bool, own: bool, store: Store, tmp_path: Path) -> None:
+    """`own`: each trajectory is in a folder of its own."""
     grade = {"patch_is_None": False, "patch_exists": True, "resolved": True}
     for name, resolved in (("django__django-1", True), ("django__django-2", False)):
         (tmp_path / "logs" / name).mkdir(parents=True)
         told = grade | {"resolved": resolved}
         (tmp_path / "logs" / name / "report.json").write_text(json.dumps({name: told} if under_its_name else told))
-        (tmp_path / "trajs").mkdir(exist_ok=True)
-        (tmp_path / "trajs" / f"{name}.traj.json").write_text(json.dumps(mini_record(reply()) | {"instance_id": name}))
+        folder = tmp_path / "trajs" / (name if own else "")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.traj.json").write_text(json.dumps(mini_record(reply()) | {"instance_id": name}))
     report = ingest_paths(store, tmp_path)
     assert {run["task"]: run["score"] for run in runs_in_store(store)} == {"django__django-1": 1.0, "django__django-2": 0.0}
     assert report.total("rejected") == 0

@@ -5,8 +5,9 @@
 - `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
 logs beside those.
 - `metadata.json` names the agent and the model of the OpenHands Index's results in the folder `instance_results/` beside it.
-- Without a result, the rewards of Harbor's verifier (`ingest.context.rewards`) grade a trial and name its task.
-- SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`.
+- Without a result, the rewards of Harbor's verifier (`ingest.context.rewards`) grade a trial, and its configuration names its task.
+- SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`
+or `trajs/TASK/TASK.…`.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
             yield split(folder[:-1])[0] + _INDEX_METADATA
         for beside, logs in _places(name):
             yield beside + _LAYOUTS[logs][0]
+            if logs == LOGS:
+                yield beside + TRIAL_CONFIG
 
 
 def differs_in_folder(name: str) -> bool:
@@ -116,26 +119,31 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
             of_run = metadata(beside)[1] if run_of_terminal_benchs_logs(result) else None
             model = model or model_of_harbors_logs(result) or of_run
     score = None
-    if f"{last}/" == _TRAJECTORIES:
-        task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
-        score = _graded(read(f"{above}{_GRADES}{task}/", GRADE), task)
-    elif file != GRADE:
+    if file != GRADE:
         score = _graded(read(folder, GRADE), last)
+    task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
+    trajectories = above if last == task else folder  # agents write a folder per task
+    if score is None and split(trajectories[:-1])[1] == _TRAJECTORIES[:-1]:
+        score = _graded(read(f"{trajectories.removesuffix(_TRAJECTORIES)}{_GRADES}{task}/", GRADE), task)
     trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
     return HarnessFacts(trial_id, agent, model, score) if trial_id or score is not None else _rewarded(name, place_of, agent, model)
 
 
 def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None) -> HarnessFacts:
-    """Return the facts about a log without a result of its harness: those of the verifier, in its own folder or beside a trajectory."""
+    """Return the facts about a log without a result of its harness: those of its verifier and configuration.
+
+    The verifier's are in a folder of their own, or beside a trajectory.
+    """
     folder, file = split(name)
     at = [(above, f"{above}{VERIFIER}/") for above, logs in _places(name) if logs == LOGS]
     for trial, verifier in [(folder, folder)] * file.startswith(_TRAJECTORY) + at:
         place, of_trial = place_of(verifier), place_of(trial)
         rewards = rewards_in(Path(place)) if place is not None else {}
-        if (score := score_of(rewards)) is not None:
-            config = json_object(Path(of_trial, TRIAL_CONFIG)) if of_trial is not None else {}
-            task = task_of_trial(split(trial[:-1])[1], {}, config)
-            return HarnessFacts(None, agent, model, score, task, is_verified=True, labels=(*flags_of(rewards).items(),))
+        config = json_object(Path(of_trial, TRIAL_CONFIG)) if of_trial is not None else {}
+        score = score_of(rewards)
+        if score is not None or "trial_name" in config:  # that of a killed trial is all there is
+            task, labels = task_of_trial(split(trial[:-1])[1], {}, config), (*flags_of(rewards).items(),)
+            return HarnessFacts(None, agent, model, score, task, is_verified=score is not None, labels=labels)
     return HarnessFacts(None, agent, model)
 
 
