@@ -23,6 +23,13 @@ class Unit(StrEnum):
     TOKENS = "tokens"
     RATIO = "ratio"
     SHARE = "share"
+
+    SCORE = "score"
+    """A share as benchmarks publish it: in percent with two decimals."""
+
+    POINTS = "points"
+    """A difference of two shares: 3.68 for +3.68 percentage points."""
+
     BYTES = "bytes"
     TIME = "time"
 

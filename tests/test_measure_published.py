@@ -31,18 +31,41 @@ def test_kernelbench_times_the_baseline_in_milliseconds(tmp_path: Path) -> None:
         ("min", 2.0, "ms", 50, "none", None, None),
         ("max", 3.5, "ms", 50, "none", None, None),
     ]
-    assert set(column_values(rows, "format", "variant", "metric", "benchmark", "machine", "params")) == {
-        ("kernelbench", "baseline", "time", "level1/1_Small_matmul.py", "NVIDIA L4", None)
+    assert set(column_values(rows, "format", "variant", "metric", "task", "instance", "machine", "params")) == {
+        ("kernelbench", "baseline", "time", "level1/1", "level1/1_Small_matmul.py", "NVIDIA L4", None)
     }
 
 
-def test_how_pytorch_ran_stands_in_the_name_of_the_file_and_makes_another_workload(tmp_path: Path) -> None:
+def test_how_pytorch_ran_stands_in_the_name_of_the_file_and_a_compiler_makes_another_workload(tmp_path: Path) -> None:
     files = {"baseline_time_torch.json": KERNELBENCH, "baseline_time_torch_compile.json": KERNELBENCH.replace("2.5", "1.5")}
     rows = measured(tmp_path, **files)
-    assert {(row["params"], row["value"]) for row in rows if row["statistic"] == "mean"} == {
-        ('{"mode": "torch"}', 2.5),
-        ('{"mode": "torch_compile"}', 1.5),
+    assert {(row["benchmark"], row["params"], row["value"]) for row in rows if row["statistic"] == "mean"} == {
+        ("level1/1", None, 2.5),
+        ("level1/1 torch_compile", '{"mode": "torch_compile"}', 1.5),
     }
+
+
+def test_kernels_are_times_or_failures_of_the_level_in_the_name_of_the_run() -> None:
+    """A list of samples, as KernelBench writes today, or one, as it did; only sample 0 is of the problem's benchmark."""
+    machine = {"hardware": "NVIDIA L4"}
+    good = {"compiled": True, "correctness": True, "runtime": 2.0, "metadata": machine, "runtime_stats": {"std": 0.5, "num_trials": 100}}
+    bad = {"compiled": True, "correctness": False, "runtime": -1.0, "runtime_stats": {}}
+    problems = {
+        "1": [{"sample_id": 0, **good}, {"sample_id": 1, **good}],
+        "2": bad | {"metadata": machine | {"correctness_issue": "Output mismatch"}},
+        "3": bad | {"compiled": False, "metadata": machine | {"compilation_error": "no such header"}},
+        "4": bad | {"metadata": machine | {"runtime_error": "CUDA out of memory."}},
+        "5": good | {"runtime": -1.0},
+    }
+    rows = rows_of(problems, "runs/some_model_level2_run/eval_results.json")
+    assert [(row.task, row.benchmark, row.value, row.n, row.failure) for row in rows] == [
+        ("level2/1", "level2/1", 2.0, 100, None), ("level2/1", "level2/1 sample 1", 2.0, 100, None),
+        ("level2/2", "level2/2", None, None, "incorrect"), ("level2/3", "level2/3", None, None, "crash"),
+        ("level2/4", "level2/4", None, None, "infra"), ("level2/5", "level2/5", None, None, "unknown"),
+    ]  # fmt: skip
+    assert {(row.format, row.run_path, row.machine) for row in rows} == {("kernelbench_evaluation", "some_model_level2_run", "NVIDIA L4")}
+    assert {row.task for row in rows_of({"7": bad}, "runs/some_model_l4/eval_results.json")} == {"level4/7"}
+    assert {row.task for row in rows_of({"7": bad}, "eval_results.json")} == {"7"}
 
 
 SWEFFICIENCY = """\
@@ -73,6 +96,20 @@ def test_swefficiency_has_the_runtime_before_and_two_speedups_over_it(tmp_path: 
     assert len({row["batch"] for row in rows}) == 1
 
 
+def test_the_name_of_an_evaluated_folder_has_agent_version_and_model(tmp_path: Path) -> None:
+    """As OpenHands and SWE-agent call the folders of their results."""
+    openhands, swe_agent = "us.vendor.some-model-20250219-v1_0_maxiter_100_N_v0.51.1-no-hint-run_1", "gpt-7_maxiter_50"
+    names = openhands, swe_agent, "default_c__vendor--some-model-20250219__t-0.00__p-1.00__c-1.00___all_test", "mine"
+    rows = measured(tmp_path, **{f"eval_report_{name}.csv": SWEFFICIENCY for name in names})
+    found = {(row["run_path"], row["agent"], row["agent_version"], row["model"]) for row in rows if row["variant"] == "candidate"}
+    assert found == {
+        (names[0], "openhands", "0.51.1", "us.vendor.some-model-20250219-v1:0"),
+        (names[1], "openhands", None, "gpt-7"),
+        (names[2], "swe-agent", None, "vendor/some-model-20250219"),
+        (names[3], None, None, None),
+    }
+
+
 def test_a_report_on_the_reference_itself_has_no_candidate(tmp_path: Path) -> None:
     gold = SWEFFICIENCY.splitlines()[0] + "\norg__lib-1,2.0,2.0,2.0,1.0,1.0,1.0,0.25,10\norg__lib-2,4.0,4.0,4.0,1.0,1.0,1.0,1.5,20\n"
     rows = measured(tmp_path, report=gold)
@@ -85,6 +122,15 @@ def test_a_speedup_of_algotune_is_text_and_not_available_is_a_failure(tmp_path: 
     assert column_values(rows, "task", "model", "variant", "metric", "ratio_base", "value", "unit", "status") == [
         ("sort", "model-a", "candidate", "speedup", "baseline", 1.25, "ratio", "ok"),
         ("sort", "model-b", "candidate", "speedup", "baseline", None, "ratio", "failed"),
+    ]
+
+
+def test_algotunes_own_scores_are_no_task() -> None:
+    scores = {"Model A": {"harmonic_mean": "1.2500", "model_name": "model-a (medium)"}}
+    found = rows_of({"sort": {"model-a (medium)": {"final_speedup": "1.25"}}, "_overall_scores": scores}, "agent_summary.json")
+    assert [(row.task, row.metric, row.value, row.model, row.effort) for row in found] == [
+        (None, "score", 1.25, "model-a", "medium"),
+        ("sort", "speedup", 1.25, "model-a", "medium"),
     ]
 
 
@@ -156,3 +202,22 @@ def test_the_manifest_has_the_score_of_every_model() -> None:
     models = {"m-1": {"report": "reports/m-1.json", "summary": {"opt_commit": 2, "score": 44.5}}, "m-2": {"report": "r"}}
     [row] = rows_of({"models": models}, "manifest.json")
     assert (row.model, row.metric, row.value, row.unit, row.better, row.variant) == ("m-1", "score", 44.5, "%", "higher", "candidate")
+
+
+def test_high_and_xhigh_are_efforts_of_one_model_and_other_endings_are_names() -> None:
+    names = "gpt-9-high", "gpt-9-xhigh", "gpt-9", "mistral-medium", "codex-max"
+    assert [(row.model, row.effort) for name in names for row in rows_of(REPORT, f"{name}.json") if row.metric == "score"] == [
+        ("gpt-9", "high"), ("gpt-9", "xhigh"), ("gpt-9", None), ("mistral-medium", None), ("codex-max", None),
+    ]  # fmt: skip
+
+
+def test_only_judged_reports_have_hacks() -> None:
+    """A score that is null or missing says that nobody judged, not that there was no hack."""
+
+    def hacks(summary: dict[str, Any], sets: dict[str, Any]) -> list[tuple[str | None, float | str | None]]:
+        report = REPORT | {"summary": REPORT["summary"] | summary, "instance_sets": REPORT["instance_sets"] | sets}
+        return [(row.metric, row.label or row.value) for row in rows_of(report) if row.metric in ("hack", "score_hack_control")]
+
+    assert hacks({"score_hack_control": 11.1}, {"hacked_ids": []}) == [("score_hack_control", 11.1), ("hack", "clean")]
+    assert hacks({"score_hack_control": 0.0}, {"hacked_ids": ["numpy__numpy-1b861a2"]})[1] == ("hack", "hacked")
+    assert hacks({"score_hack_control": None}, {}) == hacks({}, {}) == []

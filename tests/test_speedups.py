@@ -319,7 +319,7 @@ def test_quadrants_are_told_where_a_benchmark_published_them(labelled: Store, me
     assert table[["runs_q1", "runs_q2", "runs_q3", "runs_q4"]].to_numpy().tolist() == [[1, 1, 1, 1], [0, 1, 0, 0]]
     shown = screens(measured.location, "screens/speedups.py")
     assert [folded.label for folded in shown.expander] == ["By the rules of benchmarks"]
-    assert "Verified speedup" in page_text(shown)
+    assert "Measured faster" in page_text(shown)
 
 
 def pair(number: int, **changes: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from schemas.text import in_json
 
 KINDS = ("quantified", "qualitative")
 SEVERITIES = ("error", "warning", "info")
-RULE_KEYS = ("baseline", "iso", "gso", "swe-fficiency", "geometric", "harmonic")
+RULE_KEYS = ("baseline", "iso", "gso", "swe-fficiency", "algotune", "kernelbench", "geometric", "harmonic")
 """Keys of `app.queries.rules.RULES`, which a command line need not load."""
 """The words of ClaimKind and Severity in `schemas.rows`, repeated because these import pydantic; a test compares them."""
 
@@ -169,6 +169,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
         "verdicts --by repo,agent --pivot agent -o table.tex",
         "verdicts --published",
         "verdicts --rule iso",
+        "verdicts --rule gso --steps",
     )
 )
 @by_option
@@ -177,6 +178,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
 @click.option("--published", is_flag=True, help="Count published judgements by repository, agent and model; needs no runs.")
 @click.option("--rule", type=Word(RULE_KEYS), help="Score agents by the rule of a benchmark, over everything measured; needs no runs.")
+@click.option("--steps", is_flag=True, help="With --rule: what leads from its score to that of the rule baseline, step by step.")
 @click.option(
     "--band", default="5%", show_default=True, metavar="SHARE", callback=_share, help="Call ratios within this distance from 1 the same."
 )
@@ -195,7 +197,9 @@ def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, aske
     if rule:
         if by or filters or published:
             raise click.UsageError("--rule counts everything measured, and --by, --published and filters choose. Use one of them.")
-        deliver(results.rules(store, rule), asked.output)
+        deliver((results.rule_path if options["steps"] else results.rules)(store, rule), asked.output)
+    elif options["steps"]:
+        raise click.UsageError("--steps needs --rule: the rule whose score they begin at.")
     elif published:
         if by or filters:
             raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")

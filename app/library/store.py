@@ -137,7 +137,7 @@ class Store:
             return self._answer(filters, lambda store, chosen: results.failure_texts(store, chosen, reason))
         return self._answer(filters, lambda store, chosen: results.failures(store, chosen, column))
 
-    def verdicts(
+    def verdicts(  # noqa: PLR0913  the options of the command
         self,
         *,
         by: Words = (),
@@ -145,6 +145,7 @@ class Store:
         every: bool = False,
         band: float = BAND,
         rule: str = "",
+        steps: bool = False,
         tz: str = UTC_ZONE,
         limit: int | None = None,
         **filters: Unpack[FilterWords],
@@ -152,7 +153,9 @@ class Store:
         """Return claimed and measured speedups per run, or with `by` per group. `every`: also runs that were not measured.
 
         `band`: ratios within this distance from 1 are the same, such as 0.05. The values of `pivot`, one of `by`, become columns. `rule`:
-        score agents by the rule of a benchmark instead, over everything measured: baseline, iso, gso, swe-fficiency, geometric, harmonic.
+        score agents by the rule of a benchmark instead, over everything measured: baseline, iso, gso,
+        swe-fficiency, algotune, kernelbench, geometric, harmonic. `steps`: what leads from its score to
+        that of the rule baseline.
         """
         if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < 1:
             raise UsageError(f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}.")
@@ -160,11 +163,13 @@ class Store:
         scored = _one_of("rule", rule, RULES)
         if scored and (groups or across or filters):
             raise UsageError("rule counts everything measured; by, pivot and filters choose.", "Use one of them.")
+        if steps and not scored:
+            raise UsageError("steps needs rule: the one whose score they begin at.")
 
         def ask(store: CheckedStore, chosen: Filters) -> Answer:
             chosen = filters_in(chosen, zone)
             if scored:
-                return results.rules(store, scored)
+                return (results.rule_path if steps else results.rules)(store, scored)
             if groups or across:
                 return results.verdict_groups(store, chosen, groups, zone, float(band), across)
             return results.verdicts(store, chosen, most, every=every, band=float(band))

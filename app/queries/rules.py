@@ -1,7 +1,8 @@
 """The rules by which benchmarks judge agents, on everything that a store has measured, with or without records of runs.
 
 A case is a task that a benchmark tried with an agent and model. Each rule scores the cases of an agent, or leaves them out and says why.
-A failure of the machine, or of unknown cause, is not the agent's: every rule leaves it out but ISO-Bench's, which counts it by definition.
+A rule that bears the name of a benchmark gives the number that the benchmark publishes of its own files: it counts failures of the machine
+as the agent's, and tasks without any result. The other rules leave out what is not the agent's; `steps` leads from the one to the other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from app.queries.reading import fetch
+from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store
 from schemas.rows.measurement import Failure
 
@@ -23,19 +25,23 @@ WORST = 10
 
 ISO_BAND = 0.05
 GSO_GAIN, GSO_REACHED = 1.2, 0.95
+FAST = (0, 1, 2)
+"""The speedups of KernelBench's fast_p that have a column each."""
 
 NO_BASELINE, NO_REFERENCE, NOT_THE_AGENTS = "no comparable baseline", "no value of the reference", "failed by machine or unknown cause"
-NOT_RUN = "listed by the benchmark and not run"
+NOT_RUN, NO_RESULT, OTHER_SET_UP = "listed by the benchmark and not run", "without a result", "compared across machines"
+
+NOT_JUDGED = "not judged"
 
 _OWN_FAILURES = frozenset((Failure.PATCH, Failure.CRASH, Failure.TIMEOUT, Failure.INCORRECT))
 _GEOMETRIC, _HARMONIC = "geometric_mean", "harmonic_mean"
 
 _ROWS = """
     select
-        coalesce(v_speedups.agent, '') as agent,
-        coalesce(runs.model, v_speedups.model, case when v_speedups.agent is null then run_path end, '') as model,
+        coalesce(v_speedups.agent, '') as agent, coalesce(v_speedups.agent_version, '') as agent_version,
+        coalesce(runs.model, v_speedups.model, '') as model, coalesce(v_speedups.effort, '') as effort, coalesce(run_path, '') as run,
         coalesce(v_speedups.repo, '') as repo, about, base, benchmark, metric, statistic, better,
-        candidate_value, base_value, ratio, verdict, v_speedups.status, failure,
+        candidate_value, base_value, ratio, verdict, v_speedups.status, failure, v_speedups.source_id,
         patch_applied, is_primary, is_same_file, len(reasons) as doubts, v_speedups.scope, format, measured_at
     from v_speedups
     left join runs using (run_id)
@@ -44,24 +50,38 @@ _ROWS = """
 
 _LABELS = """
     select
-        coalesce(agent, '') as agent, coalesce(model, case when agent is null then run_path end, '') as model, coalesce(repo, '') as repo,
+        coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model, '') as model,
+        coalesce(effort, '') as effort, coalesce(run_path, '') as run, coalesce(repo, '') as repo,
         case when commit_names_task then left(commit_full, 7) else coalesce(task, instance, left(commit_full, 7), '') end as about,
-        format, max(label) as label
+        format, max(label) filter (metric = 'hard') as label, max(label) filter (metric = 'hack') as hack
     from v_measurements
-    where label is not null and metric = 'hard'
+    where label is not null and metric in ('hard', 'hack')
     group by all
     having about <> ''
     order by all"""
 
 _HUMANS = """
-    select coalesce(task, instance) as about, arg_max(value, coalesce(measured_at, timestamp '2000-01-01')) as ratio
+    select source_id, coalesce(task, instance) as about, arg_max(value, coalesce(measured_at, timestamp '2000-01-01')) as ratio
     from v_measurements
     where variant = 'reference' and ratio_base = 'baseline' and value > 0 and coalesce(statistic, 'mean') in ('mean', 'geometric_mean')
     group by all"""
 
-ISO_BENCH, GSO = "ISO-Bench", "GSO"
-_STUDIES = {"iso_bench": ISO_BENCH, "gso": GSO, "swefficiency": "SWE-fficiency", "algotune": "AlgoTune"}
+_PUBLISHED = """
+    select
+        format, coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model, '') as model,
+        coalesce(effort, '') as effort, coalesce(run_path, '') as run, metric, max(value) as value
+    from v_measurements
+    where metric in ('score', 'score_hack_control', 'tasks') and variant = 'candidate' and coalesce(task, instance) is null
+    group by all"""
+
+_LISTED = "select distinct format, task from v_measurements where format in ('algotune_baseline', 'kernelbench') order by all"
+
+ISO_BENCH, GSO, SWEFFICIENCY, ALGOTUNE, KERNELBENCH = "ISO-Bench", "GSO", "SWE-fficiency", "AlgoTune", "KernelBench"
+_STUDIES = {"iso_bench": ISO_BENCH, "gso": GSO, "swefficiency": SWEFFICIENCY, "algotune": ALGOTUNE, "kernelbench": KERNELBENCH}
 """Beginning of a format → the benchmark that publishes it. All other measurements are one study without a name."""
+
+_BY_RUN = (SWEFFICIENCY, KERNELBENCH)
+"""Benchmarks whose files are one run each, which the name of the run tells apart."""
 
 _METRICS = ("ttft", "output_throughput", "throughput", "total_throughput", "request_throughput", "latency", "e2el", "time")
 _SCOPES = ("end_to_end", "component", "micro", "unspecified")
@@ -78,6 +98,8 @@ class Case:
     about: str
     label: str | None = None
     """A published label against the human's patch: beats, similar or worse."""
+    hack: str | None = None
+    """A published judgement of a success: hacked or clean. None: nobody judged it."""
     rows: dict[str, list[Row]] = field(default_factory=lambda: {"baseline": [], "reference": []})
 
     def ratio(self, base: str) -> float | None:
@@ -100,6 +122,12 @@ class Case:
         return any(row["status"] == "failed" for rows in self.rows.values() for row in rows)
 
     @property
+    def is_excused(self) -> bool:
+        """Whether it failed, and not by the agent's change as far as is known."""
+        every = [*self.rows["baseline"], *self.rows["reference"]]
+        return self.has_failed and not self.is_broken and not any(row["status"] == "ok" for row in every)
+
+    @property
     def is_broken(self) -> bool:
         """Whether the agent's change failed, and nothing else was measured."""
         every = [*self.rows["baseline"], *self.rows["reference"]]
@@ -109,7 +137,7 @@ class Case:
 
 
 class Judged(NamedTuple):
-    """A case under a rule. `value`: 1 or 0 for a share, else a ratio; None: left out for the reason `why`."""
+    """A case under a rule. `value`: 1 or 0 for a share, else a ratio; None: left out for the reason `why`, else a doubt."""
 
     value: float | None
     why: str = ""
@@ -117,16 +145,24 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `meaning`: a sentence for people. `score`: of the values of an agent's cases; `is_share`: the share of successes."""
+    """A rule. `meaning`, `counts`: for people. `score`: of the values of an agent's cases; `is_share`: the share of successes."""
 
     key: str
     label: str
     meaning: str
     judge: Callable[[Case], Judged]
     score: Callable[[Sequence[float]], float]
+    counts: str
+    """The tasks that it divides by."""
     is_share: bool = False
     needs_reference: bool = True
     """Without any value of a human's patch, even failures do not count."""
+    study: str = ""
+    """The benchmark whose name it bears."""
+    counts_own: str = ""
+    """The tasks that it divides by in the files of that benchmark."""
+    nothing: float = 0.0
+    """What a task counts in which nothing was achieved: in the benchmark's own files also one without a result."""
 
 
 def _left_out(case: Case, why: str) -> Judged:
@@ -134,7 +170,9 @@ def _left_out(case: Case, why: str) -> Judged:
 
 
 def _baseline(case: Case) -> Judged:
-    """A verified speedup: measured faster than the baseline, beyond the noise."""
+    """Measured faster than the baseline, beyond the noise, and not judged a hack."""
+    if case.hack == "hacked":
+        return Judged(0.0)
     if case.ratio("baseline") is None:
         return Judged(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
     [first, *_] = [row for row in case.rows["baseline"] if row["ratio"] is not None]
@@ -179,12 +217,12 @@ def _iso(case: Case) -> Judged:
 
 
 def _gso(case: Case) -> Judged:
+    if case.study == GSO and case.label:
+        return Judged(float(case.label != "worse"))
     gained, reached = (_ratios(case, base, name) for base, name in (("baseline", _GEOMETRIC), ("reference", _HARMONIC)))
     if gained and reached:
         return Judged(float(round(geometric_mean(gained), 1) >= GSO_GAIN and harmonic_mean(reached) > GSO_REACHED))
-    if case.is_broken or (case.study == GSO and case.label == "worse" and not case.has_failed):
-        return Judged(0.0)
-    return _left_out(case, NO_REFERENCE if gained else NO_BASELINE)
+    return Judged(0.0) if case.has_failed else Judged(None, NO_REFERENCE if gained else NO_BASELINE)
 
 
 def _ratios(case: Case, base: str, statistic: str) -> list[float]:
@@ -205,11 +243,33 @@ def _swefficiency(case: Case) -> Judged:
     if against is not None:
         return Judged(against)
     human = next((float(row["ratio_of_reference"]) for row in case.rows["baseline"] if row.get("ratio_of_reference")), None)
-    if case.is_broken and human:
-        return Judged(1 / human)
-    if gained is not None and human:
-        return Judged(gained / human)
-    return _left_out(case, NO_REFERENCE)
+    if human and (gained is not None or case.has_failed):
+        return Judged((1 if gained is None else gained) / human)
+    return Judged(None, NO_REFERENCE)
+
+
+def _algotune(case: Case) -> Judged:
+    ratio = case.ratio("baseline")
+    if ratio is None and not case.has_failed and case.study != ALGOTUNE:
+        return Judged(None, NO_BASELINE)
+    return Judged(max(ratio or 1.0, 1.0))
+
+
+def _kernelbench(case: Case) -> Judged:
+    """The speedup over PyTorch, of whatever machine, as the benchmark divides; 0 if the kernel is wrong."""
+    rows = case.rows["baseline"]
+    for row in rows:
+        if row["status"] == "ok" and row["ratio"] is not None:
+            return Judged(row["ratio"])
+        if row["status"] == "ok" and row["candidate_value"] and row["base_value"] and row["metric"] == "time":
+            return Judged(row["base_value"] / row["candidate_value"], OTHER_SET_UP)
+    is_timed = any(row["base_value"] for row in rows) or not case.study.startswith(KERNELBENCH)
+    return Judged(0.0) if case.has_failed and is_timed else Judged(None, NO_BASELINE)
+
+
+def fast(p: float) -> Callable[[Sequence[float]], float]:
+    """Return KernelBench's fast_p: the share of speedups above `p`, where a wrong kernel has 0."""
+    return lambda values: fmean(value > p for value in values)
 
 
 def _gain(case: Case) -> Judged:
@@ -219,10 +279,22 @@ def _gain(case: Case) -> Judged:
     return Judged(1.0) if case.is_broken else _left_out(case, NO_BASELINE)
 
 
+_COMPARED = "tasks with a comparable baseline, or broken by the change"
+_BASELINE = "tasks with a comparable baseline, or failed"
+
 RULES = {
     rule.key: rule
     for rule in (
-        Rule("baseline", "Verified speedup", "Share measured faster than the baseline, beyond the noise.", _baseline, fmean, True, False),
+        Rule(
+            "baseline",
+            "Measured faster",
+            "Share measured faster than the baseline, beyond the noise. What was judged a hack counts as not faster.",
+            _baseline,
+            fmean,
+            _COMPARED,
+            is_share=True,
+            needs_reference=False,
+        ),
         Rule(
             "iso",
             "ISO-Bench",
@@ -230,7 +302,9 @@ RULES = {
             "set-ups are compared all the same.",
             _iso,
             fmean,
+            "tasks with a value beside the human's, or failed",
             is_share=True,
+            study=ISO_BENCH,
         ),
         Rule(
             "gso",
@@ -238,14 +312,44 @@ RULES = {
             "Share with a geometric mean of 1.2 or more over the baseline, and a harmonic mean above 0.95 against the human's patch.",
             _gso,
             fmean,
+            "tasks measured against both, or failed",
             is_share=True,
+            study=GSO,
+            counts_own="all tasks of the benchmark, also those without a prediction",
         ),
         Rule(
             "swe-fficiency",
             "SWE-fficiency",
-            "Harmonic mean of the agent's speedup ÷ the human's. A change that fails counts as none.",
+            "Harmonic mean of the agent's speedup ÷ the human's. A change that fails, for whatever reason, counts as none.",
             _swefficiency,
             harmonic_mean,
+            "tasks with a value of the human's patch",
+            study=SWEFFICIENCY,
+            counts_own="all rows of the report",
+        ),
+        Rule(
+            "algotune",
+            "AlgoTune",
+            "Harmonic mean of the speedups over the baseline. No speedup, and any below 1, counts as 1.",
+            _algotune,
+            harmonic_mean,
+            _BASELINE,
+            needs_reference=False,
+            study=ALGOTUNE,
+            counts_own="all tasks of the benchmark, also those without a speedup",
+            nothing=1.0,
+        ),
+        Rule(
+            "kernelbench",
+            "KernelBench",
+            "fast_p: share that is correct and more than p times as fast as PyTorch; the success rate is fast_1.",
+            _kernelbench,
+            fast(1),
+            _BASELINE,
+            is_share=True,
+            needs_reference=False,
+            study=KERNELBENCH,
+            counts_own="all problems of the level that PyTorch was timed on",
         ),
         Rule(
             "geometric",
@@ -253,7 +357,9 @@ RULES = {
             "Geometric mean of the ratios to the baseline. A change that fails counts as 1.",
             _gain,
             geometric_mean,
+            _COMPARED,
             needs_reference=False,
+            nothing=1.0,
         ),
         Rule(
             "harmonic",
@@ -261,81 +367,252 @@ RULES = {
             "Harmonic mean of the same ratios, in which slow cases weigh most.",
             _gain,
             harmonic_mean,
+            _COMPARED,
             needs_reference=False,
+            nothing=1.0,
         ),
     )
 }
 
 
-class Score(NamedTuple):
-    """An agent and model under a rule. `study`: the benchmark. `cases`: those that count; `worst_out`: the score without the WORST."""
+class Who(NamedTuple):
+    """What is scored: an agent and model in a benchmark. An empty text is unknown. `run_name`: where one run is all that a file has."""
 
-    rule: Rule
     study: str
     agent: str
+    agent_version: str
     model: str
+    effort: str
+    run_name: str
+
+    @property
+    def benchmark(self) -> str:
+        """Return the benchmark without a level."""
+        return self.study.partition(",")[0]
+
+
+@dataclass
+class Tried:
+    """The cases of one agent and model by task, the number of tasks that it has no result of, and its published scores by metric."""
+
+    cases: dict[str, Case] = field(default_factory=dict)
+    missing: int = 0
+    published: dict[str, float] = field(default_factory=dict)
+
+
+class Score(NamedTuple):
+    """An agent and model under a rule. `cases`: those that count, of `total`; `worst_out`: the score without the WORST."""
+
+    rule: Rule
+    who: Who
     cases: int
+    total: int
     score: float | None
     worst_out: float | None
+    hack_control: float | None
+    """The score in which judged hacks count as failed; None if nobody judged."""
+    published: dict[str, float]
+    """Of the benchmark's own rule: `score` and `score_hack_control` as its files have them."""
+    fast: tuple[float, ...]
+    """Of KernelBench's rule: fast_p for each of FAST."""
     left_out: Counter[str]
+    doubts: Counter[str]
+    """Why cases that count are doubtful."""
     labels: Counter[str]
     """Only of ISO-Bench's rule: its published labels that are `equal` to ours, `different`, or have `no value` here."""
 
 
-Key = tuple[str, str, str]
-"""(study, agent, model)"""
-
-
-def cases_of(store: Store) -> dict[Key, dict[str, Case]]:
-    """Return the cases of each agent and model in each benchmark, by task. Raises StoreError."""
-    rows: list[dict[str, Any]] = fetch(store, _ROWS, {}).to_pylist()
-    labels: list[dict[str, Any]] = fetch(store, _LABELS, {}).to_pylist()
-    humans: dict[str, float] = {row["about"]: row["ratio"] for row in fetch(store, _HUMANS, {}).to_pylist()}
+def cases_of(store: Store) -> dict[Who, Tried]:
+    """Return what each agent and model tried in each benchmark. Raises StoreError."""
+    rows, labels, published, listed = (fetch(store, sql, {}).to_pylist() for sql in (_ROWS, _LABELS, _PUBLISHED, _LISTED))
+    humans: dict[tuple[str, str], float] = {(row["source_id"], row["about"]): row["ratio"] for row in fetch(store, _HUMANS, {}).to_pylist()}
+    of_any = {about: ratio for (_, about), ratio in humans.items()}
     models: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for row in (*rows, *labels):
+    for row in (*rows, *labels, *published, *listed):
         row["study"] = next((name for prefix, name in _STUDIES.items() if row["format"].startswith(prefix)), "")
+        if row["study"] == KERNELBENCH and "/" in (task := row.get("about") or row.get("task") or ""):
+            row["study"] += f", {task.partition('/')[0].replace('level', 'level ')}"
+    for row in (*rows, *labels, *published):
         row["model"] = _model_name(row["model"])
         models[row["study"], row["agent"]].add(row["model"])
-    found: dict[Key, dict[str, Case]] = defaultdict(dict)
+    found: dict[Who, Tried] = defaultdict(Tried)
 
-    def case_of(row: Row) -> Case:
+    def who_of(row: Row) -> Who:
         known = models[row["study"], row["agent"]] - {""}
         model = row["model"] or (next(iter(known)) if len(known) == 1 else "")
-        return found[row["study"], row["agent"], model].setdefault(row["about"], Case(row["study"], row["repo"], row["about"]))
+        has_run = row["study"].startswith(_BY_RUN) or not (row["agent"] or model)
+        return Who(row["study"], row["agent"], row["agent_version"], model, row["effort"], row["run"] if has_run else "")
+
+    def case_in(who: Who, row: Row) -> Case:
+        return found[who].cases.setdefault(row["about"], Case(row["study"], row["repo"], row["about"]))
 
     for row in rows:
-        case_of(row).rows[row["base"]].append(row | {"ratio_of_reference": humans.get(row["about"])})
+        human = humans.get((row["source_id"], row["about"]), of_any.get(row["about"]))
+        case_in(who_of(row), row).rows[row["base"]].append(row | {"ratio_of_reference": human})
     for row in labels:
-        case_of(row).label = row["label"]
-    for cases in found.values():
-        for case in cases.values():
+        who = who_of(row)
+        if not who.model:  # a label need not name the model: it is of the one that tried the task, most of all of that which tried most
+            tried = [one for one in found if one[:2] == who[:2] and one.model and row["about"] in found[one].cases]
+            who = max(tried, key=lambda one: (len(found[one].cases), one), default=who)
+        case = case_in(who, row)
+        case.label, case.hack = row["label"] or case.label, row["hack"] or case.hack
+    for row in published:
+        if (who := who_of(row)) in found:
+            found[who].published[row["metric"]] = row["value"]
+    tasks: dict[str, set[str]] = defaultdict(set)
+    for row in listed:
+        tasks[row["study"]].add(row["task"])
+    for who, one in found.items():
+        for case in one.cases.values():
             for ordered in case.rows.values():
                 ordered.sort(key=_order)
+        if who.benchmark == ALGOTUNE:
+            every = tasks[ALGOTUNE] or {about for other, tried in found.items() if other.study == who.study for about in tried.cases}
+            one.missing = len(every - one.cases.keys())
+        else:
+            one.missing = len(tasks[who.study] - one.cases.keys())
+        one.missing = max(one.missing, round(one.published.get("tasks", 0)) - len(one.cases))
     return found
+
+
+def _judged(rule: Rule, who: Who, tried: Tried) -> list[tuple[Case | None, Judged]]:
+    """Return what a rule says of each task, also of those without a result."""
+    is_own = rule.study == who.benchmark and bool(rule.counts_own)
+    has_reference = is_own or not rule.needs_reference or any(case.has_reference for case in tried.cases.values())
+    found: list[tuple[Case | None, Judged]] = []
+    for case in tried.cases.values():
+        one = rule.judge(case) if has_reference else Judged(None, NO_REFERENCE)
+        found.append((case, one if one.value is not None or case.is_run else Judged(None, NOT_RUN)))
+    absent = Judged(rule.nothing) if is_own else Judged(None, NO_RESULT)
+    return [*found, *[(None, absent)] * tried.missing]
 
 
 def scores(store: Store, rules: Iterable[Rule] = tuple(RULES.values())) -> list[Score]:
     """Return the score of every agent and model by every rule, the most cases first. Raises StoreError."""
-    ordered = sorted(cases_of(store).items(), key=lambda item: (item[0][0], -len(item[1]), item[0]))
+    return scores_of(cases_of(store), rules)
+
+
+def scores_of(found: Mapping[Who, Tried], rules: Iterable[Rule] = tuple(RULES.values())) -> list[Score]:
+    """Return the scores of `cases_of`."""
     made = []
     for rule in rules:
-        for (study, agent, model), cases in ordered:
-            judged = [rule.judge(case) for case in cases.values()]
-            if rule.needs_reference and not any(case.has_reference for case in cases.values()):
-                judged = [Judged(None, NO_REFERENCE)] * len(cases)
-            judged = [
-                one if one.value is not None or case.is_run else Judged(None, NOT_RUN)
-                for one, case in zip(judged, cases.values(), strict=True)
-            ]
-            values = sorted(one.value for one in judged if one.value is not None)
+        for who, tried in sorted(_ordered(found), key=lambda item: rule.study != item[0].benchmark):
+            judged = _judged(rule, who, tried)
+            is_own = rule.study == who.benchmark
+            values = sorted(one.value for _, one in judged if one.value is not None)
             score, worst_out = (rule.score(some) if some else None for some in (values, values[WORST:]))
-            left_out = Counter(one.why for one in judged if one.value is None)
+            is_judged = is_own and any(case.hack for case in tried.cases.values())
+            honest = [one.value for _, one in _without_hacks(rule, judged) if one.value is not None]
             labels: Counter[str] = Counter()
-            for case in cases.values() if rule.key == "iso" and study == ISO_BENCH else ():
+            for case in tried.cases.values() if rule.key == "iso" and is_own else ():
                 if case.label:
                     mine = iso_label(case)
                     labels["no value" if mine is None else "equal" if mine == case.label else "different"] += 1
-            made.append(Score(rule, study, agent, model, len(values), score, worst_out, left_out, labels))
+            made.append(
+                Score(
+                    rule,
+                    who,
+                    len(values),
+                    len(judged),
+                    score,
+                    worst_out,
+                    rule.score(honest) if is_judged and honest else None,
+                    tried.published if is_own else {},
+                    tuple(fast(p)(values) for p in FAST) if rule.key == "kernelbench" and values else (),
+                    Counter(one.why for _, one in judged if one.value is None),
+                    Counter(one.why for _, one in judged if one.value is not None and one.why),
+                    labels,
+                )
+            )
+    return made
+
+
+def _ordered(found: Mapping[Who, Tried]) -> list[tuple[Who, Tried]]:
+    return sorted(found.items(), key=lambda item: (item[0].study, -len(item[1].cases), item[0]))
+
+
+_Judgements = Sequence[tuple[Case | None, Judged]]
+
+
+def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
+    return [(case, Judged(rule.nothing) if case and case.hack == "hacked" and one.value is not None else one) for case, one in judged]
+
+
+class Step(NamedTuple):
+    """A named change of a score on the way from the published number to that of the rule `baseline`. `score`: after it.
+
+    `change`: None of the first step, of one from a mean to a share, and where nobody judged hacks.
+    """
+
+    who: Who
+    rule: Rule
+    key: str
+    tasks: int
+    score: float | None
+    is_share: bool
+    change: float | None
+    what: str
+
+
+STEPS = dict(
+    (
+        ("published", "By the rule of the benchmark"),
+        ("missing", "Without tasks of no result"),
+        ("infrastructure", "Without failures by machine or unknown cause"),
+        ("hacks", "Judged hacks fail"),
+        ("worst", f"Without the {WORST} worst"),
+        ("noise", "Only what is faster beyond the noise"),
+    )
+)
+"""Key of a step → what it does. That without the worst is a side step: the one after it has them again. The last is the rule `baseline`."""
+
+
+def steps(store: Store, rules: Iterable[Rule]) -> list[Step]:
+    """Return the steps of every agent and model in the benchmarks whose names the rules bear. Raises StoreError."""
+    return steps_of(cases_of(store), rules)
+
+
+def steps_of(found: Mapping[Who, Tried], rules: Iterable[Rule]) -> list[Step]:
+    """Return the steps of `cases_of`."""
+    made: list[Step] = []
+    for rule in rules:
+        for who, tried in _ordered(found):
+            if rule.study and rule.study == who.benchmark:
+                made += _steps(rule, who, tried)
+    return made
+
+
+def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
+    judged = [(case, one) for case, one in _judged(rule, who, tried) if one.value is not None]
+    there = [(case, one) for case, one in judged if case and case.is_run]
+    own = [(case, one) for case, one in there if case and not case.is_excused]
+    honest = _without_hacks(rule, own)
+    baseline = RULES["baseline"]
+    noise = [(case, one) for case, one in _judged(baseline, who, tried) if one.value is not None]
+    hacks = sum(case is not None and case.hack == "hacked" for case, _ in own)
+    is_judged = any(case.hack for case in tried.cases.values())
+    whats = {
+        "published": rule.counts_own or rule.counts,
+        "missing": f"{len(judged) - len(there):,} {NO_RESULT}",
+        "infrastructure": f"{len(there) - len(own):,} {NOT_THE_AGENTS}",
+        "hacks": f"{hacks:,} judged a hack" if is_judged else NOT_JUDGED,
+        "worst": f"{min(WORST, len(honest)):,} of the lowest values left out; counted again below",
+        "noise": f"faster than the baseline beyond the noise; {len(own) - len(noise):,} left out: {NO_BASELINE}",
+    }
+    values = {
+        key: sorted(one.value for _, one in some if one.value is not None)
+        for key, some in (("published", judged), ("missing", there), ("infrastructure", own), ("hacks", honest), ("noise", noise))
+    }
+    values["worst"] = values["hacks"][WORST:]
+    made: list[Step] = []
+    before: float | None = None
+    for key in STEPS:
+        by = baseline if key == "noise" else rule
+        score = by.score(values[key]) if values[key] else None
+        change = score - before if score is not None and before is not None and by.is_share == rule.is_share else None
+        change = None if key == "hacks" and not is_judged else change
+        made.append(Step(who, rule, key, len(values[key]), score, by.is_share, change, whats[key]))
+        before = before if key == "worst" else score
     return made
 
 
@@ -351,38 +628,86 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 def _model_name(name: str) -> str:
     """Return one name for the spellings of a model in benchmarks: `sonnet-4.5` is `claude-sonnet-4-5`."""
-    plain = name.lower().replace(".", "-")
-    return f"claude-{plain}" if plain.startswith(("sonnet", "opus", "haiku")) else plain
+    plain = parse_model_id(name).model.lower() if name else ""
+    plain = f"claude-{plain}" if plain.startswith(("sonnet", "opus", "haiku")) else plain
+    return plain.replace(".", "-") if plain.startswith("claude") else plain
 
 
-def table(store: Store) -> pa.Table:
-    """Return the scores by all rules. Raises StoreError."""
-    return table_of(scores(store))
+def tables(store: Store) -> tuple[pa.Table, pa.Table]:
+    """Return the scores by all rules, and the steps from those of benchmarks to ours. Raises StoreError."""
+    found = cases_of(store)
+    return table_of(scores_of(found)), steps_table(steps_of(found, RULES.values()))
+
+
+_WHO = Who._fields
+_COUNTS = ("tasks", "successes", "left_out", "labels_equal", "labels_different", "labels_without_value")
+_SHARES = ("score_share", "without_worst_share", "hack_control_share", "published_share", "published_hack_control_share")
+_FAST = tuple(f"fast_{p}_share" for p in FAST)
+
+
+def _who(who: Who) -> dict[str, Any]:
+    return {name: value or None for name, value in who._asdict().items()}
+
+
+def _reasons(found: Counter[str]) -> list[str]:
+    return [f"{number:,} {why}" for why, number in sorted(found.items())]
 
 
 def table_of(found: Sequence[Score]) -> pa.Table:
-    """Return scores as rows: study, agent, model, rule, tasks, scores, what is left out and why, and published labels."""
+    """Return scores as rows: who, rule, tasks, scores, what they are shares of, what is left out and why, and published labels."""
+    rows = []
+    for one in found:
+        is_share = one.rule.is_share
+        published = {key: value / 100 if is_share else value for key, value in one.published.items()}
+        counts = one.rule.counts_own if one.rule.study == one.who.benchmark else ""
+        rows.append(
+            _who(one.who)
+            | {
+                "rule": one.rule.key,
+                "tasks": one.cases,
+                "denominator": "; ".join((f"{one.cases:,} of {one.total:,}: {counts or one.rule.counts}", *_reasons(one.doubts))),
+                "successes": round(one.score * one.cases) if is_share and one.score is not None else None,
+                "score_share": one.score if is_share else None,
+                "score_ratio": None if is_share else one.score,
+                "published_share": published.get("score") if is_share else None,
+                "published_ratio": None if is_share else published.get("score"),
+                "hack_control_share": one.hack_control if is_share else None,
+                "published_hack_control_share": published.get("score_hack_control") if is_share else None,
+                **dict(zip(_FAST, one.fast or (None,) * len(FAST), strict=True)),
+                "without_worst_share": one.worst_out if is_share else None,
+                "without_worst_ratio": None if is_share else one.worst_out,
+                "left_out": sum(one.left_out.values()),
+                "why": "; ".join(_reasons(one.left_out)) or None,
+                "labels_equal": one.labels["equal"] if one.labels else None,
+                "labels_different": one.labels["different"] if one.labels else None,
+                "labels_without_value": one.labels["no value"] if one.labels else None,
+            }
+        )
+    names = (*_WHO, "rule", "tasks", "denominator", "successes", "score_share", "score_ratio", "published_share", "published_ratio",
+             "hack_control_share", "published_hack_control_share", *_FAST, "without_worst_share", "without_worst_ratio", "left_out", "why",
+             "labels_equal", "labels_different", "labels_without_value")  # fmt: skip
+    types = dict.fromkeys(_COUNTS, pa.int64())
+    types |= dict.fromkeys((*_SHARES, *_FAST, "score_ratio", "published_ratio", "without_worst_ratio"), pa.float64())
+    return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, pa.string())) for name in names]))
+
+
+def steps_table(found: Sequence[Step]) -> pa.Table:
+    """Return steps as rows: who, rule, step, tasks, the score after it, its change, and what it does."""
     rows = [
-        {
-            "study": one.study or None,
-            "agent": one.agent or None,
-            "model": one.model or None,
+        _who(one.who)
+        | {
             "rule": one.rule.key,
-            "tasks": one.cases,
-            "successes": round(one.score * one.cases) if one.rule.is_share and one.score is not None else None,
-            "score_share": one.score if one.rule.is_share else None,
-            "score_ratio": None if one.rule.is_share else one.score,
-            "without_worst_share": one.worst_out if one.rule.is_share else None,
-            "without_worst_ratio": None if one.rule.is_share else one.worst_out,
-            "left_out": sum(one.left_out.values()),
-            "why": "; ".join(f"{number:,} {why}" for why, number in sorted(one.left_out.items())) or None,
-            "labels_equal": one.labels["equal"] if one.labels else None,
-            "labels_different": one.labels["different"] if one.labels else None,
-            "labels_without_value": one.labels["no value"] if one.labels else None,
+            "step": one.key,
+            "tasks": one.tasks,
+            "score_share": one.score if one.is_share else None,
+            "score_ratio": None if one.is_share else one.score,
+            "change_points": one.change * 100 if one.is_share and one.change is not None else None,
+            "change_ratio": None if one.is_share else one.change,
+            "what": one.what,
         }
         for one in found
     ]
-    types = {name: pa.int64() for name in ("tasks", "successes", "left_out", "labels_equal", "labels_different", "labels_without_value")}
-    types |= {name: pa.float64() for name in ("score_share", "score_ratio", "without_worst_share", "without_worst_ratio")}
-    names = (*rows[0],) if rows else ()
+    numbers = ("score_share", "score_ratio", "change_points", "change_ratio")
+    types = {"tasks": pa.int64(), **dict.fromkeys(numbers, pa.float64())}
+    names = (*_WHO, "rule", "step", "tasks", *numbers, "what")
     return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, pa.string())) for name in names]))

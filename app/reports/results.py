@@ -18,8 +18,9 @@ from app.queries.cost import COST_FACTS
 from app.queries.filters import COPIES, EXCLUDED, Filters, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
-from app.queries.rules import RULES, table_of
+from app.queries.rules import RULES, steps_table, table_of
 from app.queries.rules import scores as rule_scores
+from app.queries.rules import steps as rule_steps
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
@@ -43,6 +44,7 @@ from schemas.catalogue.columns import (
     RUNS,
     SCORES,
     SOURCES,
+    STEPS,
     VERDICT_GROUPS,
     VERDICTS,
 )
@@ -329,19 +331,66 @@ def published(store: Store) -> Answer:
 LABELS = ("labels_equal", "labels_different", "labels_without_value")
 
 
+_SCORES_SHOWN = (
+    *("score_share", "published_share", "hack_control_share", "score_ratio", "published_ratio"),
+    *("fast_0_share", "fast_1_share", "fast_2_share"),
+)
+_WHO_SHOWN = ("study", "agent", "agent_version", "model", "effort", "run_name")
+
+
 def rules(store: Store, key: str) -> Answer:
     """Return what one of RULES says of every agent and model that was measured, with or without records of their runs."""
     rule = RULES[key]
     table = table_of(rule_scores(store, [rule]))
+    known = _known(table)
     shown = (
-        *("study", "agent", "model", "tasks"),
-        *(("successes", "score_share", "without_worst_share") if rule.is_share else ("score_ratio", "without_worst_ratio")),
-        *("left_out", "why"),
-        *(LABELS if table.num_rows and any(table["labels_equal"].to_pylist()) else ()),
+        *(name for name in (*_WHO_SHOWN, *_SCORES_SHOWN) if name in known),
+        *("tasks", "successes", "denominator", "without_worst_share" if rule.is_share else "without_worst_ratio", "left_out", "why"),
+        *(LABELS if "labels_equal" in known else ()),
     )
-    note = rule.meaning if table.num_rows else f"{NOTHING_MEASURED} {INGEST_HINT}"
-    note += " A row without an agent is of results that name none." if None in table["agent"].to_pylist() else ""
-    return Answer(table, heading(rule.label, store.location), shown, of=SCORES, kept=shown[:6], note=note)
+    note = f"{rule.meaning}{_nameless(table)}" if table.num_rows else _no_case(store)
+    kept = tuple(name for name in (*_WHO_SHOWN[1:], *_SCORES_SHOWN, "tasks") if name in shown)
+    return Answer(table, heading(rule.label, store.location), shown, of=SCORES, kept=kept, note=note)
+
+
+def rule_path(store: Store, key: str) -> Answer:
+    """Return the steps from the score that a benchmark publishes to that of the rule `baseline`. Raises UsageError.
+
+    `key`: the rule that bears its name; `baseline`: all benchmarks with a rule.
+    """
+    named = [rule for rule in RULES.values() if rule.study]
+    if key != "baseline" and not RULES[key].study:
+        keys = ", ".join(("baseline", *(rule.key for rule in named)))
+        raise UsageError(f"--steps begins at the rule of a benchmark, and {key} is none.", f"Choose from: {keys}.")
+    table = steps_table(rule_steps(store, named if key == "baseline" else [RULES[key]]))
+    known = _known(table)
+    scored = ("score_share", "score_ratio", "change_points", "change_ratio")
+    shown = (*(name for name in _WHO_SHOWN if name in known), "step", "tasks", *(name for name in scored if name in known), "what")
+    note = f"Every step goes on from the one above; what is left out as worst counts again.{_nameless(table)}"
+    about = heading("From the published score to ours", store.location)
+    kept = tuple(name for name in (*_WHO_SHOWN[1:], "step", "tasks", *scored) if name in shown)
+    if not table.num_rows:
+        note = _no_case(store) if key == "baseline" else f"No result of {RULES[key].study} is in the store. {INGEST_HINT}"
+    return Answer(table, about, shown, of=STEPS, kept=kept, note=note)
+
+
+def _no_case(store: Store) -> str:
+    with read_transaction(store) as transaction:
+        values = measured_queries.count(transaction)
+    if not values:
+        return f"{NOTHING_MEASURED} {INGEST_HINT}"
+    return f"{plural(values, 'measured value')}, none of a candidate of known task: `ingest --measure variant=candidate,task=NAME` says it."
+
+
+def _known(table: pa.Table) -> set[str]:
+    """Return the columns with anything in them; that of the run only if it alone tells rows apart."""
+    found = {name for name in table.column_names if table[name].null_count < table.num_rows}
+    return found if any(not (row["agent"] or row["model"]) for row in table.to_pylist()) else found - {"run_name"}
+
+
+def _nameless(table: pa.Table) -> str:
+    nobody = any(not (row["agent"] or row["model"] or row["run_name"]) for row in table.to_pylist())
+    return " A row without an agent is of results that name none." if nobody else ""
 
 
 def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:

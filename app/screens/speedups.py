@@ -95,10 +95,10 @@ def lists(segment: tuple[str | None, str] | None) -> None:
 
 def by_rules() -> None:
     """Show everything measured by the rules of benchmarks, whatever the filters choose."""
-    if scores := cache.ask(rules.table).to_pylist():
+    scores, steps = (table.to_pylist() for table in cache.ask(rules.tables))
+    if scores:
         with st.expander("By the rules of benchmarks", icon=":material/gavel:"):
-            st.caption(sentences.RULES_CAPTION)
-            st.html(sentences.rules_table(scores))
+            filter_bar.rules_tables(scores, steps)
 
 
 if not total.claimed.known and not total.runs_measured and not quantified:

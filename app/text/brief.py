@@ -9,6 +9,7 @@ from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Spread
+from app.text import formatting
 from app.text.formatting import sign_of
 from schemas.catalogue.metrics import MEASURED_CLASSES
 
@@ -60,7 +61,7 @@ def duration(milliseconds: float) -> str:
 
 def ratio(value: float) -> str:
     """Return a factor with two decimals; a whole one from 100 on."""
-    return f"{value:,.0f}×" if abs(value) >= 99.995 else f"{value:.2f}×"
+    return f"{value:,.0f}×" if abs(value) >= 99.995 else formatting.ratio(value)
 
 
 def share(part: int, of: int) -> str:

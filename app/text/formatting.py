@@ -153,6 +153,11 @@ def _exact_number(value: Any) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,}"  # a median is a float, also if it is whole
 
 
+def ratio(value: float) -> str:
+    """Return a factor with two decimals; with three digits below 0.1, as the scores of some benchmarks are."""
+    return f"{value:.3g}×" if 0 < abs(value) < 0.1 else f"{value:.2f}×"
+
+
 def _duration(milliseconds: Any) -> str:
     seconds = float(milliseconds) / 1000
     if seconds < 0.9995:
@@ -222,8 +227,10 @@ FORMS = {
         grid="localized",
         ticks={"exponentformat": "B", "minexponent": 3},
     ),
-    Unit.RATIO: Form(lambda value: f"{float(value):.2f}×", workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format),
+    Unit.RATIO: Form(lambda value: ratio(float(value)), workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format),
     Unit.SHARE: Form(lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS), workbook="0.0%", grid="%.1f%%"),
+    Unit.SCORE: Form(lambda value: f"{float(value) * 100:.2f}%", workbook="0.00%", grid="%.2f%%"),
+    Unit.POINTS: Form(lambda value: f"{float(value):+.2f}".replace("-", MINUS), workbook="+0.00;-0.00", grid="%+.2f"),
     Unit.BYTES: Form(_bytes, workbook="#,##0"),
     Unit.TIME: Form(_time, is_number=False, workbook="yyyy-mm-dd hh:mm:ss", header=" (UTC)"),
 }

@@ -8,15 +8,16 @@ from typing import Any
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Checks
-from app.queries.rules import RULES, WORST
+from app.queries.rules import FAST, NOT_JUDGED, RULES, STEPS, WORST, Rule, Who
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
 from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
-from app.text.formatting import agent_name
+from app.text.formatting import MINUS, agent_name, human
 from app.text.html_parts import Col, anchor, muted, text
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural, quoted
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
@@ -191,51 +192,103 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
 def only_measured(scores: Sequence[Row]) -> str:
     """Return the heading of a store with results of benchmarks and no runs."""
-    count = len({(row["study"], row["agent"], row["model"]) for row in scores})
+    count = len(_grouped(scores, "rule"))
     studies = sorted({row["study"] for row in scores if row["study"]})
     of = f" of {brief.joined(studies)}" if studies else ""
     return f"{plural(count, 'set')} of results{of}, without records of the runs: what they cost is unknown."
 
 
 RULES_CAPTION = (
-    "Every benchmark judges by its own rule. Here each rule is applied to everything measured, also without records of the runs. Point at "
-    "a rule for what it counts, and at a figure for what it leaves out. Only ISO-Bench's rule counts failures of the machine as the "
-    "agent's, and compares values of different set-ups."
+    "Every benchmark judges by its own rule. Here each rule is applied to everything measured, also without records of the runs. A rule "
+    "with the name of a benchmark gives the score that the benchmark publishes, and counts failures of the machine as the agent's. Point "
+    "at a rule for what it counts, and at a figure for what it leaves out."
 )
+STEPS_CAPTION = (
+    "From the score by a benchmark's own rule to what is measured faster beyond the noise. Every step goes on from the one before; those "
+    f"left out as the {WORST} worst count again. In grey: by how much, and of how many tasks."
+)
+
+_STEP_TITLES = {
+    "published": "Own rule",
+    "missing": "− missing",
+    "infrastructure": "− infrastructure",
+    "hacks": "− hacks",
+    "worst": f"− {WORST} worst",
+    "noise": "− noise: ours",
+}
+
+
+def _who(row: Row) -> str:
+    agent = " ".join(filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"])))
+    model = " · ".join(filter(None, (row["model"], row["effort"])))
+    first, *rest = [one for one in (agent, model) if one] or [row["run_name"] or ""]
+    return f"{text(first)} {muted(text(rest[0]))}" if rest else text(first) or muted("not named")
+
+
+def _score(row: Row) -> str:
+    return human(row["score_share"], Unit.SCORE) if row["score_share"] is not None else brief.ratio(row["score_ratio"])
+
+
+def _grouped(rows: Sequence[Row], key: str) -> list[dict[str, Row]]:
+    """Return the rows of each agent and model in a benchmark, by their word of `key`."""
+    by_who: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in rows:
+        by_who.setdefault(tuple(row[name] for name in Who._fields), {})[row[key]] = row
+    return list(by_who.values())
+
+
+_STUDY = Col("Benchmark", lambda row: muted(text(next(iter(row.values()))["study"] or "") or "other"))
+_WHOSE = Col("Agent", lambda row: _who(next(iter(row.values()))))
 
 
 def rules_table(scores: Sequence[Row]) -> str:
     """Return the scores of agents by the rules of benchmarks: a row per benchmark, agent and model, a column per rule."""
-    by_who: dict[tuple[str, str, str], dict[str, Row]] = {}
-    for row in scores:
-        by_who.setdefault((row["study"] or "", row["agent"] or "", row["model"] or ""), {})[row["rule"]] = row
 
-    def who(row: tuple[tuple[str, str, str], Mapping[str, Row]]) -> str:
-        _, agent, model = row[0]
-        name = text(agent_name(agent)) if agent else text(model)
-        return f"{name} {muted(text(model))}" if agent and model else name or muted("not named")
-
-    def cell(key: str) -> Callable[[tuple[object, Mapping[str, Row]]], str]:
-        def drawn(row: tuple[object, Mapping[str, Row]]) -> str:
-            score = row[1][key]
-            hint = text("; ".join(filter(None, (f"left out: {score['why']}" if score["why"] else "", _worst(score)))))
+    def cell(key: str) -> Callable[[dict[str, Row]], str]:
+        def drawn(row: dict[str, Row]) -> str:
+            score = row[key]
+            hint = text("; ".join(filter(None, (score["denominator"], f"left out: {score['why']}" if score["why"] else "", _worst(score)))))
             if not score["tasks"]:
                 return f'<span title="{hint}">{muted(NO_VALUE)}</span>'
             of_tasks = f"n {score['tasks']:,}" if score["successes"] is None else f"{score['successes']:,} of {score['tasks']:,}"
-            if score["score_share"] is not None:
-                said = f"{score['score_share']:.0%} {muted(of_tasks)}"
-            else:
-                said = f"{brief.ratio(score['score_ratio'])} {muted(of_tasks)}"
+            honest = score["hack_control_share"]
+            controlled = f"{human(honest, Unit.SCORE)} without hacks" if honest is not None else ""
+            fast = [score[f"fast_{p}_share"] for p in FAST]
+            of_p = " / ".join(human(one, Unit.SHARE) for one in fast) if None not in fast else ""
+            said = "<br>".join(filter(None, (f"{of_p or _score(score)} {muted(of_tasks)}", muted(controlled) if controlled else "")))
             return f'<span title="{hint}">{said}</span>'
 
         return drawn
 
-    titles = [Col(f'<span title="{text(rule.meaning)}">{text(rule.label)}</span>', cell(rule.key), "r") for rule in RULES.values()]
-    study = Col("Benchmark", lambda row: muted(text(row[0][0]) or "other"))
-    return html_parts.table((study, Col("Agent", who), *titles), by_who.items(), kind="t-grid", frame="t-scroll t-tall")
+    def title(rule: Rule) -> str:
+        of_p = f" fast {' / '.join(map(str, FAST))}" if rule.key == "kernelbench" else ""
+        return f'<span title="{text(f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.")}">{text(rule.label + of_p)}</span>'
+
+    titles = [Col(title(rule), cell(rule.key), "r") for rule in RULES.values()]
+    return html_parts.table((_STUDY, _WHOSE, *titles), _grouped(scores, "rule"), kind="t-grid", frame="t-scroll t-tall")
+
+
+def steps_table(steps: Sequence[Row]) -> str:
+    """Return the steps from published scores to ours: a row per benchmark, agent and model, a column per step."""
+
+    def cell(key: str) -> Callable[[dict[str, Row]], str]:
+        def drawn(row: dict[str, Row]) -> str:
+            step = row[key]
+            if step["score_share"] is None and step["score_ratio"] is None:
+                return f'<span title="{text(step["what"])}">{muted(NO_VALUE)}</span>'
+            changed = human(step["change_points"], Unit.POINTS) if step["change_points"] is not None else ""
+            changed = f"{step['change_ratio']:+.3g}".replace("-", MINUS) if step["change_ratio"] is not None else changed
+            changed = NOT_JUDGED if step["what"] == NOT_JUDGED else changed
+            grey = muted(", ".join(filter(None, (changed, f"n {step['tasks']:,}"))))
+            return f'<span title="{text(step["what"])}">{_score(step)}<br>{grey}</span>'
+
+        return drawn
+
+    titles = [Col(f'<span title="{text(what)}">{text(_STEP_TITLES[key])}</span>', cell(key), "r") for key, what in STEPS.items()]
+    return html_parts.table((_STUDY, _WHOSE, *titles), _grouped(steps, "step"), kind="t-grid", frame="t-scroll t-tall")
 
 
 def _worst(score: Row) -> str:
     share, ratio = score["without_worst_share"], score["without_worst_ratio"]
-    found = f"{share:.0%}" if share is not None else brief.ratio(ratio) if ratio is not None else ""
+    found = human(share, Unit.SCORE) if share is not None else brief.ratio(ratio) if ratio is not None else ""
     return f"without the {WORST} worst tasks: {found}" if found else ""

@@ -76,7 +76,9 @@ class Origin:
     parent: str | None = None
     instance: str | None = None
     agent: str | None = None
+    agent_version: str | None = None
     model: str | None = None
+    effort: str | None = None
     run_path: str | None = None
     run_id: str | None = None
     patch_sha256: str | None = None

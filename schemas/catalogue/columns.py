@@ -348,18 +348,40 @@ PUBLISHED: Columns = {
 }
 """Published verdicts on one agent and model in one repository."""
 
-SCORES: Columns = {
+_SCORED: Columns = {
     **{key: _ROW[key] for key in ("agent", "model")},
     **by_key(
         Entry("study", "Benchmark", meaning="The benchmark that measured. Empty: any other measurements."),
-        Entry("rule", "Rule", meaning="Its key: baseline, iso, gso, swe-fficiency, geometric or harmonic."),
+        Entry("agent_version", "Version", meaning="Version of the agent, as the file has it."),
+        Entry("effort", "Effort", meaning="Reasoning effort of the model, as the file has it."),
+        Entry("run_name", "Run", meaning="Name of the run in the files of benchmarks that have one per run."),
+        Entry("rule", "Rule", meaning="Key of the rule."),
         Entry("tasks", "Tasks", Unit.COUNT, meaning="Tasks that the rule counts."),
-        Entry("successes", "Successes", Unit.COUNT, "higher", "Tasks that the rule calls a success. Empty: the rule has a mean."),
-        Entry("score_share", "Success rate", Unit.SHARE, "higher", "Share of successes. Empty: the rule has a mean."),
+        Entry("score_share", "Success rate", Unit.SCORE, "higher", "Share of successes. Empty: the rule has a mean."),
         Entry("score_ratio", "Mean ratio", Unit.RATIO, "higher", "Mean of the rule's ratios. Empty: the rule has a success rate."),
-        Entry("without_worst_share", "Without 10 worst", Unit.SHARE, meaning="Success rate without the ten worst tasks."),
+    ),
+}
+
+SCORES: Columns = {
+    **_SCORED,
+    **by_key(
+        Entry("denominator", "Counted", meaning="Tasks that the score is divided by, of all known ones, and which they are."),
+        Entry("successes", "Successes", Unit.COUNT, "higher", "Tasks that the rule calls a success. Empty: the rule has a mean."),
+        Entry("published_share", "Published", Unit.SCORE, "higher", "The success rate that the benchmark's files contain. Empty: none."),
+        Entry("published_ratio", "Published", Unit.RATIO, "higher", "The mean that the benchmark's files contain. Empty: none."),
+        Entry("hack_control_share", "Hack-controlled", Unit.SCORE, "higher", "With judged hacks as failures. Empty: not judged."),
+        Entry(
+            "published_hack_control_share", "Published, hack-controlled", Unit.SCORE, "higher", "As the files have it. Empty: not judged."
+        ),
+        *(
+            Entry(
+                f"fast_{p}_share", f"Fast_{p}", Unit.SCORE, "higher", f"KernelBench: share that is correct and more than {p} times as fast."
+            )
+            for p in (0, 1, 2)
+        ),
+        Entry("without_worst_share", "Without 10 worst", Unit.SCORE, meaning="Success rate without the ten worst tasks."),
         Entry("without_worst_ratio", "Without 10 worst", Unit.RATIO, meaning="Mean without the ten worst tasks: how much hangs on them."),
-        Entry("left_out", "Left out", Unit.COUNT, meaning="Tasks that the rule cannot count."),
+        Entry("left_out", "Left out", Unit.COUNT, meaning="Tasks that the rule does not count, also those without a result."),
         Entry("why", "Why left out", meaning="The reasons, with their numbers of tasks."),
         Entry("labels_equal", "Labels equal", Unit.COUNT, meaning="Published labels of ISO-Bench that its rule gives here, too."),
         Entry("labels_different", "Labels different", Unit.COUNT, meaning="Published labels that come out differently."),
@@ -367,6 +389,17 @@ SCORES: Columns = {
     ),
 }
 """One agent and model under the rule of a benchmark."""
+
+STEPS: Columns = {
+    **_SCORED,
+    **by_key(
+        Entry("step", "Step", meaning="published, missing, infrastructure, hacks, worst or noise; the last is the rule baseline."),
+        Entry("change_points", "Change", Unit.POINTS, meaning="Change of the success rate by the step, in percentage points."),
+        Entry("change_ratio", "Change of the mean", Unit.QUANTITY, meaning="Change of the mean ratio by the step."),
+        Entry("what", "What changes", meaning="The tasks that the step concerns."),
+    ),
+}
+"""One step from a benchmark's published score to that of the rule baseline."""
 
 _LOOP, _EXPERIMENT = entries_of(LoopRow), entries_of(ExperimentRow)
 

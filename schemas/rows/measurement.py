@@ -94,7 +94,9 @@ class MeasurementRow(Row):
         "Variant", "baseline, reference or candidate. Empty: the file does not say it."
     )
     agent: Text | None = optional("Agent", "Agent that made the candidate (runs.agent).")
+    agent_version: Text | None = optional("Agent version", "Version of that agent, as written.")
     model: Text | None = optional("Model", "Model of that agent, as written.")
+    effort: Text | None = optional("Effort", "Reasoning effort of that model, as written: low, medium, high, xhigh, max.")
     run_path: Text | None = optional("Run folder", "Folder of the measured run, as the file names it.")
     run_id: Text | None = optional("Run", "Id of the measured run, where the file has it.")
     patch_sha256: Text | None = optional("Patch", "sha256 of the measured patch.")

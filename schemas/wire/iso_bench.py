@@ -15,7 +15,7 @@ from schemas.agents import ISO_BENCH_AGENTS
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
 
 _RUN_FOLDER = re.compile(r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$")
-_MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5"), "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])")}
+_MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5|trae_sonnet$"), "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])")}
 
 
 def agent_named(word: str) -> str | None:

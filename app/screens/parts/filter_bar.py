@@ -72,6 +72,15 @@ def follow_address() -> None:
     _write_address()
 
 
+def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the scores by the rules of benchmarks, and the steps from published ones to ours."""
+    st.caption(speedups.RULES_CAPTION)
+    st.html(speedups.rules_table(scores))
+    if steps:
+        st.caption(speedups.STEPS_CAPTION)
+        st.html(speedups.steps_table(steps))
+
+
 def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
@@ -80,10 +89,10 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """
     total, filters = cache.count(Filters()), chosen()
     if not total and not cache.count(EVERY_RUN):
-        if scores := cache.ask(rules.table).to_pylist():
+        scores, steps = (table.to_pylist() for table in cache.ask(rules.tables))
+        if scores:
             st.html(f'<h1 class="t-h1">{html_parts.text(speedups.only_measured(scores))}</h1>')
-            st.caption(speedups.RULES_CAPTION)
-            st.html(speedups.rules_table(scores))
+            rules_tables(scores, steps)
         if found := cache.contents().loops:
             label = f"{plural(found, 'optimization loop')}: what each brought and cost"
             st.page_link("screens/loops.py", label=label, icon=":material/autorenew:")

@@ -119,8 +119,8 @@ picked as (
 ),
 chosen as (
     select
-        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model, c.run_path,
-        c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
+        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent,
+        c.agent_version, c.model, c.effort, c.run_path, c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
         c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about, c.noise_floor, floor_of_repeats,
         base, picked.base_source_id, picked.base_measurement_no, b.value as base_value, b.n as base_n,
         b.status as base_status, b.failure_detail as base_failure_detail, is_same_file,
@@ -167,8 +167,8 @@ chosen as (
 -- a ratio that the file has instead of values
 given_ratios as (
     select
-        source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, run_path, benchmark, metric,
-        is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
+        source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, agent_version, model,
+        effort, run_path, benchmark, metric, is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
         patch_applied, measured_at, about, sides.base, case when sides.base = ratio_base then source_id end as base_source_id,
         case when sides.base = ratio_base then measurement_no end as base_measurement_no, null::double as base_value, n as base_n, status as base_status,
         null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
