@@ -554,17 +554,15 @@ class Step(NamedTuple):
     what: str
 
 
-STEPS = dict(
-    (
-        ("published", "By the rule of the benchmark"),
-        ("missing", "Without tasks of no result"),
-        ("infrastructure", "Without failures by machine or unknown cause"),
-        ("hacks", "Judged hacks fail"),
-        ("worst", f"Without the {WORST} worst"),
-        ("noise", "Only what is faster beyond the noise"),
-    )
-)
-"""Key of a step → what it does. That without the worst is a side step: the one after it has them again. The last is the rule `baseline`."""
+STEPS = {
+    "published": ("Own rule", "By the rule of the benchmark"),
+    "missing": ("− missing", "Without tasks of no result"),
+    "infrastructure": ("− infrastructure", "Without failures by machine or unknown cause"),
+    "hacks": ("− hacks", "Judged hacks fail"),
+    "worst": (f"− {WORST} worst", f"Without the {WORST} worst"),
+    "noise": ("− noise: ours", "Only what is faster beyond the noise"),
+}
+"""Key of a step → its short name, and what it does. That without the worst is a side step: the one after it has them again. The last is the rule `baseline`."""
 
 
 def steps(store: Store, rules: Iterable[Rule]) -> list[Step]:

@@ -208,15 +208,6 @@ STEPS_CAPTION = (
     f"left out as the {WORST} worst count again. In grey: by how much, and of how many tasks."
 )
 
-_STEP_TITLES = {
-    "published": "Own rule",
-    "missing": "− missing",
-    "infrastructure": "− infrastructure",
-    "hacks": "− hacks",
-    "worst": f"− {WORST} worst",
-    "noise": "− noise: ours",
-}
-
 
 def _who(row: Row) -> str:
     agent = " ".join(filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"])))
@@ -284,7 +275,7 @@ def steps_table(steps: Sequence[Row]) -> str:
 
         return drawn
 
-    titles = [Col(f'<span title="{text(what)}">{text(_STEP_TITLES[key])}</span>', cell(key), "r") for key, what in STEPS.items()]
+    titles = [Col(f'<span title="{text(what)}">{text(name)}</span>', cell(key), "r") for key, (name, what) in STEPS.items()]
     return html_parts.table((_STUDY, _WHOSE, *titles), _grouped(steps, "step"), kind="t-grid", frame="t-scroll t-tall")
 
 
