@@ -562,7 +562,8 @@ STEPS = {
     "worst": (f"− {WORST} worst", f"Without the {WORST} worst"),
     "noise": ("− noise: ours", "Only what is faster beyond the noise"),
 }
-"""Key of a step → its short name, and what it does. That without the worst is a side step: the one after it has them again. The last is the rule `baseline`."""
+"""Key of a step → its short name, and what it does. That without the worst is a side step: the one
+after it has them again. The last is the rule `baseline`."""
 
 
 def steps(store: Store, rules: Iterable[Rule]) -> list[Step]:
