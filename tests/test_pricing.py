@@ -30,7 +30,10 @@ from ingest.store.rebuild import rebuild
 from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.source import Severity
+from tests.claude_lines import SESSION, reply, user
+from tests.claude_lines import usage as tokens_of
 from tests.conftest import ROOT, SAMPLES, record_text
+from tests.documents import lines
 from tests.examples import examples
 
 OPUS = "claude-opus-4-6"
@@ -230,6 +233,47 @@ def test_no_price_is_null_and_counted_and_never_0(store: Store) -> None:
     [finding] = rows(store, "select message, actual from findings where rule = 'cost_unpriced'")
     assert "a-model-of-ours" in finding["message"]
     assert finding["actual"] == "$0.5000 reported"
+
+
+LONG = "I rewrote the scheduler and measured it again. " * 20
+"""160 words."""
+
+
+@pytest.mark.parametrize(
+    ("output", "basis", "changes"),
+    [
+        (3, "lower_bound", {"result": LONG}),
+        (79, "lower_bound", {"result": LONG}),
+        (80, "exact", {"result": LONG}),
+        (3, "lower_bound", {"result": "重写了调度器，并且重新测量了一遍。" * 20}),
+        (3, "exact", {"result": "=" * 5000}),  # one token may be many of the same signs
+        (3, "exact", {"result": LONG, "is_error": True}),  # an error's text is not the model's
+        (3, "exact", {"result": ...}),
+    ],
+)
+def test_output_that_is_shorter_than_the_final_text_is_a_lower_bound(
+    store: Store, output: int, basis: str, changes: dict[str, Any]
+) -> None:
+    """No tokenizer has tokens of several words: responses are missing from the count. So it stays, priced again and rebuilt."""
+    put(store, {OPUS: usage("0.25", 100, output)}, **changes)
+    for again in (None, reprice, rebuild):
+        if again:
+            again(store)
+        [run] = rows(store, "select tokens_basis, cost_list_usd from runs")
+        assert (run["tokens_basis"], only(store)["tokens_basis"]) == (basis, basis)
+        assert run["cost_list_usd"] == Decimal("0.0005") + output * Decimal("0.000025")
+        found = rows(store, "select message from findings where rule = 'output_too_short'")
+        assert [row["message"].split(":")[0] for row in found] == (
+            [f"{output} output tokens are recorded, and the final text alone has {160 if 'scheduler' in changes['result'] else 40:,} words"]
+            if basis == "lower_bound"
+            else []
+        )
+
+
+def test_a_session_with_the_count_of_its_last_responses_alone_is_a_lower_bound(store: Store) -> None:
+    text = lines(user("Go."), reply(tokens=tokens_of(3), inside={"content": [{"type": "text", "text": LONG}]}))
+    ingest([Source(f"projects/p/{SESSION}.jsonl", text.encode())], store)
+    assert [(row["tokens_basis"], row["output_tokens"]) for row in rows(store, "select * from runs")] == [("lower_bound", 3)]
 
 
 def test_a_search_without_a_price_leaves_the_row_without_one(store: Store) -> None:

@@ -21,6 +21,7 @@ from ingest.store.pricing import prices_table, stored_book
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
 from schemas.errors import UsageError
+from schemas.rows.cost import CostCause
 from schemas.rows.price import ModelKey
 
 if TYPE_CHECKING:
@@ -242,6 +243,20 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
         from v_runs where {condition.sql}"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row | undated(store, filters).facts("undated") | left_out(store, filters).facts("left_out")
+
+
+def at_another_price(store: Store, filters: Filters) -> dict[str, Any]:
+    """Return what the agents computed at the price of another model, in the runs that match the filters: finding cost_fallback_price.
+
+    `another_runs`: their number; `another_usd`, `another_list_usd`: the reported cost of these models, and their list-price cost.
+    """
+    condition = where(filters)
+    sql = f"""
+        select count(distinct run_id) as another_runs, sum(cost_own_usd) as another_usd, sum(cost_list_usd) as another_list_usd
+        from model_usage
+        where cost_cause = '{CostCause.FALLBACK_PRICE}' and run_id in (select run_id from v_runs where {condition.sql})"""
+    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    return row
 
 
 _COPIES = "('possible_duplicate', 'probable_copy')"

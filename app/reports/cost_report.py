@@ -221,6 +221,7 @@ def report(store: Store, request: Request) -> Report:
         coverage = cost_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(transaction, request.filters)
         coverage |= cost_queries.doubtful(transaction, request.filters)
+        coverage |= cost_queries.at_another_price(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage)
         totals, row = _totals(transaction, request)

@@ -27,7 +27,7 @@ from app.text.answers import uncounted_words, undated_cost, undated_words
 from app.text.brief import Said
 from app.text.costs import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words, sign_of
-from app.text.overview import overview
+from app.text.overview import another_price, overview
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
@@ -448,6 +448,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
         unknown_date_words(covers),
         undated_words(Undated.of(covers, "left_out")),
         source,
+        f"{another} (finding cost_fallback_price)." if (another := another_price(covers, measure)) else "",
         found.get("beyond", "") if measure is not LIST else "",
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
         costs.missing_costs(totals, measure),

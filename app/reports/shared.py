@@ -107,19 +107,22 @@ def without_links(html: str) -> str:
 def _overview(asked: Question) -> tuple[Said, list[Part]]:
     rows, total = asked.rows, asked.rows[0]
     agents = [row for row in rows if not row.is_all and not row.is_model]
-    if total.runs <= charts.FEW and len(agents) == 1:
-        runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
-        return overview.few_runs(rows, asked.measure), [lambda: charts.few_runs(asked), overview.runs_table(runs, asked.filters)]
-    is_checked = total.checked >= overview.ENOUGH_PAIRS
     why = asked.ask(failure_queries.never_started_because, asked.filters) if total.never_started else []
     fastest = asked.ask(agent_queries.fastest, asked.filters, 2) if total.faster > 1 else []
+    another = overview.another_price(asked.ask(cost_queries.at_another_price, asked.filters), asked.measure)
+    before_you_quote = overview.cautions_html(overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters), another), asked.filters)
+    if total.runs <= charts.FEW and len(agents) == 1:
+        runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
+        table = overview.runs_table(runs, asked.filters)
+        return overview.few_runs(rows, asked.measure), [lambda: charts.few_runs(asked), table, before_you_quote]
+    is_checked = total.checked >= overview.ENOUGH_PAIRS
     return overview.overview(rows, asked.measure), [
         overview.agent_table(agent_queries.shown_rows(rows), asked.filters),
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
         lambda: charts.claimed_and_measured(asked) if is_checked else charts.claims(asked) or charts.cost_per_turn(asked),
         lambda: charts.cost_and_success(asked),
-        overview.cautions_html(overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters)), asked.filters),
+        before_you_quote,
     ]
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.charts import registry as charts
 from app.queries import agents as queries
-from app.queries import failures
+from app.queries import cost, failures
 from app.queries.reading import undated
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
@@ -35,7 +35,9 @@ def three_charts() -> None:
 def before_you_quote() -> None:
     """Show cautions about the figures, each with a link to details."""
     why = cache.ask(failures.never_started_because, filters) if total.never_started else []
-    found = sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else [], cache.ask(undated, filters))
+    fastest = cache.ask(queries.fastest, filters, 2) if total.faster > 1 else []
+    another = sentences.another_price(cache.ask(cost.at_another_price, filters), measure)
+    found = sentences.cautions(rows, why, fastest, cache.ask(undated, filters), another)
     if drawn := sentences.cautions_html(found, filters):
         st.html(drawn)
 

@@ -17,7 +17,7 @@ from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
 from app.text.claims import words
 from app.text.formatting import BOUND_NAMES, agent_name
 from app.text.html_parts import Col, Segment, anchor, muted, run_link
-from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import plural
 
 if TYPE_CHECKING:
@@ -262,15 +262,28 @@ class Caution:
     agent: str | None = None
 
 
+def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
+    """Return a sentence on costs at the price of another model (`app.queries.cost.at_another_price`), or "" where none counts."""
+    if measure is LIST or not found["another_runs"]:
+        return ""
+    runs, usd, listed = found["another_runs"], brief.usd(found["another_usd"]), brief.usd(found["another_list_usd"])
+    return f"{usd} reported for {plural(runs, 'run')} is at the price of another model: {listed} at list prices"
+
+
 def cautions(
-    rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], largest: Sequence[tuple[str, str, float]], undated: Undated
+    rows: Sequence[AgentFigures],
+    reasons: Sequence[tuple[str, int]],
+    largest: Sequence[tuple[str, str, float]],
+    undated: Undated,
+    another: str,
 ) -> list[Caution]:
     """Return up to four cautions, the gravest first.
 
-    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`: the runs without a date.
+    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`: the runs without a date; `another`: of
+    `another_price`.
     """
     total, agents = rows[0], agents_of(rows)
-    found: list[Caution] = []
+    found: list[Caution] = [Caution(another, "Cost & time", "cost")] if another else []
     if total.never_started:
         most = max(agents, key=lambda row: row.never_started)
         whose = f"; {most.never_started:,} are of {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""

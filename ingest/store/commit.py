@@ -25,7 +25,7 @@ from ingest.store.cross_checks import note_carried_over, note_cross_checks
 from ingest.store.database import WRITING_MEGABYTES, Writer, registered, run_step
 from ingest.store.ingests import supersede, whoami
 from ingest.store.opening import MANY_BYTES, use_all_cores
-from ingest.store.pricing import PRICED, keep_price_file, price, price_touched
+from ingest.store.pricing import PRICED, WORDS, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
 from ingest.store.records import merge, note_records, recount, relabel
 from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions, require_beginnings
@@ -237,7 +237,7 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     note_carried_over(connection, f"spool_runs semi join winners using ({', '.join(KEYS)})")
     price_touched(
         connection,
-        "select spooled.run_id, cost_own_usd, false as continues,"
+        f"select spooled.run_id, cost_own_usd, false as continues, tokens_basis as run_basis, {WORDS},"
         f" cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, started_at, ended_at, received_at) as date) as day"
         f" from spool_runs {of_winners} join sources on sources.source_id = winners.source_id"
         " left join annotations on annotations.run_id = spooled.run_id",

@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 
 PRICED = (
     "model", "provider", "region", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd",
-    "price_status", "unpriced_tokens",
+    "price_status", "unpriced_tokens", "tokens_basis",
     "findings", "error_findings",
 )  # fmt: skip
 """Columns of runs that pricing writes, including the main model, which is the one that cost most, and findings, since pricing adds some."""
+
+WORDS = (
+    "case when outcome in ('completed', 'unknown') and output_tokens > 0 and length(result) > 4 * output_tokens"
+    r" then len(regexp_extract_all(result, '[\pL\pN_]{1,32}')) end as final_words"
+)
+"""SQL of the words of a run's final text, where they may be more than its tokens. An error's text is not the model's."""
 
 RATE = pa.decimal128(18, 15)
 """USD per token: up to 999, with 15 decimals."""
@@ -75,7 +81,7 @@ def price(writer: Writer, runs: str) -> None:
     connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules)
     price_touched(
         connection,
-        "select runs.run_id, cost_own_usd, chain_position > 1 as continues, "
+        f"select runs.run_id, cost_own_usd, chain_position > 1 as continues, tokens_basis as run_basis, {WORDS}, "
         f"cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, started_at, ended_at, received_at) as date) as day from runs"
         " left join sources using (source_id) left join annotations on annotations.run_id = runs.run_id"
         f" where runs.run_id in ({runs})",
@@ -87,18 +93,22 @@ def price(writer: Writer, runs: str) -> None:
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True) -> None:
     """Price the model rows of some runs and write findings on differences. They must not have any.
 
-    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the
-    prices. The columns PRICED of the runs are left in the temporary table `priced_runs`, by run_id. `has_responses`: whether runs may have
-    responses; those are priced first.
+    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record), run_basis (of its
+    tokens), WORDS and the day of the prices. The columns PRICED of the runs are left in the temporary table `priced_runs`, by run_id.
+    `has_responses`: whether runs may have responses; those are priced first.
     """
     made(connection, "touched", touched)
     run_step(connection, "pricing/01_costs_at")
+    severities = {"rule": list(COST_RULES), "severity": [rule.severity for rule in COST_RULES.values()]}
+    rules = pa.table({name: pa.array(values, pa.string()) for name, values in severities.items()})
+    made(connection, "too_few", "select null::varchar as run_id limit 0")
+    if connection.execute("select 1 from touched where final_words is not null limit 1").fetchall():
+        with registered(connection, rules=rules):
+            run_step(connection, "pricing/01_too_few")
     run_step(connection, "pricing/02_counted")
     keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
     book = stored_book(connection) if keys else None
     prices = [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))] if book else []
-    severities = {"rule": list(COST_RULES), "severity": [rule.severity for rule in COST_RULES.values()]}
-    rules = pa.table({name: pa.array(values, pa.string()) for name, values in severities.items()})
     with registered(connection, prices=prices_table(prices), alternatives=_alternatives_table(prices), rules=rules):
         run_step(connection, "pricing/03_priced")
         has_responses = has_responses and _price_responses(connection)

@@ -76,6 +76,7 @@ CAUSES = {
 }
 
 UNPRICED_RULE = "cost_unpriced"
+SHORT_RULE = "output_too_short"
 
 
 def rule_of(cause: CostCause) -> str:
@@ -88,5 +89,10 @@ COST_RULES = {rule_of(cause): meaning for cause, meaning in CAUSES.items() if ca
         "no list price",
         "warning",
         "Neither the price library nor a price file has a price for the model, or the record has no token counts.",
-    )
+    ),
+    SHORT_RULE: CauseMeaning(
+        "output too short",
+        "warning",
+        "The final text has more words than all output tokens that are recorded: tokens and list-price cost are lower bounds.",
+    ),
 }

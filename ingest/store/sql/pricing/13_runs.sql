@@ -22,10 +22,12 @@ select
         else 'priced'
     end as price_status,
     totals.unpriced_tokens,
+    case when run_basis = 'exact' and too_few.run_id is not null then 'lower_bound' else run_basis end as tokens_basis,
     coalesce(noticed.findings, 0) as findings,
     coalesce(noticed.error_findings, 0) as error_findings
 from touched
 left join totals on totals.run_id = touched.run_id
+left join too_few on too_few.run_id = touched.run_id
 left join (
     select run_id, count(*) as findings, count(*) filter (severity = 'error') as error_findings
     from findings
