@@ -20,6 +20,9 @@ from app.queries import agents as queries
 from app.queries import measured
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters, choose
+from app.queries.reading import read_transaction
+from app.reports.cost_report import Request, report
+from app.reports.shared import question, shared
 from app.text import brief
 from app.text import overview as sentences
 from app.text.formatting import agent_name
@@ -28,6 +31,7 @@ from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
 from tests.examples import examples
 from tests.serving import ENTRY
+from tests.test_pricing import put, rows, usage
 
 AGENTS = ("claude-code", "trae-agent", "codex", "openhands", "gemini-cli")
 ENDS = ("completed", "limit_reached", "execution_error", "unknown")
@@ -213,6 +217,23 @@ def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch:
             assert f"{row.runs:,}" in shown
     assert sentences.overview(rows).heading.split("**")[0] in shown
     assert page.get("plotly_chart")
+
+
+@pytest.mark.parametrize("count", [2, 14])
+def test_costs_at_the_price_of_another_model_are_named_first_everywhere(store: Store, screens: Any, count: int) -> None:
+    """With the list price beside them, and without the runs whose price is right: on the screen, as a page to share, and in the report."""
+    for number in range(count):  # at the price of Opus: 5 and 25 USD per million tokens
+        put(store, {"glm-5.1": usage("0.30", 10_000, 10_000)}, f"glm-{number}")
+    put(store, {"claude-opus-4-6": usage("0.30", 10_000, 10_000)}, "opus")
+    [found] = rows(store, "select sum(cost_list_usd)::decimal(18, 9) as usd from model_usage where model = 'glm-5.1'")
+    reported, listed = brief.usd(count * Decimal("0.30")), brief.usd(found["usd"])
+    named = f"{reported} reported for {count} runs is at the price of another model: {listed} at list prices"
+    shown = "".join(str(one.proto.body) for one in screens(store.location).get("html"))
+    assert f'<ul class="t-look"><li><span>{named}' in shown
+    assert "another model" not in "".join(str(one.proto.body) for one in screens(store.location, cost="list").get("html"))
+    with read_transaction(store) as transaction:
+        assert named in str(shared("overview", question(transaction, Filters())).parts)
+    assert f"{named} (finding cost_fallback_price)." in report(store, Request()).first.notes
 
 
 def test_links_keep_the_measure_of_cost(sample_store: Store, screens: Any) -> None:

@@ -110,7 +110,8 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
     why = asked.ask(failure_queries.never_started_because, asked.filters) if total.never_started else []
     fastest = asked.ask(agent_queries.fastest, asked.filters, 2) if total.faster > 1 else []
     another = overview.another_price(asked.ask(cost_queries.at_another_price, asked.filters), asked.measure)
-    before_you_quote = overview.cautions_html(overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters), another), asked.filters)
+    found = overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters), another)
+    before_you_quote = overview.cautions_html(found, asked.filters)
     if total.runs <= charts.FEW and len(agents) == 1:
         runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
         table = overview.runs_table(runs, asked.filters)
