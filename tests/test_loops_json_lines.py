@@ -368,8 +368,12 @@ def test_values_in_objects_are_found_and_the_key_of_the_champion_names_the_metri
     [loop] = loops_in(*lines)
     assert (loop.metric, values(loop), states(loop)) == ("validation.sharpe", [1.1, 1.0, 1.3], [B, D, K])
     assert loop.experiments[0].secondary["train.sharpe"] == 1.9
-    [unnamed] = loops_in(*({key: value for key, value in each.items() if key not in champion} for each in lines))
+    without = [{key: value for key, value in each.items() if key not in champion} for each in lines]
+    [unnamed] = loops_in(*without)
     assert (unnamed.metric, unnamed.no_gain) == (None, "It has several values, and does not say which one it improves.")
+    changing = ("validation.sharpe", "train.drawdown", "validation.drawdown")
+    [changed] = loops_in(*(each | {"changed": text} for each, text in zip(without, changing, strict=True)))
+    assert changed.metric is None, "a text that changes is what a try is about"
 
 
 def test_numbers_of_labelled_data_are_no_tries() -> None:

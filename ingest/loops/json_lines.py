@@ -371,24 +371,27 @@ class _Metric:
 def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
     """Return the metric by its key: the most telling one that has numbers, else the only number that is no count, time or cost.
 
-    Of several such numbers it is the one whose name is a text of the log, or the rest of the key of what tries are compared with.
+    Of several such numbers it is the one whose name all entries have as a text, or the rest of the key of what tries are compared with.
     """
     counts: Counter[str] = Counter()
-    for row in rows:
-        counts.update({key for key, value in _flat(row).items() if not isinstance(value, str) and finite(value) is not None})
+    known: dict[str, None] = {}  # in order
+    for flat in map(_flat, rows):
+        known.update(dict.fromkeys(flat))
+        counts.update(key for key, value in flat.items() if not isinstance(value, str) and finite(value) is not None)
     enough = 0.3 * max((counts[key] for key in counts), default=0)
-    known = {key for row in rows for key in _flat(row)}
     for key in filter(known.__contains__, _METRICS):
         of_key = sum(_value(row, key) is not None for row in rows)
         if of_key and of_key >= enough:
             names = {name for row in rows if (name := _name(row, key))} or {key}
             return _Metric(key, names.pop() if len(names) == 1 else None)
-    numeric = [key for key in dict.fromkeys(key for row in rows for key in _flat(row)) if counts[key] and not _is_side(key)]
+    numeric = [key for key in known if counts[key] and not _is_side(key)]
     most = max((counts[key] for key in numeric), default=0)
     usual = [key for key in numeric if counts[key] >= 0.6 * most]
-    leaves = [leaf for entry in entries for leaf in _leaves(entry)] if len(usual) > 1 else []
-    texts = {value for _, value in leaves if isinstance(value, str)}
-    standing = {found[1] for path, _ in leaves if (found := _STANDING.fullmatch(_joined("_".join(path))))}
+    texts_of: dict[str, set[object]] = {}
+    for path, value in (leaf for entry in entries for leaf in _leaves(entry) if len(usual) > 1):
+        texts_of.setdefault("_".join(path), set()).add(value if isinstance(value, str) else None)
+    texts = {text for texts in texts_of.values() if len(texts) == 1 for text in texts}  # others say what a try changes
+    standing = {found[1] for path in texts_of if (found := _STANDING.fullmatch(_joined(path)))}
     if len(named := [key for key in usual if key in texts]) == 1 or len(named := [key for key in usual if _joined(key) in standing]) == 1:
         return _Metric(named[0], named[0])
     inside = {key for key in usual if not any(key in row for row in rows)}
