@@ -56,7 +56,7 @@ FILE = "tachograph.duckdb"
 MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 StoreOnce = Callable[[str, Callable[[Store], object]], Store]
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 180
 """No screen takes so long, unless it hangs."""
 
 FIRST_SCREEN = "screens/overview.py"

@@ -25,7 +25,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP *.example 127.0.0.1"]
 """The names of strangers lead to this machine, as those of an attacker's name server do."""
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 180
+"""How long a test waits for what it needs: nothing waits so long but on a very busy machine, or in vain."""
+
+ANSWER_SECONDS = 10
+"""After how long a test asks again: a click came to nothing, or a script began and ended without a sign."""
 OPEN = Access()
 """Everybody looks and uploads."""
 
@@ -116,7 +120,7 @@ def move(page: Page, path: str) -> None:
     from playwright.sync_api import Error  # noqa: PLC0415  with the driver of the browser
 
     try:
-        page.evaluate(MOVE, [f"/{path}", PATIENCE_SECONDS * 1000 // 3])
+        page.evaluate(MOVE, [f"/{path}", ANSWER_SECONDS * 1000])
     except Error:  # on a busy machine a script may begin and end without a sign
         page.goto(urllib.parse.urljoin(page.url, f"/{path}"))
 

@@ -18,7 +18,7 @@ from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.store.database import Store
 from schemas.errors import ExitCode
-from tests.conftest import FILE, SAMPLES, Run, environment, record_text
+from tests.conftest import FILE, PATIENCE_SECONDS, SAMPLES, Run, environment, record_text
 from tests.interrupted import interruptible
 
 
@@ -153,7 +153,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "app.cli.main", "ingest", "log"]
     with interruptible(command, tmp_path) as process, (tmp_path / "log").open("w"):
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert out == ""
     assert err == "Interrupted: nothing was written.\n"
     assert process.returncode == 130

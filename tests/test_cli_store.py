@@ -23,7 +23,7 @@ from app.cli.doctor import _package, price_age
 from ingest.prices.library import newest_price
 from ingest.system.command_lines import install_command
 from schemas.errors import StoreError
-from tests.conftest import ROOT, SAMPLES, Run, environment
+from tests.conftest import PATIENCE_SECONDS, ROOT, SAMPLES, Run, environment
 from tests.interrupted import interruptible
 
 
@@ -185,7 +185,7 @@ def test_a_taken_port_is_said_so(tachograph: Run) -> None:
     assert done.returncode == 2
 
 
-def answers(port: int, seconds: float = 30) -> bool:
+def answers(port: int, seconds: float = PATIENCE_SECONDS) -> bool:
     """Whether something serves on the port within the time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -209,7 +209,7 @@ def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path)
     dashboard = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
     with interruptible([sys.executable, "-c", IN_A_TERMINAL, *dashboard], filled) as process:
         served = answers(port)
-        out, _ = process.communicate("\x03", timeout=30)
+        out, _ = process.communicate("\x03", timeout=PATIENCE_SECONDS)
     assert served, out
     assert out.splitlines()[1:] == ["^CDashboard stopped."]
 
@@ -222,7 +222,7 @@ def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) 
     with interruptible([sys.executable, "-c", IGNORING, *dashboard], filled) as process:
         served = answers(port)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert served, err
     assert f"http://127.0.0.1:{port} (Ctrl-C stops it)" in err
     assert (process.returncode, out, err.splitlines()[1:]) == (0, "", ["Dashboard stopped."])

@@ -368,7 +368,8 @@ def test_a_candidate_that_hangs_is_ended_by_the_limit(primes: Path) -> None:
 def test_an_interrupt_keeps_what_was_measured_and_the_checkout(primes: Path, tmp_path: Path) -> None:
     """Its processes end, and the repository is as before."""
     before = subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True).stdout
-    words = [sys.executable, "-m", "app.cli.main", "measure", *REVISIONS, "origin/faster", "--runs", "400", "--", "sleep", "0.011"]
+    counted = f"echo >> {tmp_path}/runs; sleep 0.011"
+    words = [sys.executable, "-m", "app.cli.main", "measure", *REVISIONS, "origin/faster", "--runs", "400", "--", "sh", "-c", counted]
     with subprocess.Popen(
         words, cwd=tmp_path, env=conftest.environment(PYTHONPATH=str(ROOT)), stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -376,7 +377,8 @@ def test_an_interrupt_keeps_what_was_measured_and_the_checkout(primes: Path, tmp
         for line in process.stderr:
             if line.startswith(b"Up to "):
                 break
-        time.sleep(2)
+        while len((tmp_path / "runs").read_text()) < 2 + 4 * (decision.NOISE_BLOCKS + 3):  # warm-up, noise, three blocks
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         printed, told = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGINT

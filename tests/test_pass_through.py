@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from app.runner.process import Running, _relay
 from app.runner.reaper import end
 from tests.conftest import ROOT
 from tests.fake_agent import EVERY_BYTE, MEGABYTES
 
 AGENT = [sys.executable, "-IS", str(ROOT / "tests" / "fake_agent.py")]
-PATIENCE = 30
+PATIENCE = 180
 pytestmark = pytest.mark.slow
 
 
@@ -71,6 +72,26 @@ def test_signals_reach_the_command(name: str, tmp_path: Path) -> None:
     process.send_signal(getattr(signal, name))
     assert process.communicate(timeout=PATIENCE)[0] == f"caught {name}\n".encode()
     assert process.returncode == 9
+
+
+class EndsWhenLookedAt(subprocess.Popen[bytes]):
+    """A command that writes its last line and ends at the moment in which somebody looks whether it has ended."""
+
+    def poll(self) -> int | None:
+        if self.stdin and not self.stdin.closed:
+            self.stdin.close()
+            self.wait()
+        return super().poll()
+
+
+def test_what_a_command_writes_last_is_not_lost_on_a_busy_machine(tmp_path: Path) -> None:
+    """Where it came after we looked for output and before we looked for the end, it was."""
+    reading, writing = os.pipe()
+    with EndsWhenLookedAt(["sh", "-c", "read x; echo the record"], stdin=subprocess.PIPE, stdout=writing) as process:
+        os.close(writing)
+        with (tmp_path / "log").open("wb", buffering=0) as record:
+            _relay(Running(process, reading, None), record)
+    assert (tmp_path / "log").read_bytes() == b"the record\n"
 
 
 def test_a_command_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from app.server.access import Access, Guests, is_allowed, read_guests
 from app.server.serve import command
 from ingest.store.database import Store
 from schemas.errors import UsageError
-from tests.conftest import ROOT, Run, said
+from tests.conftest import PATIENCE_SECONDS, ROOT, Run, said
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -125,7 +125,7 @@ def dashboard(installed_once: None) -> Open:
     """The dashboard's script, to be run."""
     from streamlit.testing.v1 import AppTest  # noqa: PLC0415  it takes a second to import
 
-    return lambda: AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30)
+    return lambda: AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(

@@ -177,8 +177,9 @@ def _relay(running: Running, record: BinaryIO) -> None:
     last = float("inf")
     try:
         while time.monotonic() < last:
+            has_ended = running.process.poll() is not None  # before looking: what it wrote last is there then
             ready = select.select(sources, [], [], _POLL_SECONDS)[0]
-            if running.process.poll() is not None:
+            if has_ended:
                 last = min(last, time.monotonic() + LEFT_SECONDS)
                 if not ready:
                     return

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import SAMPLES, record_text
-from tests.serving import served, wait_until_drawn
+from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -92,7 +92,7 @@ def test_pandas_is_loaded_before_the_first_page(server: tuple[str, int]) -> None
 def test_d3_a_strangers_page_gets_nothing(name: str, stranger: int, server: tuple[str, int], page: Page) -> None:
     ours = server[0].replace("127.0.0.1", "localhost")
     page.goto(f"http://{name}:{stranger}/attack.html#{ours}")
-    page.wait_for_function("document.title", timeout=30_000)
+    page.wait_for_function("document.title", timeout=PATIENCE_SECONDS * 1000)
     assert page.title().split() == ["refused"] * 5
     [frame] = [frame for frame in page.frames if frame != page.main_frame]
     assert frame.url.startswith("chrome-error:")
@@ -114,7 +114,7 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="all 3 records are here already")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="all 3 records are here already")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     wait_until_drawn(page)
     assert not [file for file in folder.glob("tachograph-*/*") if file.name != "lock"]
 
@@ -123,18 +123,18 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
     try:
         logs.set_input_files(large)
-        expect(page.get_by_test_id("stFileUploader").get_by_text("507")).to_be_visible(timeout=30_000)
+        expect(page.get_by_test_id("stFileUploader").get_by_text("507")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     finally:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
     logs.set_input_files(large.rename(folder / "again.json"))
-    expect(page.get_by_role("link", name="· large")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("link", name="· large")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     wait_until_drawn(page)
     before = psutil.Process(process).memory_info().rss
     (folder / "none.txt").write_bytes(b"no log\n" * 9_000_000)
     logs.set_input_files(folder / "none.txt")
-    expect(page.get_by_text("Ingest 3,")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Ingest 3,")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     wait_until_drawn(page)
     page.get_by_role("radio", name="A folder").click()
-    expect(page.get_by_text("Drag and drop a folder")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Drag and drop a folder")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     wait_until_drawn(page)
     assert psutil.Process(process).memory_info().rss - before < 45 << 20

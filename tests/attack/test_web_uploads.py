@@ -18,7 +18,7 @@ from app.server.access import Access
 from app.server.guard import FILE_MEGABYTES, no_room_for
 from tests.attack.conftest import Server
 from tests.attack.visitor import ask, form, session
-from tests.serving import served
+from tests.serving import PATIENCE_SECONDS, served
 from tests.test_sign_in import GOOD
 
 pytestmark = pytest.mark.xdist_group("web")
@@ -33,7 +33,7 @@ def answer_to_headers(address: str, path: str, more: str = "Content-Length: 1000
     """What a server says to the headers of an upload, of which nothing else is sent."""
     url = urlsplit(address)
     head = f"PUT {path} HTTP/1.1\r\nHost: {url.netloc}\r\nOrigin: {address}\r\n{more}\r\n\r\n"
-    with socket.create_connection((url.hostname or "", url.port or 80), timeout=30) as connection:
+    with socket.create_connection((url.hostname or "", url.port or 80), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(head.encode())
         return connection.recv(100)
 

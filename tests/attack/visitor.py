@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 180
 BOUNDARY = "line"
 
 
