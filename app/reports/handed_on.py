@@ -42,8 +42,11 @@ select
         'tokens_basis': tokens_basis, 'tokens_basis_reason': tokens_basis_reason,
         'cost_usd': coalesce(cost_own_usd, cost_list_usd),
         'cost_basis': case when cost_own_usd is not null then 'reported' when cost_list_usd is not null then 'list' end
-    } order by coalesce(cost_own_usd, cost_list_usd) desc nulls last, own_output_tokens desc nulls last, model_id) as used
+    } order by
+        model is distinct from main, coalesce(cost_own_usd, cost_list_usd) desc nulls last, own_output_tokens desc nulls last, model_id
+    ) as used
 from model_usage
+join (select run_id, model as main from runs) using (run_id)
 group by run_id
 """
 
