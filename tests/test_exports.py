@@ -12,10 +12,12 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import openpyxl
@@ -216,6 +218,21 @@ def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whol
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["csv", "json", "jsonl"])
+def test_many_rows_are_written_in_parts_of_whole_lines(name: str) -> None:
+    """A quarter of a million runs took two gigabytes as one text."""
+    answer = Answer(pa.table({"n": range(5_000)}), "")
+    parts = list(EXPORTS[name].parts(answer))
+    assert len(parts) >= 5
+    assert b"".join(parts) == EXPORTS[name].write(answer)
+    read: dict[str, Callable[[str], list[Any]]] = {
+        "csv": lambda text: [int(line) for line in text.split()[1:]],
+        "json": lambda text: [row["n"] for row in simplejson.loads(text)],
+        "jsonl": lambda text: [simplejson.loads(line)["n"] for line in text.splitlines()],
+    }
+    assert read[name](b"".join(parts).decode()) == list(range(5_000))
+
+
 @pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
 def test_groups_add_up_to_the_totals_in_formats_of_one_table(grouped: Report, whole: Report, name: str, tmp_path: Path) -> None:
     """As anybody would add them: DuckDB over the file, money as DECIMAL."""

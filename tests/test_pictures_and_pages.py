@@ -206,7 +206,33 @@ def test_a_page_to_mail_draws_its_charts_without_a_network(
     tab.wait_for_selector(".chart .main-svg")
     assert not errors
     assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
+    assert tab.evaluate(_INTRUDES) == [0, "blocked"], "the page's policy"
     context.close()
+
+
+_INTRUDES = """async () => {
+  const script = document.createElement("script");
+  script.textContent = "window.intruder = 1";
+  document.head.append(script);
+  const loaded = await new Promise((done) => {
+    const image = new Image();
+    image.onload = () => done("loaded");
+    document.addEventListener("securitypolicyviolation", (event) => event.violatedDirective === "img-src" && done("blocked"));
+    image.src = "https://example.org/pixel.png";
+  });
+  return [window.intruder || 0, loaded];
+}"""
+
+
+def test_pages_for_others_have_a_policy(mailed: Callable[[str], bytes]) -> None:
+    table = EXPORTS["html"].write(Answer(pa.table({"n": [1]}), ""))
+    for page, scripts in ((mailed("overview"), r"('sha256-[^']{44}' ?){2}"), (mailed("failures"), "'sha256-[^']{44}'"), (table, "'none'")):
+        found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page.decode())
+        assert found
+        rules = dict(rule.split(" ", 1) for rule in found[1].split("; "))
+        assert re.fullmatch(scripts, rules.pop("script-src"))
+        closed = dict.fromkeys(("default-src", "base-uri", "form-action"), "'none'")
+        assert rules == closed | {"style-src": "'unsafe-inline'", "img-src": "data:"}
 
 
 HOSTILE = r"50% & #1 _x_ {a} $5 ~ ^ \ ≤ ± 中 “q” é ą <b> …"

@@ -59,21 +59,24 @@ def deliver(answer: Answer, output: Output) -> None:
                 terminal.note(said)
     else:
         if output.format == TABLE:
-            body = draw(answer, FILE_WIDTH, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
+            body: Iterable[bytes] = [draw(answer, FILE_WIDTH, exact=True).body, f"{answer.note}\n".encode() if answer.note else b""]
         else:
-            body = REPORTS[output.format].write(answer)
-            if output.format == "latex" and body.startswith(b"% "):  # what the page has no room for
-                terminal.note(terminal.short(body[2:].decode().partition("\n")[0]))
+            body = REPORTS[output.format].parts(answer)
+            if output.format == "latex":
+                [page] = body
+                if page.startswith(b"% "):  # what the page has no room for
+                    terminal.note(terminal.short(page[2:].decode().partition("\n")[0]))
+                body = [page]
         deliver_body(body, answer, output)
     if answer.hidden:
         terminal.note(answer.hidden)
 
 
-def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
-    """Write a finished answer to the file or to stdout: bytes unchanged, text in the encoding of the terminal."""
+def deliver_body(body: Iterable[bytes], answer: Answer, output: Output) -> None:
+    """Write the parts of an answer to the file or to stdout: bytes unchanged, text in the encoding of the terminal."""
     if output.path is not None:
-        write_file(output.path, body)
-        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+        written = write_file(output.path, body)
+        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {written:,} bytes")
     elif output.format in REPORTS and REPORTS[output.format].is_binary:
         terminal.put(body, is_binary=True)
     else:
@@ -116,21 +119,24 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
         terminal.put_text(body)
 
 
-def write_file(path: Path, body: bytes | Iterable[bytes], hint: str = "Choose another file with -o.") -> None:
-    """Write the file, given whole or in parts, completely or not at all: under another name, then renamed. Raises UsageError."""
+def write_file(path: Path, body: bytes | Iterable[bytes], hint: str = "Choose another file with -o.") -> int:
+    """Write the file, given whole or in parts, completely or not at all: under another name, then renamed. Return its bytes.
+
+    Raises UsageError.
+    """
     parts = (body,) if isinstance(body, bytes) else body
     target = path.resolve()
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         if target.exists() and not target.is_file():  # /dev/null and pipes are written to, not replaced
             with target.open("wb") as file:
-                file.writelines(parts)
-            return
+                return sum(map(file.write, parts))
         with aside.open("wb") as file:
-            file.writelines(parts)
+            written = sum(map(file.write, parts))
         if target.exists():
             shutil.copymode(target, aside)
         aside.replace(target)
+        return written
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}.", hint) from error
     finally:

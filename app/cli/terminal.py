@@ -12,7 +12,7 @@ import re
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +113,10 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
 
 
-def put_text(body: bytes) -> None:
+def put_text(body: bytes | Iterable[bytes]) -> None:
     """Write a text format to stdout: exactly, but without control characters on a terminal."""
-    put(visible(body.decode()).encode() if sys.stdout.isatty() else body)
+    parts = (body,) if isinstance(body, bytes) else body
+    put((visible(part.decode()).encode() for part in parts) if sys.stdout.isatty() else parts)
 
 
 def tell_interrupt(what_became: str = "") -> int:
@@ -139,15 +140,18 @@ def told_interrupts(store: Store) -> Iterator[None]:
         raise click.exceptions.Exit(tell_interrupt(became)) from None
 
 
-def put(body: bytes, *, is_binary: bool = False) -> None:
-    """Write data to stdout. A closed reader (`| head`) is no error. Raises UsageError if stdout takes no more.
+def put(body: bytes | Iterable[bytes], *, is_binary: bool = False) -> None:
+    """Write data, whole or in parts, to stdout. A closed reader (`| head`) is no error. Raises UsageError if stdout takes no more.
 
     Text is exact, except where GitHub Actions may read it.
     """
+    parts = (body,) if isinstance(body, bytes) else body
     try:
         if not is_binary and "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
-            body = obeyed_by_nobody(body.decode(errors="surrogateescape")).encode(errors="surrogateescape")
-        sys.stdout.buffer.write(body)
+            texts = (part.decode(errors="surrogateescape") for part in parts)
+            parts = (obeyed_by_nobody(text).encode(errors="surrogateescape") for text in texts)
+        for part in parts:
+            sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         _silence_stdout()

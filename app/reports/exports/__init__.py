@@ -1,13 +1,13 @@
 """Formats of tables and reports. The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
-A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for whole reports, `NAME_report`. The module
-is imported when the format is first written.
+A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for whole reports, `NAME_report`. A table is
+bytes or, where it is written row by row, parts of them. The module is imported when the format is first written.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -45,9 +45,14 @@ class Export:
         """The extension of a file's name."""
         return f".{self.extension or self.name}"
 
+    def parts(self, answer: Answer) -> Iterator[bytes]:
+        """Yield the answer in the format: in many parts of whole lines where it is written row by row."""
+        made = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(answer)
+        return iter((made,)) if isinstance(made, bytes) else cast("Iterator[bytes]", made)
+
     def write(self, answer: Answer) -> bytes:
         """Return the answer in the format."""
-        return cast("bytes", getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(answer))
+        return b"".join(self.parts(answer))
 
     def write_report(self, report: Report) -> bytes:
         """Return the report in the format."""

@@ -155,7 +155,6 @@ def _page(
     every: Sequence[Cell] = (),
 ) -> bytes:
     scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     text = _template("page.html").render(
         title=title,
         first=first,
@@ -165,9 +164,17 @@ def _page(
         sections=parts,
         style=_asset("page.css"),
         scripts=scripts,
-        script_sources=" ".join(f"'sha256-{one}'" for one in hashes) or "'none'",
+        policy=_policy([script.encode() for script in scripts]),
     )
     return text.encode()
+
+
+def _policy(scripts: Sequence[bytes]) -> str:
+    """Return the Content-Security-Policy of a page: no network, no form, and no scripts but these."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in scripts)
+    page = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:"
+    none = "'none'"
+    return f"{page}; script-src {hashes or none}"
 
 
 def html_shared(page: Shared) -> bytes:
@@ -191,7 +198,7 @@ def html_shared(page: Shared) -> bytes:
         figures=base64.b64encode(packed_figures(drawn)).decode() if drawn else "",
         plotly=base64.b64encode(plotly).decode(),
         script=script,
-        script_sources=" ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in sources),
+        policy=_policy(sources),
     )
     return text.encode()
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,23 @@ def is_formula(text: str) -> bool:
     return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
 
 
+BATCH_ROWS = 1_000
+"""Rows that are Python objects at once: some kilobytes each."""
+
+
 def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
     """Yield rows as dicts, a batch at a time; a map (pairs, in Arrow) becomes a dict."""
     maps = [field.name for field in table.schema if pa.types.is_map(field.type)]
-    for batch in table.to_batches(max_chunksize=10_000):
+    for batch in table.to_batches(max_chunksize=BATCH_ROWS):
         for row in batch.to_pylist():
             yield row | {name: dict(row[name]) for name in maps if row[name] is not None}
+
+
+def _encoded(texts: Iterable[str]) -> Iterator[bytes]:
+    """Yield the texts of many rows together."""
+    left = iter(texts)
+    while part := "".join(islice(left, BATCH_ROWS)):
+        yield part.encode()
 
 
 def decimal_text(value: Decimal) -> str:
@@ -80,15 +92,15 @@ def _plain(value: Any) -> Any:
 _CSV_QUOTED = frozenset(',"\r\n')
 
 
-def csv_table(answer: Answer) -> bytes:
-    """Return CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
+def csv_table(answer: Answer) -> Iterator[bytes]:
+    """Yield CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
 
     Lines end in LF instead of the RFC's CRLF: a carriage return would end up in the last column of every shell pipeline.
     """
-    lines = [[_csv_text(name) for name in answer.table.column_names]]
-    lines += ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(answer.table))
+    head = [_csv_text(name) for name in answer.table.column_names]
+    lines = ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(answer.table))
     blank = '""'  # for a line of one empty cell: readers skip a line without anything
-    return "".join(f"{','.join(line) or blank}\n" for line in lines).encode()
+    yield from _encoded(f"{','.join(line) or blank}\n" for line in chain([head], lines))
 
 
 def _csv_json(value: Any) -> str:
@@ -117,20 +129,28 @@ _CSV_WRITERS: dict[type, Callable[[Any], str]] = {
 """Type → function that writes its values; all other types (booleans, lists, maps) are JSON."""
 
 
-def json_table(answer: Answer) -> bytes:
-    """Return an array of objects, one per line so that `diff` can compare two exports."""
-    return f"{json_rows(answer.table)}\n".encode()
+def json_table(answer: Answer) -> Iterator[bytes]:
+    """Yield an array of objects, one per line so that `diff` can compare two exports."""
+    yield from _encoded(chain(_json_rows(answer.table), ["\n"]))
 
 
 def json_rows(table: pa.Table) -> str:
     """Return the rows as such an array."""
-    objects = ",\n".join(map(json_text, rows(table)))
-    return f"[\n{objects}\n]" if objects else "[]"
+    return "".join(_json_rows(table))
 
 
-def jsonl_table(answer: Answer) -> bytes:
-    """Return one object per line; no rows give no bytes."""
-    return "".join(f"{json_text(row)}\n" for row in rows(answer.table)).encode()
+def _json_rows(table: pa.Table) -> Iterator[str]:
+    if not table.num_rows:
+        yield "[]"
+        return
+    for place, row in enumerate(rows(table)):
+        yield f"{',' if place else '['}\n{json_text(row)}"
+    yield "\n]"
+
+
+def jsonl_table(answer: Answer) -> Iterator[bytes]:
+    """Yield one object per line; no rows give no bytes."""
+    yield from _encoded(f"{json_text(row)}\n" for row in rows(answer.table))
 
 
 def json_report(report: Report) -> bytes:
