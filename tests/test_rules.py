@@ -68,6 +68,14 @@ def test_a_report_without_runs_is_judged_by_every_rule(gso: Store) -> None:
     assert rules["algotune"][1] == pytest.approx(6 / (1 / 1.6 + 5))
 
 
+def test_an_impossible_number_of_tasks_is_no_denominator(store: Store, tmp_path: Path) -> None:
+    report = json.loads(gso_report(tmp_path).read_text())
+    for name, total in (("a", 1e300), ("b", -5), ("c", "many"), ("d", float("nan"))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(report | {"summary": {"total_instances": total}}))
+    ingest_paths(store, tmp_path)
+    assert {one.who.model: one.cases for one in scores(store, [RULES["gso"]])} == {"o3": 12} | dict.fromkeys("abcd", 10)
+
+
 def answer(tachograph: Run, store: Store, *words: str) -> list[dict[str, Any]]:
     done = tachograph("verdicts", *words, "--format", "json", "--db", store.location)
     assert done.returncode == 0, done.stderr
