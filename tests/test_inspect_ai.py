@@ -162,6 +162,12 @@ def test_values_of_scores(value: Any, score: float | None) -> None:
     assert run["score"] == score
 
 
+def test_a_later_scorer_gives_no_score_where_the_first_has_several_values() -> None:
+    first = {"value": {"main_task": True, "side_task": False}}
+    [run] = read_log(log(sample(scores={"task": first, "suspicion": {"value": 9}})))
+    assert run["score"] is None
+
+
 def test_texts_among_the_attachments_and_in_parts() -> None:
     asked = [{"role": "system", "content": "You are."}, {"role": "user", "content": "attachment://abc"}]
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "It is"}, {"type": "text", "text": "2x faster."}]

@@ -136,11 +136,17 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
 
 
 def _score(sample: InspectSample) -> float | None:
-    """Return the first numeric score, with letters as Inspect counts them: correct 1, partial ½, incorrect and no answer 0."""
+    """Return the first numeric score, with letters as Inspect counts them.
+
+    Correct is 1, partial ½, incorrect and no answer 0. Of several values by name none is the score, and
+    no later scorer takes their place: it may grade something else, such as how suspicious the run was.
+    """
     for score in (sample.scores or {}).values():
         value = score.value
-        if isinstance(value, dict) and len(value) == 1:
-            [value] = value.values()
+        if isinstance(value, dict):
+            if len(value) > 1:
+                return None
+            value = next(iter(value.values()), None)
         if isinstance(value, bool | int | float):
             with suppress(OverflowError):
                 return float(value) if isfinite(value) else None  # NaN: it was not scored
