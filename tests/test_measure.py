@@ -225,6 +225,14 @@ def against(repo: Path, code: str, command: str = f"{sys.executable} bench.py", 
         (FINDS + "(other / 'code_under_test.py').unlink()", "while the candidate ran: code_under_test.py"),
         (FINDS + "(other / '.git' / 'hooks' / 'post-checkout').write_text('')", "while the candidate ran: .git/hooks"),
         (FINDS + "(other / 'results.txt').chmod(0o777)", "while the candidate ran: results.txt"),
+        (FINDS + "other.chmod(0o777)", "while the candidate ran: ."),
+        (FINDS + "import os\nos.mkfifo(other / 'bench.pyc')", "while the candidate ran: bench.pyc"),
+        (
+            FINDS + "import os\nopen(os.fsencode(other) + b'/\\xff\\x1b[31m\\n::error', 'w')",
+            "while the candidate ran: \ufffd\ufffd[31m ::error",
+        ),
+        (FINDS + "import os\nos.link(other / 'bench.py', 'mine')\nopen('mine', 'a').write('pass')", "while the candidate ran: bench.py"),
+        (FINDS + "import shutil\nshutil.rmtree(other)", "while the candidate ran: ., .git"),
         ("open('bench.py', 'w').write('pass')", "the candidate changed what its patch does not: bench.py"),
         (FORGED, "what its patch does not: results.txt"),
     ],
@@ -265,9 +273,21 @@ def test_processes_that_leave_their_session_end_before_the_next_run(plain: Path,
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_candidate_that_ends_who_watches_it_fails(plain: Path) -> None:
-    made = against(plain, "import os\nos.kill(os.getppid(), 9)", f"exec {sys.executable} bench.py")
-    assert "ended the process that watches it" in str(made.failure_detail)
+ANSWER = """import os
+with open(f"/proc/{os.getppid()}/fd/1", "w") as answer:
+    answer.write('{"code": 0, "seconds": 0.0001}\\n')
+"""
+
+
+@pytest.mark.parametrize("code", ["import os\nos.kill(os.getppid(), 9)", ANSWER], ids=["killed", "answered"])
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
+def test_a_candidate_that_ends_who_watches_it_or_answers_in_its_place_fails(plain: Path, code: str) -> None:
+    """It may answer where it is root; elsewhere it cannot, which fails, too."""
+    made = against(plain, code, f"exec {sys.executable} bench.py")
+    if code == ANSWER and os.geteuid():
+        assert "PermissionError" in str(made.failure_detail)
+        return
+    assert "process that watches it" in str(made.failure_detail)
 
 
 def test_the_trees_are_alike_and_do_not_know_of_each_other(plain: Path, tmp_path: Path) -> None:

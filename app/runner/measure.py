@@ -292,6 +292,8 @@ def _compare_trees(state: _State, arm: Arm, *, is_first: bool = False) -> None:
     now = trees.entries(baseline.tree, baseline.files)
     rewritten = {name for name in trees.changes(baseline.made, now) if name in baseline.made}
     if arm is Arm.CANDIDATE:
+        if not state.folder.is_dir():
+            raise _Failed(arm, Failure.INCORRECT, "the candidate removed the folder that the measurement writes to")
         _refuse(trees.changes(baseline.files, now), "the baseline was changed while the candidate ran")
         left = trees.entries(candidate.tree, candidate.made, candidate.made)
         _refuse(trees.changes(candidate.made, left) - state.rewritten, "the candidate changed what its patch does not")
@@ -463,7 +465,7 @@ def _run(state: _State, words: Sequence[str], arm: Arm) -> tuple[int, str, float
     try:
         code, seconds, error = state.reaper.run(words, tree, place, left)
     except ReaperDied:
-        raise _Failed(arm, Failure.CRASH, f"the {arm} ended the process that watches it") from None
+        raise _Failed(arm, Failure.CRASH, f"the {arm} ended or stopped the process that watches it, or answered in its place") from None
     if error:
         raise UsageError(f"cannot start {words[0]!r} in a work tree: {error}.", "Is it installed, or in the repository?")
     with suppress(OSError), place.open("rb") as file:

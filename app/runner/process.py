@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import pty
+import secrets
 import select
 import signal
 import struct
@@ -25,7 +26,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import TIMEOUT_MAX
 from types import FrameType
 from typing import BinaryIO, NamedTuple
 
@@ -43,6 +43,7 @@ PASSED_ON = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHU
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 _POLL_SECONDS = 0.1
+_LONGEST_SECONDS = 1e6
 _BLOCK_BYTES = 1 << 16
 
 
@@ -226,7 +227,7 @@ def _write(descriptor: int, block: bytes) -> bool:
 
 
 class ReaperDied(Exception):
-    """The process that runs commands and ends what they leave was ended by somebody else."""
+    """The process that runs commands and ends what they leave was ended or stopped by somebody else, or its answer is not its own."""
 
 
 class Ended(NamedTuple):
@@ -250,21 +251,33 @@ class Reaper:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        with suppress(BrokenPipeError):
-            self._process.communicate()
+        self._process.send_signal(signal.SIGCONT)  # a command may have stopped it
+        try:
+            with suppress(BrokenPipeError):
+                self._process.communicate(timeout=GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def run(self, words: Sequence[str], cwd: Path, output: Path, limit: float) -> Ended:
         """Run a command, at most `limit` seconds; its streams go to the file `output`. Raises ReaperDied."""
-        asked = {"words": list(words), "cwd": str(cwd), "output": str(output), "limit": min(limit, TIMEOUT_MAX)}
+        limit = min(limit, _LONGEST_SECONDS)
+        mark = secrets.token_hex()
+        asked = {"mark": mark, "words": list(words), "cwd": str(cwd), "output": str(output), "limit": limit}
         assert self._process.stdin, "a pipe"
         assert self._process.stdout, "a pipe"
         with suppress(BrokenPipeError):
             self._process.stdin.write(f"{json.dumps(asked)}\n".encode())
             self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], limit + GRACE_SECONDS)[0]:
+            raise ReaperDied  # a command stopped it
         try:
-            return Ended(**json.loads(self._process.stdout.readline()))
-        except ValueError:
+            answered, found = json.loads(self._process.stdout.readline())
+        except (ValueError, TypeError):
             raise ReaperDied from None
+        if answered != mark:
+            raise ReaperDied  # a command wrote it
+        return Ended(**found)
 
 
 def _open_pseudo_terminal() -> PseudoTerminal:

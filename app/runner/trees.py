@@ -102,7 +102,8 @@ def is_of_git(name: str) -> bool:
 
 
 def _names(tree: Path) -> Iterator[str]:
-    """Yield all paths below a tree, without following links."""
+    """Yield `.` and all paths below a tree, without following links."""
+    yield "."
     folders = [""]
     while folders:
         folder = folders.pop()
