@@ -51,7 +51,7 @@ def main(is_orphaned: Callable[[], bool], arguments: Sequence[str]) -> dict[str,
             pages = dict(database.execute("select name, type = 'table' and rootpage > 0 from sqlite_master"))
             present = [name for name in wanted if name in pages]
             return {name: _table(database, name, wanted[name], most) if pages[name] else None for name in present}
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # its message may quote a damaged schema
         raise Cannot(f"SQLite cannot read it: {error}") from error
 
 

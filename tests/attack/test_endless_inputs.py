@@ -325,6 +325,17 @@ def test_d11_a_table_of_too_many_rows_is_given_up(tmp_path: Path) -> None:
         read_tables(tmp_path / "evolution.sqlite", {"programs": ("id", "correct")}, 20)
 
 
+def test_a_schema_that_is_no_text_is_damaged(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "evolution.sqlite")) as database:
+        database.execute("create table programs (id)")
+        database.execute("create table attempts (id)")
+        database.execute("pragma writable_schema = on")
+        database.execute("update sqlite_master set name = cast(x'9f9f' as text), sql = 'create table (' where name = 'attempts'")
+        database.commit()
+    with pytest.raises(ValueError, match="SQLite cannot read it"):
+        read_tables(tmp_path / "evolution.sqlite", {"programs": ("id",)}, 20)
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
 @pytest.mark.parametrize(("jobs", "number"), [("1", signal.SIGINT), ("2", signal.SIGTERM)])
 def test_d11_signals_end_an_ingest_while_a_library_is_busy(tmp_path: Path, place: Path, db: str, jobs: str, number: signal.Signals) -> None:
