@@ -218,7 +218,7 @@ CODEX = Agent(
             *("exec --json", "2026", "codex.streams.CodexExec"),
             words("thread.started turn.started turn.completed turn.failed item.started item.updated item.completed error"),
         ),
-        Format("rollout", "0.39–0.104", "codex.rollout.CodexRollout", CODEX_ROLLOUT_TYPES),
+        Format("rollout", "0.39–0.171", "codex.rollout.CodexRollout", CODEX_ROLLOUT_TYPES),
         Format(
             *("app-server messages", "protocol 2", "codex.streams.CodexAppServer"),
             looks=lambda value: app_server_message(value) is not None,
@@ -515,7 +515,7 @@ INSPECT_AI = Agent(
     "x",
     (
         Format(
-            *(".json and .eval logs", "0.3.41–0.3.154", "inspect_ai.InspectAI"),
+            *(".json and .eval logs", "0.3.41–0.3.285", "inspect_ai.InspectAI"),
             names=(INSPECT_AI_HEADER, INSPECT_AI_SAMPLE),
             zip_heads=("header.json", "_journal/start.json"),
             zip_parts="samples/",

@@ -104,6 +104,19 @@ def test_an_input_that_includes_the_cache_in_every_step_is_counted_without_it() 
     assert (run.models[0].input_tokens, run.models[0].basis) == (5098, "exact")
 
 
+def test_a_response_without_counts_makes_the_rest_a_lower_bound() -> None:
+    """Zeros are no counts: some versions print them, and an interrupted message keeps them. One that failed at once used nothing."""
+    [run] = kept_in(lines(*step(0, "tool-calls"), *step(1, uncached=0, output=0)))
+    assert (run.models[0].input_tokens, run.models[0].basis) == (100, "lower_bound")
+    [run] = kept_in(lines(*step(0, uncached=0, output=0)))
+    assert (run.models[0].input_tokens, run.models[0].basis) == (None, "unknown")
+    cut = answer(1, tokens=tokens(uncached=0, output=0))
+    cut["parts"] = [part for part in cut["parts"] if part["type"] != "step-finish"]
+    failed = cut | {"parts": []}
+    bases = [kept_in(json.dumps(export(answer(0), last)))[0].models[0].basis for last in (cut, failed)]
+    assert bases == ["lower_bound", "exact"]
+
+
 @pytest.mark.parametrize(
     ("used", "output", "basis"),
     [

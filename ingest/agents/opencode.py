@@ -5,7 +5,8 @@ tool are not in it. An exported fork begins with copies of its parent's messages
 the session are copies. A message's tokens are those of its last step, so the steps are counted if present. A compaction's summary was paid
 too.
 
-`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), but not later. If there is a `total`, it decides.
+`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), but not later. If there is a `total`, it decides. Some
+versions print zeros (#15779), and a response that was interrupted has them for good.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ from schemas.wire.opencode import (
 STEPS_KEPT = 4096
 """Maximum number of ends of steps remembered, since a log may repeat events."""
 
+_UNCOUNTED = "A response has no token counts, though it was given in whole or in part."
+_SAID = ("text", "reasoning", "tool")
+"""Types of parts that the model made."""
+
 # What both logs share
 
 
@@ -73,6 +78,8 @@ class _Steps:
     def add(self, tokens: OpenCodeTokens) -> None:
         """Add a step. Output with reasoning is the rest of the total, else `output`, unless reasoning cannot be part of it."""
         self.count += 1
+        if not (tokens.input or tokens.output or tokens.cache.read or tokens.cache.write):
+            self.doubt(_UNCOUNTED)
         outside = tokens.output + tokens.reasoning
         output = outside if tokens.reasoning > tokens.output else tokens.output
         if tokens.total is not None:
@@ -95,7 +102,7 @@ class _Steps:
 
     def as_model(self, model: str | None, provider: str | None) -> dict[str, Any]:
         why = " ".join(self.doubts) or None
-        if not self.count:
+        if not self.tokens.total:
             return unrecorded(model, why or "No step of the run ended.", provider) | {"cost_usd": self.cost}
         tokens, basis = self.tokens, TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT
         if 2 <= self.doubled == self.cached:  # once may be by chance
@@ -280,6 +287,8 @@ class OpenCodeExported(RecordReader):
             whole = message.info.tokens  # zeros before the first step ends, and for good if the message failed
             if not told and whole and (whole.input or whole.output or whole.cache.read or whole.cache.write):
                 told = [whole]
+            if not told and any(part.type in _SAID for part in message.parts):
+                total.doubt(_UNCOUNTED)
             for tokens in told:
                 total.add(tokens)
             total.pay(message.info.cost)
