@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -84,6 +83,13 @@ class SourceReaders:
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._sessions: dict[str, type[AgentReader]] = {}
         self.last: AgentReader | None = None
+        self.is_torn = False
+        """Whether the last `note` failed in the middle of an event, of which the reader may have kept a part."""
+
+    @property
+    def keeps_state(self) -> bool:
+        """Return whether any reader has runs that documents to come may be of."""
+        return any(type(reader).end is not AgentReader.end for reader in self._readers.values())
 
     @property
     def agent(self) -> str:
@@ -130,11 +136,13 @@ class SourceReaders:
         if reader is None or type(reader).note is AgentReader.note:
             return 0
         count, types, note, of_session, kind = first, reader.types, reader.note, self._sessions.get, type(reader)
-        with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
+        try:
             for event in islice(events.values, first, None):
                 if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
                     break
                 count += 1
+        except Exception:  # a defect: the event is fed as a document, which says what is wrong
+            self.is_torn = True
         if count > first:
             reader.noted(events.document(count - 1).moved(places))
         return count - first

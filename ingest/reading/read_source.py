@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from ingest.measurements.base import Tool
 
 _BEGINNING = "line 1, byte 0"
+
+_MOST_RESTORED = 4
+"""Defects of readers in a source after which its documents before them are read again: each time takes as long as reading those."""
 
 ItemError = Callable[[], str | None]
 """Returns the standard error of an item's agent process."""
@@ -282,6 +285,10 @@ class _SourceReader:
         self._more = 0  # documents that hold several runs count as so many, and those behind them have higher numbers
         self._next = 0
         self._offset = 0
+        self._beginning: KeptRun | None = None
+        self._again: Callable[[], contents.Contents] | None = None
+        self._failed: set[int] = set()  # numbers of documents that a reader refused or failed to read
+        self._restored = 0
 
     def _context_of_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         context = self._context.for_run(facts, duration_ms)
@@ -290,12 +297,13 @@ class _SourceReader:
     def resume(self, beginning: Beginning) -> bool:
         """Resume the run of an earlier reading. False if its reader cannot, or if that reading kept no text and this one does."""
         self._offset = beginning.resume_at
-        kept = KeptRun.model_validate_json(beginning.raw)
+        kept = self._beginning = KeptRun.model_validate_json(beginning.raw)
         return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], object], allowance: Allowance | None) -> None:
         """Read all of it. Raises the reader's errors."""
         self._is_of_trial = portion is None
+        self._again = partial(contents.read, source, portion)
         doubtful: list[Unreadable] = []
         found = contents.read(source, portion, show=show, allowance=allowance)
         part: Events | Document | Unreadable | None = None
@@ -346,6 +354,8 @@ class _SourceReader:
                 self._result.ignored += noted
                 place += noted
                 self._settle(lines, events.starts[first:place])
+            if self._readers.is_torn:
+                self._restore(events.document(place).ordinal + self._more)
             if place < parsed:
                 lines = self._lines()
                 self._document(events.document(place))
@@ -382,6 +392,9 @@ class _SourceReader:
                 found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
+            self._failed.add(document.ordinal)
+            if error.reason is RejectReason.READER_DEFECT:
+                self._restore(document.ordinal)
             return
         if not found:
             self._result.ignored += 1
@@ -396,6 +409,30 @@ class _SourceReader:
         self._more += len(found) - 1
         self._next += len(found) - 1
 
+    def _restore(self, until: int) -> None:
+        """Make the readers anew from the documents before one that a reader failed to read, since it may have kept a part of it."""
+        self._readers.is_torn = False
+        if self._again is None or not self._readers.keeps_state or self._restored == _MOST_RESTORED:
+            return
+        self._restored += 1
+        readers, more = SourceReaders(self._context_of_run), 0
+        if self._beginning:
+            readers.resume(self._beginning)
+        found = self._again()
+        for part in found.parts():
+            events = part if isinstance(part, Events) else None
+            documents: Iterable[Document] = (events.document(place) for place in range(len(events.values))) if events else ()
+            for document in (each.moved(more) for each in ((part,) if isinstance(part, Document) else documents)):
+                if document.ordinal >= until:
+                    self._readers = readers
+                    return
+                if document.ordinal not in self._failed:
+                    with suppress(InvalidRecord):
+                        more += max(0, len(runs_with(readers, document) or ()) - 1)
+            if events and (taken := events.last_taken()):
+                readers.passed(taken.moved(more))
+            found.taker = readers.last.passing if readers.last else None
+
     def _end(self) -> list[Unreadable]:
         """Add the runs that end with the source; their last event, ignored so far, is their record. Returns the events that make no run.
 
@@ -405,6 +442,7 @@ class _SourceReader:
         found, failed = runs_at_end(self._readers)
         for one in found:
             if isinstance(one, Found):
+                one.document.is_refused |= one.document.ordinal in self._failed
                 self._result.ignored -= not one.document.is_refused
                 self._add(_at(self._next, one._replace(rows=without_end(one.rows)) if self._is_cut else one, 0))
                 self._next += one.document.is_refused
