@@ -86,22 +86,16 @@ def test_a_terminal_of_80_columns_shows_what_tells_runs_apart(width: int, listed
     assert all(word in done.stdout for word in ("Rewrite the", "2026-05-01", "12:01", "$1.50", "1m 00s", "aaaa0001"))
 
 
-@pytest.mark.parametrize(
-    ("other", "shown", "words"),
-    [
-        ("claude-sonnet-4-5", {"Provider": False, "Region": False}, ()),
-        ("us.anthropic.claude-opus-4-6-v1", {"Provider": True, "Region": False}, ("anthropic", "aws")),
-    ],
-)
-def test_models_of_one_name_are_told_apart_in_80_columns(other: str, shown: dict[str, bool], words: tuple[str, ...], store: Store) -> None:
-    """Two rows of the same name look like a double count; a column that tells nothing apart would take the place of a cause."""
+@pytest.mark.parametrize(("other", "words"), [("claude-sonnet-4-5", ()), ("us.anthropic.claude-opus-4-6-v1", ("anthropic", "aws"))])
+def test_models_of_one_name_are_told_apart_in_80_columns(other: str, words: tuple[str, ...], store: Store) -> None:
+    """Two rows of the same name look like a double count; the cause of a difference stays beside what tells them apart."""
     [model] = json.loads(record_text())["modelUsage"].values()
     text = record_text(modelUsage={"claude-opus-4-6": model, other: model}, total_cost_usd=0.5)
     ingest([Source("run.json", text.encode())], store)
     done = ask(store, "models")
     header, _, rows = done.stdout.partition("─")
-    assert {name: name in header for name in shown} == shown
     assert "Cause" in header
+    assert "Region" not in header
     assert all(word in rows for word in words)
 
 

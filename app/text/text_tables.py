@@ -42,12 +42,8 @@ SHORTENED = frozenset({"title", "name", "note", "excluded_reason"})
 NAMES = frozenset({"name"})
 """Columns of SHORTENED that are cut where their texts still differ."""
 
-_LEAST_TEXT, _LEAST_PROSE = 18, 15
-_LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
-"""Least widths of sentence columns; later columns may not take more from them."""
-
-_LONGEST_WORD = 28
-"""Names up to this width are never broken. Longer ones break after a sign, or are cut in the middle if they have none."""
+LEAST_TEXT, LONGEST_WORD = 18, 28
+"""Least width of a column of texts, and the width up to which names are never broken. Longer ones break after a sign, or are cut."""
 
 _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
 """A part of a text that stays on one line. It ends with a sign or a blank. Dates, numbers and `n 4` are one part."""
@@ -77,7 +73,7 @@ class Drawing:
 
 
 class Laid:
-    """A column with its cells and possible widths.
+    """A column with its cells, the width it wants, and the least: figures are whole, texts broken, names up to LONGEST_WORD whole.
 
     `noted`: how a cell is written that rests on only some runs. `breaks_head`: whether its label may be broken after signs, as cells are.
     """
@@ -89,37 +85,18 @@ class Laid:
             text, note = one_line(column.cell(row)), column.note(row)
             text = text[:ID_WIDTH] if column.name in IDS and text != TOTAL else text
             self.cells.append(noted.format(text, note) if note else text)
-        self.label = max(map(_longest_word, _PIECE.findall(column.label))) if breaks_head else _longest_word(column.label)
-        self.wanted = max([self.label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
-
-    def least(self) -> int:
-        """Return the least width that keeps figures and names up to _LONGEST_WORD whole."""
-        if self.column.is_figure:
-            return self.wanted
-        name = 0 if self.is_path else max(map(_longest_word, self.cells), default=0)
-        words = min(max(self.label, name), _LONGEST_WORD)
-        return min(self.wanted, max(_LEAST_SENTENCE.get(self.name, _LEAST_TEXT), words))
-
-    def broken(self, lines: int) -> int:
-        """Return the least width for whole figures, names in `lines` lines, and prose in any number of lines."""
-        if self.column.is_figure:
-            return self.wanted
-        if self.wanted > _LONGEST_WORD:
-            return max(_LEAST_PROSE, self.label)
-        for width in range(max(self.label, 1), self.wanted):
-            if all(
-                len(_lines_of(name, width)) <= lines and all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(name))
-                for name in set(self.cells)
-            ):
-                return width
-        return self.wanted
+        label = max(map(_longest_word, _PIECE.findall(column.label))) if breaks_head else _longest_word(column.label)
+        self.wanted = max([label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
+        name = 0 if self.is_path else min(max(map(_longest_word, self.cells), default=0), LONGEST_WORD)
+        self.least = self.wanted if column.is_figure else min(self.wanted, max(LEAST_TEXT, label, name))
+        self.floor = self.wanted if column.is_figure else min(self.least, max(10, label))
 
     def lines(self, number: int, width: int) -> tuple[str, str]:
         """Return a cell in lines of at most `width`, a path cut at its start, and its note."""
         value, _, note = self.cells[number].partition("\n")
         if self.is_path and cell_len(value) > width:
             value = "…" + value[-(width - 1) :]
-        if not self.column.is_figure and not self.is_path:
+        elif not self.column.is_figure:
             value = broken(value, width, MOST_LINES if self.name in SHORTENED else None)
         return value, note
 
@@ -179,11 +156,7 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
         justify = "right" if one.column.is_figure else "left"
         drawn.add_column(one.column.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
     for one in (one for one in fitting if one.name in NAMES and not one.is_path):
-        for room in range(MOST_LINES * widths[one.name], widths[one.name] - 1, -1):  # less where lines cannot be filled
-            apart = told_apart(one.cells, room)
-            if all(len(_lines_of(cell, widths[one.name])) <= MOST_LINES for cell in apart):
-                one.cells = apart
-                break
+        one.cells = told_apart(one.cells, MOST_LINES * widths[one.name])
     for number in range(len(rows)):
         is_total = answer.total is not None and number == len(rows) - 1
         if is_total:
@@ -197,48 +170,23 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
 
 
 def chosen_widths(laid: Sequence[Laid], width: int, kept: Sequence[str], most: int | None = None) -> dict[str, int]:
-    """Return the widths of the columns that fit, at most `most`; of those in `kept` alone, if not all of these fit."""
-    widths = _widths(laid, width, most)
-    if any(one.name in kept and one.name not in widths for one in laid):
-        return _narrow_widths([one for one in laid if one.name in kept], width, most)
-    return widths
+    """Return the widths of the columns that fit, in order, at most `most`. Columns in `kept` come before all others and may be narrower.
 
-
-def _widths(laid: Sequence[Laid], width: int, most: int | None) -> dict[str, int]:
-    """Return the widths of the columns that fit, in order. Spare room goes to texts, to paths last."""
-    widths: dict[str, int] = {}
-    left = width + _GAP
-    for one in laid:
-        least = one.least()
-        if least + _GAP > left or len(widths) == most:
-            break
-        widths[one.name] = least
-        left -= least + _GAP
-    if not widths:
-        return {laid[0].name: width}
-    for one in sorted(laid[: len(widths)], key=lambda one: one.is_path):
-        more = min(left, one.wanted - widths[one.name])
-        widths[one.name] += more
-        left -= more
-    return widths
-
-
-def _narrow_widths(kept: Sequence[Laid], width: int, most: int | None) -> dict[str, int]:
-    """Return the widths of columns that are always shown but do not fit with whole names: in MOST_LINES lines if possible, else in more.
-
-    The first column, the title, gets the remaining room.
+    Spare room goes to texts, to paths last.
     """
-    widths = {one.name: one.broken(width) for one in kept}
-    left = width - _GAP * (len(kept) - 1) - sum(widths.values())
-    if left < 0:
-        return _widths(kept, width, most)
-    for one in kept:
-        more = one.broken(MOST_LINES) - widths[one.name]
-        if more <= left:
-            widths[one.name] += more
-            left -= more
-    title = kept[0]
-    return widths | {title.name: min(title.wanted, widths[title.name] + left)}
+    left, chosen = width + _GAP, dict[str, int]()
+    for one in sorted(laid, key=lambda one: one.name not in kept):
+        least = one.floor if one.name in kept else one.least
+        if chosen and (least + _GAP > left or len(chosen) == most):
+            break
+        chosen[one.name] = min(least, width)
+        left -= least + _GAP
+    fitting = [one for one in laid if one.name in chosen]
+    for one in sorted(fitting, key=lambda one: one.is_path):
+        more = max(0, min(left, one.wanted - chosen[one.name]))
+        chosen[one.name] += more
+        left -= more
+    return {one.name: chosen[one.name] for one in fitting}
 
 
 def _longest_word(text: str) -> int:
