@@ -37,12 +37,6 @@ RESULT_START = '{"type":"result"'
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.fields)})"')
 """A field of a record in an object's text."""
 
-_FOREIGN = tuple(
-    (re.compile(rf'"(?:{"|".join(agent.marks.fields)})"'), tuple(names for form in agent.formats for names in form.names))
-    for agent in AGENTS.values()
-    if agent is not CLAUDE_CODE and agent.marks.fields
-)
-
 FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.first_names)))
 """Pattern source of the first names of events."""
 
@@ -102,11 +96,6 @@ def is_row(value: dict[str, Any]) -> bool:
         return True
     lists = (item for item in value.values() if isinstance(item, list))
     return any(not _COSTS.isdisjoint(row) and not _DOERS.isdisjoint(row) for rows in lists for row in rows if isinstance(row, dict))
-
-
-def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:
-    """Return the record names of the agent (other than Claude Code) whose marks are in a text up to `end`, or None."""
-    return next((names for fields, names in _FOREIGN if fields.search(text, 0, end)), None)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -63,7 +63,7 @@ ONE, TWO = record(uuid="1"), record(uuid="2")
         ("object", json.dumps(ONE, indent=2) + "\n"),
         ("object", "\ufeff" + json.dumps(ONE)),
         ("array", json.dumps([ONE])),
-        ("jsonl", "\n\n" + json.dumps(ONE) + "\r\n\r\n{broken"),
+        ("jsonl", "\n\n" + json.dumps(ONE) + '\r\n\r\n{"broken'),
         ("mixed", "starting\n" + json.dumps(ONE) + "\ndone in 3 s\n"),
     ],
 )

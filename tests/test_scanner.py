@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.sources.broken_json import parse
 from ingest.sources.contents import read
-from ingest.sources.document import Document
+from ingest.sources.document import Document, parse
 from ingest.sources.files import Source, Unreadable
 from ingest.sources.scanner import LONGEST_LINE, scan
 from schemas.errors import RejectReason
@@ -23,11 +21,6 @@ from tests.examples import examples, is_thorough
 ONE = record(uuid="1")
 COMPACT = json.dumps(ONE, separators=(",", ":"))
 EVENT = '{"type":"assistant","message":{}}'
-
-
-def coloured(text: str) -> str:
-    """JSON with the colours of a terminal around every name and number."""
-    return "\x1b[1;39m" + re.sub(r'("\w+"(?=:))|(\d+(?=,))', "\x1b[0m\x1b[34;1m\\g<0>\x1b[0m", text) + "\x1b[0m"
 
 
 def values(text: str) -> list[object]:
@@ -47,13 +40,6 @@ def told(text: str) -> list[tuple[RejectReason | None, str]]:
         f"```json\n{json.dumps(ONE, indent=2)}\n```",
         f"text {{ not json }} {COMPACT}",
         f'{{"broken": undefined}} {COMPACT}',
-        f"{COMPACT[:-1]} ,  // why\n  " + '"extra": 1}',
-        json.dumps(ONE, indent=2).replace('"num_turns"', '// turns\n  "num_turns"').replace("{\n  // turns", "{\n// turns"),
-        COMPACT[:90] + "\n[2025-11-30T17:40:06.201Z] [INFO] " + COMPACT[90:],
-        "\n".join(f"\x1b[32m{line}\x1b[0m" for line in json.dumps(ONE, indent=2).split("\n")),
-        coloured(COMPACT),
-        coloured(json.dumps(ONE, indent=2)),
-        coloured(json.dumps(ONE, indent=2)).replace("\n", "\r\n"),
     ],
 )
 def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(text: str) -> None:
@@ -82,9 +68,7 @@ SHORT = PRETTY.replace("{\n ", "{")
 
 def prefixed(prefix: str, text: str) -> str:
     """Every line with the prefix; `#` in it is the number of the line."""
-    return "\n".join(
-        prefix.replace("     #", f"{number:6}").replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8)
-    )
+    return "\n".join(prefix.replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8))
 
 
 @pytest.mark.parametrize("text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"])
@@ -92,11 +76,7 @@ def prefixed(prefix: str, text: str) -> str:
     "prefix",
     [
         "2026-01-01T00:00:00.#234567Z ",
-        "> ",
-        "[2026-01-01T00:00:00.#Z] [INFO] ",
         "agent-1  | ",
-        "#:\t",
-        "     #\t",
         "job\tstep\t2026-01-01T00:00:#Z ",
     ],
 )
@@ -108,37 +88,19 @@ def test_a_record_on_lines_with_a_prefix_is_read_as_if_there_were_none(prefix: s
     assert (first.line, json.loads(first.text)) == (2, ONE)
 
 
-@pytest.mark.parametrize("line", ["[2026-01-01T00:00:00Z] [INFO] hello", "2026-01-01 00:00:00,123 INFO a 'b' {"])
-@pytest.mark.parametrize("number", [1, 2, 5, 9, PRETTY.count("\n")])
-@pytest.mark.parametrize("before", ["", "text "])
-def test_a_whole_line_of_a_log_in_a_record_is_taken_out(before: str, number: int, line: str) -> None:
-    lines = PRETTY.split("\n")
-    assert values(before + "\n".join([*lines[:number], line, *lines[number:]])) == [ONE]
-
-
 def test_a_prefix_that_not_every_line_has_makes_no_record() -> None:
-    assert ONE not in values(prefixed("> ", PRETTY).replace('> "', '"', 3).replace("> }", "}", 1).replace('>   "num', 'x   "num'))
+    assert ONE not in values(prefixed("agent-1  | ", PRETTY).replace('agent-1  |   "num', 'x   "num'))
     assert values('const x = {\n  text "a": 1\n}\n> {\nfoo "a": 1\n> }') == []
 
 
 HALF = '{"type":"assistant","session_id":"k","message":{"content":[{"type":"text","text":"half'
 
 
-@pytest.mark.parametrize(
-    "cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + COMPACT[:200], '{"type":"result","num_turns":1,"a":[1,']
-)
-@pytest.mark.parametrize("before", ["", "log ", "[2025-01-01] [INFO] "])
-def test_a_whole_record_behind_a_cut_one_on_its_line_is_found(before: str, cut: str) -> None:
-    text = f"{before}{cut}{COMPACT}\n{EVENT}\n"
+@pytest.mark.parametrize("cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + "\\u00", HALF + "x" * LONGEST_LINE])
+def test_a_torn_line_is_one_reject_and_costs_no_other_line(cut: str) -> None:
+    text = f"{COMPACT}\n{cut}{COMPACT}\n{EVENT}\n"
     assert values(text) == [ONE, json.loads(EVENT)]
-    assert [reason for reason, _ in told(text)] == [RejectReason.TRUNCATED] * (not before or cut.startswith('{"type":"result"'))
-
-
-@pytest.mark.parametrize("cut", [HALF, HALF[:30], COMPACT[:90], HALF + "\\", HALF + "\\u00", HALF + "x" * LONGEST_LINE, COMPACT[:-1]])
-def test_a_whole_one_is_found_there_on_a_line_of_any_length(cut: str) -> None:
-    long = COMPACT[:-1] + ',"result":"' + "x" * LONGEST_LINE + '"}'
-    assert values(f"{cut}{long}\n{EVENT}\n") == [json.loads(long), json.loads(EVENT)]
-    assert [reason for reason, _ in told(f"{cut}{long}\n{EVENT}\n")] == [RejectReason.TRUNCATED]
+    assert len(told(text)) == 1
 
 
 @pytest.mark.parametrize(

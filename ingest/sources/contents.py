@@ -13,11 +13,10 @@ from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
 
-from ingest.sources.broken_json import parse
 from ingest.sources.decoding import DATABASE_START, Allowance, Broken, Opened, Utf8, WrappedLog, decoded, is_binary, kind_of, wrapper_of
-from ingest.sources.document import Document, Events, TakesLines, TextDocument, excerpt, is_whole_record, text_lines
+from ingest.sources.document import Document, Events, TakesLines, TextDocument, excerpt, is_whole_record, parse, text_lines
 from ingest.sources.files import Portion, PortionStream, Source, Unreadable
-from ingest.sources.scanner import LONGEST_LINE, MOST_BROKEN, WINDOW_BYTES, Scanner, Span, Window, scan
+from ingest.sources.scanner import LONGEST_LINE, WINDOW_BYTES, Scanner, Span, Window, scan
 from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
@@ -27,10 +26,6 @@ from schemas.unread_logs import SCHEMA_BYTES, unread_database
 _BEGINNING = "line 1, byte 0"
 _SEEMS_QUOTED = "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
 _LEFT_OUT = "journalctl omitted {} long messages, which may hold records; export the log with journalctl --all"
-_PASSED_OVER = (
-    "more than {:,} broken JSON objects: after these only objects on a line of their own were read, and {:,} other lines that begin"
-    " like an object were skipped"
-)
 _CUT = "{} objects that wrap log lines are truncated, and may have held records"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
 _OTLP_PROTOBUF = b"\n\x0cservice.name\x12"
@@ -139,7 +134,7 @@ class Contents:
                 yield from self._found(found, noise=scanner.noise)
             scanner.taker = self.taker
         self._judge(scanner, head)
-        yield from self._left_unread(scanner, window)
+        yield from self._left_unread(window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
 
@@ -159,10 +154,8 @@ class Contents:
         else:
             self.kind = "jsonl" if self._one_a_line else "concatenated"
 
-    def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
+    def _left_unread(self, window: Window) -> Iterator[Unreadable]:
         """Yield rejects of the parts of the source that could not be examined."""
-        if scanner.passed_over:
-            yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
         if self._wrapped and self._wrapped.left_out:
             yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._wrapped.left_out), "")
         if window.broken:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -10,7 +11,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol, Self
 
-from ingest.sources.broken_json import parse
 from ingest.sources.decoding import Readable
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
@@ -23,6 +23,14 @@ RESULT_BYTES = RESULT_START.encode()
 _LONGEST_TEXT_LINE = 1 << 20
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
+
+
+def parse(text: str, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """Return the JSON value of a text; a string may hold a line break. `parse_float`: makes a number of its digits. Raises ValueError."""
+    try:
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error
 
 
 @dataclass

@@ -2,8 +2,7 @@
 
 A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
 belongs to the object around it. A broken object is reported only if it has the marks of a result record, or begins a line as
-an event does, or if only objects came before; any other brace in running text is text. Work is bounded: every step moves forward, and
-the bytes that may be parsed twice are limited. The outcome depends on the text alone, not on the windows in which it is read.
+an event does, or if only objects came before; any other brace in running text is text. The bytes that may be parsed twice are limited.
 """
 
 from __future__ import annotations
@@ -17,24 +16,10 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from ingest.sources.broken_json import (
-    MARK_SEARCHED,
-    REPAIRED_CHARACTERS,
-    Failure,
-    Repaired,
-    decoded_without,
-    last_object_of_line,
-    line_prefix,
-    near_injection,
-    object_at_break,
-    parse,
-    reject_reason,
-    repaired,
-)
 from ingest.sources.decoding import Broken, Readable
-from ingest.sources.document import EXCERPT_CHARACTERS, RESULT_BYTES, Events, TakesLines, is_whole_record
+from ingest.sources.document import EXCERPT_CHARACTERS, RESULT_BYTES, Events, TakesLines, is_whole_record, parse
 from schemas.errors import RejectReason
-from schemas.marks import EVENT_START, RECORD_MARK, foreign_names, has_marks
+from schemas.marks import EVENT_START, LEGIBLE_FIELDS, RECORD_MARK, has_marks
 
 WINDOW_BYTES = 4 << 20
 LOOK_BACK = 128
@@ -45,38 +30,37 @@ LONGEST_OBJECT = 256 << 20
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is decoded as an object on many lines is."""
 
-MOST_BROKEN = 100_000
-"""Broken objects of a source that are examined individually; after that only objects that are whole lines are read."""
+MARK_SEARCHED = 4096
+"""Characters of a broken object that are searched for its fields."""
 
 _EVENTS_BYTES = 1 << 15  # events on lines are given out together until they have so many bytes
 _ALLOWED_BYTES = 1 << 24  # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile text
 _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
-_PREFIXED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 20)
 _TOKEN_CHARACTERS = 160  # an error so near the end of a text may be that of a token that is cut off
 _DEEP_NESTING_SKIPPED = 4096
 _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _EVENT = re.compile(EVENT_START.pattern.encode())
-_LINE_START = re.compile(rb"(?<=\n)\{")
-_OBJECT_START = re.compile(
-    rb'\{(?:(?<![^ \t\r\n\x0b\x0c\x1e,[]\{)[ \t\r\n]{0,1000}+["}]'
-    rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[]\{)[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b])))'
-)
-"""A brace and a name in quotes, or an empty object. Inside running text, no character may follow that cannot follow a name: `{"{"{"`.
-
-It begins with the brace, for which `re` has a fast search: otherwise a text without objects takes sixty times as long."""
-
+_PREFIX = r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}Z )'
+"""What `docker compose logs` and GitHub Actions write before each line."""
+_LINE_PREFIX = re.compile(rf"^{_PREFIX}", re.MULTILINE)
+_OBJECT_START = re.compile(rf'\{{(?:[ \t\r\n]{{0,1000}}+["}}]|\r?\n{_PREFIX}[ \t]*["}}])'.encode())
 _START_BYTES = 1002
-_HIDDEN_START = re.compile(
-    rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
-)
-"""A brace and the text a log inserted before the first name: a colour, a prefix, a line."""
-
-_LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_OUTDENTED = re.compile(rb"\n[^ \t\r\n}\]]")
+_READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')
+
+
+class Failure(NamedTuple):
+    """Why an object could not be decoded: `message`, at character `at` of `text`. `cut`: the text ended too early."""
+
+    text: str
+    at: int
+    message: str
+    cut: bool = False
 
 
 class Span(NamedTuple):
@@ -192,9 +176,8 @@ class Scanner:
     """Finds the objects of a stream. Its attributes say what was found so far.
 
     `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
-    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported; `passed_over`: lines that begin as an
-    object does and were not examined, because too many objects before were broken. `taker` is offered lines before they are parsed.
-    `lines_together`: events on lines are yielded in batches.
+    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported. `taker` is offered lines before they
+    are parsed. `lines_together`: events on lines are yielded in batches.
     """
 
     def __init__(self, window: Window, *, lines_together: bool = True) -> None:
@@ -203,49 +186,68 @@ class Scanner:
         self.noise = False
         self.objects = 0
         self.first_broken: Span | None = None
-        self.passed_over = 0
         self.taker: TakesLines | None = None
+        self._in_torn = False  # within a torn document of several lines, until a line without indent
         self._window = window
         self._lines_together = lines_together
         self._shown: tuple[TakesLines, bytes] | None = None  # what the taker looks at
-        self._broken_count = 0
         self._examined_again = 0
-        self._repaired_in_vain = 0
-        self._line_without_object = -1
-        self._torn: tuple[frozenset[str], ...] | None = None  # names of records of the agent whose indented document broke before
 
     def spans(self) -> Iterator[Span | Events]:
         """Yield whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
-        at = yield from self._one_by_one()
-        yield from self._whole_lines(at)
-
-    def _one_by_one(self) -> Generator[Span | Events, None, int]:
-        """Yield the objects up to the end, or until too many are broken. Returns the offset where it stops."""
         window = self._window
         at = window.move(0)
-        while self._broken_count <= MOST_BROKEN:
+        while True:
             if self._lines_together:
                 at = yield from self._whole_on_lines(at)
-            match, ended = _OBJECT_START.search(window.data, at), window.ended
-            if match:
-                start = match.start()
-            else:  # a brace at the end of the window may still become the start of an object
-                brace = -1 if ended else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
-                start = brace if brace >= 0 else len(window.data)
-            if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
-                continue
-            at, span = self._between(at, start)
-            if not span and match:
-                at, span = self._object_at(start)
-            elif not span and ended:
-                return len(window.data)
-            elif not span:
-                at = window.move(start)
-            if span:
-                yield span
+            match = _OBJECT_START.search(window.data, at)
+            # a brace near the end of the window may become the start of an object
+            brace = -1 if match else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
+            is_last = window.ended and not match
+            until = match.start() if match else len(window.data) if is_last or brace < 0 else brace
+            if lost := self._text(at, until):
+                yield lost
+                at = window.line_end(lost.start - window.base, LONGEST_LINE)
+            elif match:
+                at, span = self._object_at(until)
+                if span:
+                    yield span
+            elif is_last:
+                return
+            else:
+                at = window.move(until)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
-        return at
+
+    def _text(self, at: int, until: int) -> Span | None:
+        """Note the text between objects; return a broken object of it, a line that lost its beginning."""
+        window = self._window
+        if self._in_torn and _OUTDENTED.search(window.data, max(0, at - 1), until):
+            self._in_torn = False
+        content = window.data[at:until].lstrip(_BLANK)
+        if not content:
+            return None
+        self.array = self.array or (self.blank and content.startswith(b"["))
+        self.blank = False
+        rest = content.lstrip(_BLANK + b",[]") if self.array else content
+        if rest and self.objects and not self.noise and (lost := self._lost_beginning(until - len(rest))):
+            return lost
+        self.noise = self.noise or bool(rest)
+        return None
+
+    def _lost_beginning(self, start: int) -> Span | None:
+        """Return the end of an object that lost its beginning, as when power fails, or None for other text."""
+        window = self._window
+        end = window.line_end(start, LONGEST_LINE)
+        line = window.data[start : max(start, end)].rstrip(_BLANK)
+        error = ""
+        if b"\0" in line and (line.strip(b"\0") or not window.ended or end < len(window.data)):
+            error = "NUL bytes in place of text"  # at the end of a file they are space that was reserved
+        elif line.endswith(b"}") and b'":' in line and line.count(b"}") > line.count(b"{"):
+            error = "the line has lost its beginning"
+        if not error or self._line_before(start).strip(_BLANK):
+            return None
+        return self._complaint(start, Failure(window.text(start, _DECODED_BYTES[0]), 0, error))
 
     def _whole_on_lines(self, at: int) -> Generator[Span | Events, None, int]:
         """Yield consecutive result records, or events, that are whole lines, as in nearly all logs, without a search for objects.
@@ -260,7 +262,7 @@ class Scanner:
         while data.startswith(RESULT_BYTES, at) and (end := data.find(b"\n", at, at + LONGEST_LINE)) >= 0:
             if not is_whole_record(text := data[at:end]):
                 return at
-            self.blank, self._torn = False, None
+            self.blank = False
             self.objects += 1
             yield Span(window.base + at, window.base + end, window.pass_line(at, end), "", line_bytes=text)
             at = end + 1
@@ -268,7 +270,7 @@ class Scanner:
             return at
         line = window.line_at(first)
         while (events := self._events_at(at, line)).count:
-            self.blank, self._torn = False, None
+            self.blank = False
             self.objects += events.count
             at = events.end - window.base + 1
             line += events.count
@@ -309,101 +311,42 @@ class Scanner:
         taken = (base + last, data[last : at - 1]) if count > len(numbers) and numbers[-1:] != [count - 1] else None
         return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
 
-    def _whole_lines(self, at: int) -> Iterator[Span]:
-        window = self._window
-        while True:
-            while not (match := _LINE_START.search(window.data, at)) and not window.ended:
-                at = window.move(len(window.data))
-            if not match:
-                return
-            if span := self._on_a_line(match.start()):
-                yield span
-            self.passed_over += span is None
-            at = match.end()
-            if at > len(window.data) // 2 and not window.ended:
-                at = window.move(at)
-
-    def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
-        """Yield the objects from `at` to `until` with log text before their first name. Returns where the last one ends."""
-        window = self._window
-        brace = _HIDDEN_START.search(window.data, at, until)
-        while brace:
-            start = brace.start()
-            found = None
-            if not _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start) and not self._is_inside(start):
-                text = window.text(start, 1 << 10)
-                found = self._repaired(start, Failure(text, text.find("\n"), ""))
-            if found is None:
-                brace = _HIDDEN_START.search(window.data, brace.end(), until)
-                continue
-            at, span = self._between(at, start)
-            if span:
-                yield span
-            else:
-                at = found.end - window.base
-                self.objects += 1
-                yield found._replace(line=window.line_at(start), line_before=self._line_before(start))
-            brace = _HIDDEN_START.search(window.data, at, until)
-        return at
-
-    def _between(self, at: int, until: int) -> tuple[int, Span | None]:
-        """Record the text between objects.
-
-        If only objects came before, a line is reported as a broken object that begins with a brace, or has lost its beginning.
-        """
-        window = self._window
-        content = b"" if self.noise else window.data[at:until].lstrip(_BLANK)
-        if not content:
-            return until, None
-        was_blank, self.blank = self.blank, False
-        self.array = self.array or (was_blank and content.startswith(b"["))
-        rest = content.lstrip(_BLANK + b",[]") if self.array else content
-        start = until - len(rest)
-        if self.objects and rest and not self._line_before(start).strip(_BLANK) and (lost := self._lost_beginning(start)):
-            failure = Failure(window.text(start, _DECODED_BYTES[0]), 0, lost)
-            return window.line_end(start, LONGEST_LINE), self._complaint(start, failure)
-        if rest.startswith(b"{") and self._begins_line(start):
-            text = window.text(start, _DECODED_BYTES[0])
-            cut = window.ended and len(window.data) <= start + _DECODED_BYTES[0]
-            failure = Failure(text, 1, "expected a quoted name after the brace", cut)
-            go_on, span = self._broken(start, failure, was_blank=was_blank and rest == content)
-            if span:
-                return go_on, span
-        self.noise = self.noise or bool(rest)
-        return until, None
-
-    def _lost_beginning(self, start: int) -> str:
-        """Return why the line at `start` is the end of an object that lost its beginning, as when power fails; "" if it is other text."""
-        window = self._window
-        end = window.line_end(start, LONGEST_LINE)
-        line = window.data[start : max(start, end)].rstrip(_BLANK)
-        if b"\0" in line and (line.strip(b"\0") or not window.ended or end < len(window.data)):  # NULs at the end: space that was reserved
-            return "NUL bytes in place of text"
-        is_rest = line.endswith(b"}") and not line.startswith(b"{") and b'":' in line and line.count(b"}") > line.count(b"{")
-        return "the line has lost its beginning" if is_rest else ""
-
     def _object_at(self, start: int) -> tuple[int, Span | None]:
-        """Return the offset to continue from, and the object at `start`: good, repaired or broken; None for plain text."""
+        """Return the offset to continue from, and the object at `start`: whole, or broken; None for plain text."""
         window = self._window
         was_blank, self.blank = self.blank, False
-        if begins_line := self._begins_line(start):
-            self._torn = None
-            if span := self._on_a_line(start):
-                return span.end - window.base, span
-        elif _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start):
-            return self._plain_text(start + 1)
-        elif self._is_inside(start):  # it is a record of that agent, or nothing, whatever it looks like
-            found = self._decoded(start)
-            if isinstance(found, Failure):
-                return self._plain_text(self._after_line(start, start + max(1, _bytes_of(found.text[: found.at]))))
-            is_record = any(names <= found.value.keys() for names in self._torn or ())
-            return found.end - window.base, found if is_record else None
+        begins_line = self._begins_line(start)
+        self._in_torn = self._in_torn and not begins_line
+        if begins_line and (span := self._on_a_line(start)):
+            return span.end - window.base, span
+        if not begins_line and _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start):
+            self.noise = True
+            return start + 1, None
         found = self._decoded(start)
+        before = b"" if begins_line else self._line_before(start)
+        if isinstance(found, Failure) and "\n" in found.text[: found.at + 1] and _LINE_PREFIX.match(before.decode("utf-8", "replace")):
+            bare = self._decoded(start, has_prefixes=True)
+            found = bare if isinstance(bare, Span) else found
         if isinstance(found, Span):
-            go_on, span = found.end - window.base, found
-        else:
-            go_on, span = self._broken(start, found, was_blank=was_blank)
-        return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
+            self.objects += not self._in_torn
+            return found.end - window.base, None if self._in_torn else found._replace(line_before=before)
+        text, at = found.text, found.at
+        stopped = start + max(1, _bytes_of(text[:at]))
+        if self._in_torn:
+            return self._after_line(start, stopped), None
+        self._in_torn = begins_line and "\n" in text[:at]
+        certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
+        is_reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
+        span = self._complaint(start, found) if is_reported or was_blank else None
+        if not is_reported:
+            self.first_broken, span, self.noise = self.first_broken or span, None, True
+        return self._after_line(start, stopped) if is_reported or "\n" in text[:at] else min(stopped, len(window.data)), span
+
+    def _complaint(self, start: int, failure: Failure) -> Span:
+        reason, error = reject_reason(failure)
+        window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
+        place, marked = window.base + start, has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
+        return Span(place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked)
 
     def _begins_line(self, start: int) -> bool:
         window = self._window
@@ -445,18 +388,22 @@ class Scanner:
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
-    def _decoded(self, start: int) -> Span | Failure:
-        """Decode the object at `start` from ever longer text, so that an early error does not cost reading the whole stream."""
+    def _decoded(self, start: int, *, has_prefixes: bool = False) -> Span | Failure:
+        """Decode the object at `start` from ever longer text, so that an early error does not cost reading the whole stream.
+
+        `has_prefixes`: each of its lines has a prefix, which is left out.
+        """
         failure = Failure("", 0, "")
         for size in _DECODED_BYTES:
-            text = self._window.text(start, size)
+            logged = self._window.text(start, size)
+            text = _LINE_PREFIX.sub("", logged) if has_prefixes else logged
             cut = self._window.ended and len(self._window.data) <= start + size
             try:
                 value, end = _DECODER.raw_decode(text)
-                text = text[:end]
-                own = _clean(text)
-                value = value if own is text or own == text else _DECODER.decode(own)
-                return self._whole(start, start + _bytes_of(text), own, value)
+                logged = _with_prefixes(logged, text[:end]) if has_prefixes else logged[:end]
+                own = _clean(text[:end])
+                value = value if own == text[:end] else _DECODER.decode(own)
+                return self._span(start, start + _bytes_of(logged), own, value)
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
@@ -468,108 +415,6 @@ class Scanner:
                 return Failure(text, 1, str(error))
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
-    def _repaired(self, start: int, failure: Failure) -> Span | None:
-        """Return the undecodable object at `start` without the text a log wrote into it; None if it stays broken. Counts no lines."""
-        window, before = self._window, self._line_before(start)
-        if self._repaired_in_vain > 4 * (window.base + start) + _ALLOWED_BYTES:
-            return None
-        is_prefixed = before.strip() and "\n" in failure.text[: failure.at + 1]
-        prefix = line_prefix(before.decode("utf-8", "replace"), failure.text) if is_prefixed else None
-        for size in _PREFIXED_BYTES if prefix else ():
-            text = window.text(start, size)
-            try:
-                return self._from_repair(start, text, decoded_without(prefix, text), prefix)  # type: ignore[arg-type]
-            except (ValueError, RecursionError) as error:
-                self._repaired_in_vain += len(text)
-                is_cut = isinstance(error, json.JSONDecodeError) and (
-                    error.msg.startswith("Unterminated") or error.pos >= len(error.doc) - _TOKEN_CHARACTERS
-                )
-                if not is_cut:
-                    break
-        if near_injection(failure.text, failure.at):
-            text = window.text(start, REPAIRED_CHARACTERS)
-            if found := repaired(text):
-                return self._from_repair(start, text, found, None) if isinstance(found.value, dict) else None
-            self._repaired_in_vain += len(text)
-        return None
-
-    def _from_repair(self, start: int, text: str, found: Repaired, prefix: re.Pattern[str] | None) -> Span:
-        """Return the repaired object. Its `text` is the logged text without line prefixes. Raises ValueError."""
-        logged = text[: found.end]
-        own = _clean(logged)
-        without = prefix.sub("", own) if prefix else own
-        at = self._window.base + start
-        return Span(at, at + _bytes_of(logged), 0, without, found.value if own == logged else parse(without))
-
-    def _broken(self, start: int, failure: Failure, *, was_blank: bool) -> tuple[int, Span | None]:
-        """Return the offset to continue from, and the object: repaired, or reported as broken; None for plain text."""
-        window = self._window
-        if found := self._repaired(start, failure):
-            self.objects += 1
-            return found.end - window.base, found._replace(line=window.line_at(start))
-        self._broken_count += 1
-        text, at = failure.text, failure.at
-        stopped = start + max(1, _bytes_of(text[:at]))
-        begins_line = self._begins_line(start)
-        if begins_line and "\n" in text[:at] and (names := foreign_names(text, at)) is not None:
-            self._torn = names
-            torn = self._complaint(start, failure)._replace(has_marks=True)
-            line = window.data.rfind(b"\n", start, stopped) + 1  # go on behind the first line, or with an object behind the break
-            end = window.line_end(line, LONGEST_LINE)
-            if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
-                self._torn = None
-                return line + behind, torn
-            return self._after_line(start, stopped), torn
-        certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
-        reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
-        behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
-        span = None
-        if reported or was_blank:
-            if behind:  # it is cut off where the other object begins
-                own = window.text(start, behind - start)
-                failure = Failure(own, len(own), "", cut=True)
-            span = self._complaint(start, failure)
-        if reported:
-            return behind or self._after_line(start, stopped), span
-        self.first_broken = self.first_broken or span
-        return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
-
-    def _is_inside(self, start: int) -> bool:
-        """Return whether an object is inside the broken multi-line document before it, which its indentation shows."""
-        if self._torn is None:
-            return False
-        before = self._line_before(start)
-        if len(before) < LOOK_BACK and not before.startswith((b" ", b"\t")):
-            self._torn = None
-        return self._torn is not None
-
-    def _complaint(self, start: int, failure: Failure) -> Span:
-        reason, error = reject_reason(failure)
-        window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
-        place, marked = window.base + start, has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
-        return Span(place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked)
-
-    def _last_on_line(self, start: int, failure: Failure) -> int:
-        """Return the offset of a whole object after the broken one at `start`, on the same line; 0 if there is none.
-
-        A file looks like this if a process was killed while it wrote and the next one appended to it. A line too long to be searched is
-        only examined exactly at the break.
-        """
-        window = self._window
-        end = window.line_end(start, LONGEST_LINE)
-        if end < 0:
-            if not (behind := object_at_break(failure)) or not isinstance(found := self._decoded(start + behind), Span):
-                return 0
-            self.objects -= 1  # this was only a test
-            after = found.end - window.base
-            is_last = not window.data[after : window.line_end(after, LONGEST_LINE)].strip()
-            return start + behind if is_last else 0
-        if window.base + end == self._line_without_object:
-            return 0
-        behind = last_object_of_line(window.data[start:end])
-        self._line_without_object = -1 if behind else window.base + end
-        return start + behind if behind else 0
-
     def _after_line(self, start: int, stopped: int) -> int:
         """Return the offset after a reported object: the next line, or the break if too many bytes were examined twice."""
         end = self._window.line_end(start, LONGEST_LINE)
@@ -578,14 +423,21 @@ class Scanner:
         self._examined_again += max(0, stopped - end)
         return min(end + 1, len(self._window.data))
 
-    def _plain_text(self, go_on: int) -> tuple[int, None]:
-        self.noise = True
-        return min(go_on, len(self._window.data)), None
-
     def _whole(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
         self.objects += 1
+        return self._span(start, end, text, value, line_bytes)
+
+    def _span(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
         window = self._window
         return Span(window.base + start, window.base + end, window.line_at(start), text, value, line_bytes=line_bytes)
+
+
+def _with_prefixes(logged: str, bare: str) -> str:
+    """Return the beginning of a logged text that becomes `bare` without the prefixes of its lines."""
+    lines = logged.split("\n", bare.count("\n") + 1)[: bare.count("\n") + 1]
+    last = bare.rpartition("\n")[2]
+    lines[-1] = lines[-1][: len(lines[-1]) - len(_LINE_PREFIX.sub("", lines[-1])) + len(last)]
+    return "\n".join(lines)
 
 
 def _may_be_event(line: bytes) -> bool:
@@ -604,3 +456,17 @@ def _clean(text: str) -> str:
     if text.isascii() or not _UNDECODED.search(text):
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
+    """Return the reason of a reject and its detail, which quotes the figures that are still readable."""
+    text, at, message, cut = failure
+    fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
+    before = "; readable before that: " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
+    whole = text[:at].rstrip()
+    ends_with_line = "\n" in text[len(whole) : at] and "\n" not in whole
+    has_ended = (cut and at >= len(text.rstrip()) - 1) or ends_with_line
+    is_closed = text.startswith(("}", "]"), at)  # then it ended in another way
+    if message.startswith(("Unterminated", "Invalid control")) or (has_ended and not is_closed):
+        return RejectReason.TRUNCATED, f"truncated JSON{before}"
+    return RejectReason.NOT_JSON, f"invalid JSON at character {at}: {message}{before}"
