@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.opening import OwnFiles
-from ingest.watching import BACK_OFF_SECONDS, MOST_TRIES, WITHOUT_EVENTS, Answer, Batches, State, Watcher, file_system, sole_watcher
+from ingest.watching import BACK_OFF_SECONDS, WITHOUT_EVENTS, Pending, file_system, sole_watcher
 from schemas.errors import StoreBusy
 from tests.conftest import Run
 from tests.watched import counts, counts_of_one_ingest, text, watched
@@ -26,81 +25,56 @@ MOUNTS = (
 )
 
 
-def test_one_batch_is_under_way_at_a_time_and_what_changes_meanwhile_comes_next() -> None:
-    batches = Batches()
-    batches.changed(["a", "b"])
-    assert batches.take(10.0) == ("a", "b")
-    batches.changed(["a"])
-    assert batches.take(99.0) == ()
-    batches.ingested(100.0, 0.1)
-    assert batches.take(100.0) == ("a",)
+def test_what_changes_during_an_ingest_comes_next() -> None:
+    pending = Pending()
+    pending.changed(["a", "b"])
+    assert pending.take(10.0) == ["a", "b"]
+    assert pending.take(99.0) == []
+    pending.changed(["a"])
+    pending.ingested(100.0, 0.1)
+    assert pending.take(100.0) == ["a"]
 
 
 def test_after_a_failure_the_same_paths_wait_longer_each_time() -> None:
-    batches = Batches()
-    batches.changed("a")
+    pending, at = Pending(), 0.0
+    pending.changed("a")
     for pause in BACK_OFF_SECONDS:
-        at = batches.due_at()
-        assert batches.take(at) == ("a",)
-        batches.failed(at)
-        assert batches.due_at() == pytest.approx(at + pause)
+        assert pending.take(at) == ["a"]
+        pending.failed(at, ["a"])
+        assert pending.take(at + pause - 0.1) == []
+        at += pause
 
 
 def test_a_file_that_cannot_be_read_is_tried_again_and_given_up_until_it_changes() -> None:
-    batches = Batches()
-    batches.changed("a")
-    for _ in range(MOST_TRIES):
-        at = batches.due_at()
-        assert batches.take(at) == ("a",)
-        batches.ingested(at, 0.1, ["a"])
-    assert batches.due_at() == float("inf")
-    batches.changed("a")
-    assert batches.take(batches.due_at()) == ("a",)
-
-
-def test_the_one_file_that_ends_the_process_is_found_and_left_out() -> None:
-    """One of a thousand must not keep the others out."""
-    batches, stored = Batches(), set[str]()
-    batches.changed(map(str, range(100)))
-    for _ in range(300):
-        if (at := batches.due_at()) == float("inf"):
-            break
-        taken = batches.take(at)
-        if "77" in taken:
-            batches.crashed(at)
-        else:
-            batches.ingested(at, 0.1)
-            stored |= set(taken)
-    assert stored == {str(number) for number in range(100)} - {"77"}
+    pending, at = Pending(), 0.0
+    pending.changed("a")
+    for pause in (*BACK_OFF_SECONDS, 0.0):
+        assert pending.take(at) == ["a"]
+        pending.ingested(at, 0.1, ["a"])
+        at += pause
+    assert not pending
+    pending.changed("a")
+    assert pending.take(at) == ["a"]
 
 
 ENDS = st.sampled_from(("ingested", "failed", "unread"))
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcde"), st.floats(0, 2), ENDS), max_size=40))
-def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, float, str]]) -> None:
-    """Without exception: a change that comes while a batch is under way, fails or is tried again waits for the next."""
-    batches, now, dirty = Batches(), 0.0, set[str]()
-
-    def take(end: str) -> None:
-        nonlocal now
-        now = max(now, batches.due_at())
-        taken = batches.take(now)
-        dirty.difference_update(taken if end == "ingested" else ())
-        if end == "failed":
-            batches.failed(now)
-        else:
-            batches.ingested(now, 0.1, taken if end == "unread" else ())
-
-    for path, pause, end in story:
-        now += pause
-        batches.changed(path)
+@given(st.lists(st.tuples(st.sampled_from("abcde"), ENDS), max_size=40))
+def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, str]]) -> None:
+    """Without exception: a change that comes while an ingest runs, fails or is tried again waits for the next."""
+    pending, now, dirty = Pending(), 0.0, set[str]()
+    for path, end in (*story, *[("a", "ingested")] * 8):
+        pending.changed([path])
         dirty.add(path)
-        if batches.due_at() <= now + 0.2:
-            take(end)
-    while batches.due_at() < float("inf"):
-        take("ingested")
-    assert not dirty or max(len(story), 0) >= MOST_TRIES
+        now += 60.0
+        taken = pending.take(now)
+        if end == "failed":
+            pending.failed(now, taken)
+        else:
+            dirty.difference_update(taken if end == "ingested" else ())
+            pending.ingested(now, 0.1, taken if end == "unread" else ())
+    assert not dirty
 
 
 def test_file_systems_of_other_machines_are_polled() -> None:
@@ -176,48 +150,6 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with watched(tmp_path / "nowhere", tmp_path / "s.duckdb") as watcher:
         assert watcher.process.wait(60) == 3
     assert "no such file or folder" in (tmp_path / "watcher.err").read_text()
-
-
-DYING = """
-import json, os, sys
-
-def say(**what):
-    print(json.dumps(what), flush=True)
-
-say(folders=json.loads(sys.stdin.readline())["paths"])
-for line in sys.stdin:
-    paths = json.loads(line)["paths"]
-    files = [os.path.join(top, name) for path in paths for top, _, names in os.walk(path) for name in names]
-    files += [path for path in paths if os.path.isfile(path)]
-    if any(file.endswith("deadly.json") for file in files):
-        os.kill(os.getpid(), 9)
-    counts = dict.fromkeys(("sources", "accepted", "duplicates", "rejected", "ignored"), len(files))
-    say(counts={**counts, "seconds": 0.0}, ingest=1, notes=files)
-"""
-"""A process that ingests, and is killed by a file."""
-
-
-def test_a_file_that_kills_the_process_costs_no_file_beside_it(tmp_path: Path) -> None:
-    """A watched folder is one path of the first batch: it is taken apart."""
-    logs = tmp_path / "logs"
-    (logs / "deep").mkdir(parents=True)
-    names = ["a.json", "deadly.json", "deep/b.json", "deep/c.json"]
-    for name in names:
-        (logs / name).write_text("{}")
-    wanted, read, said = {str(logs / name) for name in names if "deadly" not in name}, set[str](), list[str]()
-
-    def tell(answer: Answer, _: State) -> None:
-        read.update(answer.notes)
-        said.append(f"{answer.error} {answer.hint}")
-        if wanted <= read and any("left out" in text for text in said):
-            raise KeyboardInterrupt
-
-    command = [sys.executable, "-c", DYING]
-    with pytest.raises(KeyboardInterrupt):
-        Watcher(command, {"paths": [str(logs)]}, str(tmp_path / "runs.duckdb"), 0.1, tell).run()
-    assert read == wanted
-    end = f"the process that ingests was killed by SIGKILL: memory may be short. It is left out until it changes: {logs / 'deadly.json'}"
-    assert end in said
 
 
 def test_what_is_excluded_is_not_ingested_when_it_changes(tmp_path: Path) -> None:

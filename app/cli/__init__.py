@@ -4,5 +4,5 @@
 - `answers`, `claims`, `annotate`, `ingest`, `watch`, `run`, `store`: the other commands
 - `options`: options that commands share (store, filters, format)
 - `output`: where answers and reports go (terminal, standard output, a file); `terminal`: notes on stderr, progress bars, exit codes
-- `doctor`, `watch_worker`: the work behind the commands of these names
+- `doctor`: the work behind the commands of these names
 """
