@@ -204,3 +204,8 @@ def test_a_header_like_that_of_another_program_is_no_run() -> None:
     bare = {name: value for name, value in header().items() if name != "version"}
     assert runs_in(lines(bare).encode()) == ([], [])
     assert len(kept_in(lines(bare | {"modelId": "gpt-5.5"}))) == 1
+
+
+def test_a_session_whose_header_cannot_be_read_costs_no_other() -> None:
+    runs, rejects = runs_in((session() + lines(header() | {"message": {"usage": {"input": "x"}}})).encode())
+    assert ([run.session_id for run in runs], len(rejects)) == ([SESSION], 1)

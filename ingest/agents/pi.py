@@ -284,8 +284,9 @@ class Pi(StreamReader[_Session]):
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if document.value["type"] == "session":
+            header = wire_record(PiLine, document)
             closed = self._close()
-            self._open[None] = _Session(document, header=wire_record(PiLine, document))
+            self._open[None] = _Session(document, header=header)
             return closed
         session = self._open.get(None)
         try:
