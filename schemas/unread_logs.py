@@ -145,6 +145,12 @@ def _cline_api_message(value: dict[str, Any]) -> bool:
     return isinstance(first, dict) and str(first.get("text")).startswith("<task>")
 
 
+def _managed_event(value: dict[str, Any]) -> bool:
+    """Match an event of Anthropic's Managed Agents API, alone or as `raw` of a log."""
+    event = value.get("raw", value)
+    return isinstance(event, dict) and str(event.get("id")).startswith("sevt_")
+
+
 _EXPORT = "`opencode export` writes what is"
 _BEGINNING = 200
 _CLINE = "Cline, Roo Code or Kilo Code"
@@ -177,6 +183,13 @@ UNREAD = (
     UnreadLog("Crush", "Crush's session files", names=("meta", "prompt_tokens"), looks=_crush_session),
     UnreadLog("Crush", "Crush's database", tables=(_OF_CRUSH, _tables("messages", "provider"))),
     UnreadLog(_OPENCODE, "Database of OpenCode before 2025-09", tables=(_OF_CRUSH,)),  # Crush went on with it
+    UnreadLog(
+        "Claude Managed Agents",
+        "Event logs of Claude Managed Agents",
+        frozenset(("session.status_running", "span.model_request_start", "span.model_request_end")),
+        names=("raw",),
+        looks=_managed_event,
+    ),
     UnreadLog(_KIRO, "Kiro's session files", names=("kind",), looks=_kiro_line),
     UnreadLog(_KIRO, "Kiro's states of sessions", names=("session_state",), looks=_has("session_id", "cwd")),
     UnreadLog(_KIRO, "Kiro's chat files", names=("actionId",), looks=_has("executionId", "chat")),

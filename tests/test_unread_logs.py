@@ -47,6 +47,10 @@ LOGS: dict[str, Any] = {
         "started_at": "2026-05-01T12:00:00Z",
         "metadata": {"usage": {"totalCost": 0.1}},
     },
+    "Event logs of Claude Managed Agents": [
+        {"role": "system", "kind": "status_running", "raw": {"id": "sevt_1", "type": "session.status_running"}},
+        {"role": "system", "kind": "end", "raw": {"id": "sevt_2", "type": "span.model_request_end", "model_usage": {"output_tokens": 1}}},
+    ],
     "Crush's session files": {
         "meta": {"id": "a", "uuid": "b", "title": "x", "cost": 0.1, "prompt_tokens": 5, "completion_tokens": 1},
         "messages": [{"role": "user", "parts": []}],
