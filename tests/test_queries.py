@@ -5,8 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, choose, where
 from app.queries.reading import ReadTransaction
@@ -133,6 +135,29 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
         assert "".join(sorted(run_queries.runs(transaction, searched)["run_id"].to_pylist())) == found
         assert run_queries.summary(transaction, searched)["runs"].to_pylist() == [len(found)]
         transaction.end()
+
+
+def test_a_list_that_is_read_in_parts_is_the_same(
+    four_runs: Store,
+    sample_store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also without a cost, with rows that only their id tells apart, a limit, and filters."""
+
+    def lists() -> list[pa.Table]:
+        found = []
+        for limit in (None, 0, 1, 2, 3, 4, 5):
+            for words in ({}, {"min-cost": "2"}, {"search": "nobody wrote this"}):
+                found.append(run_queries.runs(four_runs, choose(words), limit))
+                found.append(run_queries.runs(sample_store, choose(words), limit))
+                found.append(claim_queries.claims(sample_store, choose(words), limit=limit))
+        return found
+
+    at_once = lists()
+    assert [table.num_rows > 3 for table in at_once[:3]] == [True, False, True]
+    for rows in (1, 2, 3):
+        monkeypatch.setattr("app.queries.reading.PART_ROWS", rows)
+        assert lists() == at_once
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, where, where_claims, where_shown
-from app.queries.reading import ReadTransaction, fetch, read_transaction
+from app.queries.reading import ReadTransaction, fetch, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
 
@@ -64,6 +64,8 @@ STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
 _CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
 """Sort order with quantified claims first, because `quantified` follows `qualitative`."""
+_SIZE = "create_sort_key(kind, 'desc nulls last', ratio, 'desc nulls last', run_id, 'asc nulls last', claim_no, 'asc nulls last')"
+"""SQL of a value that sorts claims in this order."""
 
 _ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
@@ -76,7 +78,24 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int
     `--min-confidence` asks for them.
     """
     chosen, parameters = _chosen(filters, kinds)
-    keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
+    with read_transaction(store) as transaction:
+        split = parts(transaction, "claims", _SIZE, chosen.removeprefix("from "), parameters, limit)
+        return on_disk(
+            _with_sentences(
+                transaction,
+                _cut(f"select run_id, claim_no {chosen}{within} order by {_LARGEST_FIRST}", limit),
+                parameters | bounds,
+            )
+            for within, bounds in split
+        )
+
+
+def _with_sentences(
+    transaction: ReadTransaction,
+    keys: str,
+    parameters: Mapping[str, Any],
+) -> pa.Table:
+    """Return the claims of the keys (SQL of `run_id` and `claim_no`), in order."""
     columns = ", ".join(f'"{name}"' for name in CLAIM_COLUMNS)
     sql = f"""
         with wanted as ({keys}),
@@ -86,7 +105,7 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int
         from (select *, {_CAVEAT} from claims) semi join wanted using (run_id, claim_no)
             join about using (run_id) join texts using (run_id)
         order by {_LARGEST_FIRST}"""
-    found = fetch(store, sql, parameters | {"window": WINDOW})
+    found = fetch(transaction, sql, {**parameters, "window": WINDOW})
     said: list[str | None] = []
     for around, start, end in zip(*(found[name].to_pylist() for name in ("around", "start", "end")), strict=True):
         first, length = min(start, WINDOW), end - start

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.queries.filters import FILTERS, NO_FILTERS, SEARCHED, Filters, counted, where
 from app.queries.grouping import UTC_ZONE, Group, groups
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import fetch, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
@@ -106,11 +106,14 @@ def at_places(store: Store, columns: Sequence[str], places: Sequence[int], order
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED) -> pa.Table:
-    """Return runs with RUN_COLUMNS, most expensive first."""
-    condition = where(filters)
-    order = ", ".join(f"{column} desc nulls last" for column in cost_columns(measure))
-    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {order}, run_id"
-    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
+    """Return runs with RUN_COLUMNS, most expensive first. Raises UsageError."""
+    condition, order = where(filters), Order("", cost_columns(measure))
+    listed, chosen = ", ".join(RUN_COLUMNS), f"v_runs where {condition.sql}"
+    end = f"order by {order.sql}" + (f" limit {int(limit)}" if limit is not None else "")
+    with read_transaction(store) as transaction:
+        split = parts(transaction, "runs", order.sort_key, chosen, condition.parameters, limit)
+        queries = ((f"select {listed} from {chosen}{within} {end}", bounds) for within, bounds in split)
+        return on_disk(fetch(transaction, sql, condition.parameters | bounds) for sql, bounds in queries)
 
 
 _RECORDS = """
