@@ -243,6 +243,10 @@ LOGS = {
         meta(uuid7(STARTED, 1), 90, history_mode="paginated", history_base={"thread_id": uuid7(STARTED, 1), "end_ordinal_exclusive": 1}),
         *turn(100, uncached=7, output=2),
     ),
+    "codex_reverted_again": lines(
+        meta(uuid7(STARTED, 1), 190, history_mode="paginated", history_base={"thread_id": uuid7(STARTED, 1), "end_ordinal_exclusive": 1}),
+        *turn(200, uncached=9, output=1)[:-1],
+    ),
 }
 """Logs of three runs: see `test_orders_of_logs`."""
 

@@ -330,6 +330,30 @@ def test_a_reverted_thread_is_one_run_with_its_last_end(store: Store, tmp_path: 
     assert (run["started_at"], run["ended_at"]) == (STARTED.replace(microsecond=0), STARTED + timedelta(seconds=103))
 
 
+@pytest.mark.parametrize("order", ["abc", "cab", "bca", "cba"])
+def test_of_several_revisions_the_newest_is_the_end(order: str, store: Store, tmp_path: Path) -> None:
+    """Even a short one; of one revision the longest file."""
+
+    def revised(seconds: float, *replies: str) -> str:
+        own: list[Line] = []
+        for number, reply in enumerate(replies):
+            one = turn(seconds + 10 * number, uncached=17 + number, read=100, output=11)
+            one[6]["payload"]["last_agent_message"] = reply
+            own += one
+        return page(MAIN, seconds, *own)
+
+    texts = {
+        "a": revised(100, "It is 2x faster.", "It is 3x faster.", "It is 4x faster."),
+        "b": revised(200, "It is 5x faster."),
+        "c": revised(200, "It is 5x faster.", "It is 6x faster."),
+    }
+    for name in order:
+        (tmp_path / f"{name}.jsonl").write_text(texts[name])
+        ingest_paths(store, tmp_path / f"{name}.jsonl")
+    [run] = runs_in_store(store)
+    assert (run["claimed_speedup"], run["ended_at"]) == (6, STARTED + timedelta(seconds=213))
+
+
 @pytest.mark.parametrize("first", [4, "4"])
 def test_a_subagent_says_which_line_is_its_first(first: int | str) -> None:
     child = meta(CHILD, 100, parent_thread_id=MAIN, subagent_history_start_ordinal=first)

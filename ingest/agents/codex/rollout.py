@@ -49,6 +49,8 @@ from schemas.wire.codex import CodexUsage, Compacted, EventMessage, ItemComplete
 
 RECORDS_KEPT = 64
 """Maximum number of usage records remembered in a file with totals: that of a compaction comes just before it."""
+_LINES_A_SECOND = 100_000
+"""Weight of a second of a later part's age beside its lines. 115 days of them are one rank."""
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _LONGEST_NUMBER = 18
 
@@ -281,7 +283,8 @@ class _Session(OpenRun):
     """A session.
 
     `origin`: the session that it continues, with copies of its lines or without; `is_fork`: whether it is declared as a fork. `own_from`:
-    number of its first own line, if known. `is_later_part`: it continues a file of its own thread. `copying`: the lines are copies;
+    number of its first own line, if known. `is_later_part`: it continues a file of its own thread,
+    begun when that was `age_s` seconds old. `copying`: the lines are copies;
     `dated`: that is certain. `total`: the last running total, logged as `last_total`.
     """
 
@@ -290,6 +293,7 @@ class _Session(OpenRun):
     is_fork: bool = False
     own_from: int | None = None
     is_later_part: bool = False
+    age_s: int = 0
     copying: bool = False
     dated: bool = False
     lines: int = 0
@@ -474,7 +478,7 @@ class _Session(OpenRun):
             "agent": TRAE_CLI.key if is_trae else CODEX.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 4 + self.is_later_part if has_counts else 1,  # the end of a thread is in its later part
-            "lines": self.lines,
+            "lines": self.age_s * _LINES_A_SECOND + min(self.lines, _LINES_A_SECOND - 1) if self.age_s else self.lines,
             "agent_version": meta.cli_version,
             "session_id": meta.id,
             "parent_session_id": _parent(meta),
@@ -626,6 +630,9 @@ class CodexRollout(StreamReader[_Session]):
                 session.origin, session.copying, session.dated, session.own_from = parent or base.thread_id or meta.id, False, True, 0
                 session.is_later_part = parent is None or base.thread_id == meta.id
                 session.started_at = time_of_uuid(meta.id) or session.started_at
+                written_at = event_time(document.value.get("timestamp"))
+                if session.is_later_part and session.started_at and written_at:  # the newest one counts, even if it is short
+                    session.age_s = max(0, int((written_at - session.started_at).total_seconds()))
             self._open[None] = session
         session.note_stamp(document.value)
         return closed
