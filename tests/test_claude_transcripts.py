@@ -288,7 +288,7 @@ def test_damage_that_loses_nothing(content: bytes) -> None:
     [
         (WHOLE + OTHER[:200], ["msg_a"], f"line 2, byte {len(WHOLE)}: truncated"),
         (WHOLE[:250] + b"\n" + OTHER, ["msg_b"], "line 1, byte 0: truncated"),
-        (WHOLE[:250] + OTHER, ["msg_b"], "line 1, byte 0: truncated"),
+        (WHOLE[:250] + OTHER + WHOLE, ["msg_a"], "line 1, byte 0: not_json"),
         (b"[1]\n" + WHOLE + OTHER[:300] + b"\n", ["msg_a"], f"line 3, byte {len(WHOLE) + 4}: truncated"),
     ],
     ids=["at the end", "in the middle", "with the next one behind it", "among other values"],

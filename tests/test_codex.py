@@ -384,7 +384,7 @@ def test_the_model_is_that_of_the_moment(store: Store, tmp_path: Path) -> None:
         rows = connection.sql("select model_id, output_tokens from model_usage order by 1").fetchall()
     assert rows == [("gpt-5.2", 90), ("gpt-5.4", 90), ("gpt-5.4-mini", 90)]
     [run] = read_log(lines(*opened(model=None), *worked()))
-    assert run["model"] == "gpt-5.5"
+    assert run["models"] == ("gpt-5.5",)
 
 
 def test_the_total_of_a_fork_begins_with_that_of_its_parent() -> None:

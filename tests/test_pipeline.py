@@ -139,7 +139,7 @@ SYSTEM, ASSISTANT = {"type": "system", "subtype": "init"}, {"type": "assistant"}
 
 COUNTED = {
     "twice": (record_text(uuid="1") + "\n" + record_text(uuid="1"), (2, 1, 1, 0, 0)),
-    "a stream": ("\n".join(map(json.dumps, [SYSTEM, ASSISTANT, record(uuid="2"), {"type": "user"}])) + "\n{cut", (5, 1, 0, 1, 3)),
+    "a stream": ("\n".join(map(json.dumps, [SYSTEM, ASSISTANT, record(uuid="2"), {"type": "user"}])) + '\n{"cut', (5, 1, 0, 1, 3)),
     "a bad one": ("\n".join([record_text(uuid="a"), record_text(uuid="b", total_cost_usd="1"), record_text(uuid="c")]), (3, 2, 0, 1, 0)),
     "a broken line alone": ('{"speedup": 1.5}\n{"speed', (1, 0, 0, 0, 1)),
     "a broken line beside a run": (record_text(uuid="3") + '\n{"speedup": 1.5}\n{"speed', (3, 1, 0, 1, 1)),

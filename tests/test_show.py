@@ -74,8 +74,8 @@ def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_t
     for words in ("  Starred ", "  Note                  warm cache\n", "  Excluded ", "  Reason for exclusion  wrong model\n"):
         assert words in said
     for chosen, heading, told in (
-        (("--starred", "--excluded", "all"), "Note", "warm cache"),
-        (("--excluded", "only"), "Reason for", "wrong model"),
+        (("--starred", "--excluded", "all"), "Note", "warm"),
+        (("--excluded", "only"), "Reason for", "wrong"),
     ):
         listed = CliRunner().invoke(cli, ["runs", *chosen, "--db", sample_store.location], env={"COLUMNS": "80"}).stdout
         assert heading in listed, listed

@@ -183,19 +183,6 @@ def test_memory_that_does_not_suffice_is_told_as_such(sample_store: Store) -> No
     assert raised.value.hint == "Memory is short: ingest fewer files at a time."
 
 
-def test_rebuild_mends_a_record_as_reading_did(store: Store, tmp_path: Path) -> None:
-    """Wherever a log broke the line of a record in two, within a name too."""
-    for number in range(40):
-        text = record_text(uuid=f"u{number}", session_id=f"s{number}")
-        at = 20 + number * (len(text) - 40) // 40
-        (tmp_path / f"{number}.log").write_text(f"{text[:at]}\n[2025-11-30T17:40:06.201Z] [INFO] {text[at:]}\n")
-    ingest_paths(store, *tmp_path.glob("*.log"))
-    before = everything(store)
-    assert before["runs"].num_rows == 40
-    rebuild(store)
-    assert everything(store) == before
-
-
 @pytest.mark.slow
 def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: Store) -> None:
     with sample_store.writing() as writer:

@@ -100,7 +100,7 @@ def test_a_relative_name_may_be_another_file(store: Store, tmp_path: Path, monke
 
 def test_a_file_with_rejects_is_read_again_on_request(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "log.json"
-    write(path, RECORD + b'\n{"type":"result","total_cost_usd":"x"}\n')
+    write(path, RECORD + b'\n{"type":"result","subtype":"success","total_cost_usd":"x"}\n')
     ingest_paths(store, path)
     assert is_known(store, path)
     [report] = ingest(read_paths([path]), store, Options(retry_rejects=True)).sources

@@ -213,7 +213,10 @@ def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Sto
     assert dict(found.undated) == {"responses": 1, "runs": 1}
     period = Request(choose({"since": "2026-02"}))
     assert usage(store, period).total["responses"].to_pylist() == [1]
-    assert "1 response and 1 run without a recorded time are in no period and left out." in answer(store, period).note
+    assert (
+        "1 response and 1 run without a recorded time are in no period and left out: 1 run without a date ($0.2500)."
+        in answer(store, period).note
+    )
 
 
 def test_filters_choose_runs_and_a_period_chooses_responses(tmp_path: Path, store: Store) -> None:

@@ -42,7 +42,7 @@ _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _EVENT = re.compile(EVENT_START.pattern.encode())
-_PREFIX = r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}Z )'
+_PREFIX = r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}(?:Z|[+-]\d\d:\d\d) )'
 """What `docker compose logs` and GitHub Actions write before each line."""
 _LINE_PREFIX = re.compile(rf"^{_PREFIX}", re.MULTILINE)
 _OBJECT_START = re.compile(rf'\{{(?:[ \t\r\n]{{0,1000}}+["}}]|\r?\n{_PREFIX}[ \t]*["}}])'.encode())
@@ -335,9 +335,14 @@ class Scanner:
         if self._in_torn:
             return self._after_line(start, stopped), None
         self._in_torn = begins_line and "\n" in text[:at]
+        # the marks of a document of several lines may be behind a long text
+        marked_to = at + 2 if self._in_torn else min(at + 2, MARK_SEARCHED)
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
-        is_reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
+        has_mark = RECORD_MARK.search(text, 0, marked_to) is not None
+        is_reported = certain or has_mark
         span = self._complaint(start, found) if is_reported or was_blank else None
+        if span and has_mark:
+            span = span._replace(has_marks=True)
         if not is_reported:
             self.first_broken, span, self.noise = self.first_broken or span, None, True
         return self._after_line(start, stopped) if is_reported or "\n" in text[:at] else min(stopped, len(window.data)), span

@@ -12,7 +12,6 @@ import pytest
 from ingest.agents.claude_code.results import MOST_MODELS
 from ingest.findings.summary_facts import READ_CHARACTERS
 from ingest.pipeline import Options, ingest
-from ingest.sources import scanner
 from ingest.sources.archives import MOST_NAMED, members
 from ingest.sources.contents import read
 from ingest.sources.document import Document
@@ -50,16 +49,6 @@ def test_d9_braces_that_begin_no_object_are_passed_over_at_once() -> None:
     """40 MB of them took over 120 seconds; two megabytes would take 12 where each is looked at."""
     contents = read(Source("x", b'{"' * 1_000_000))
     assert not [part for part in contents if isinstance(part, Unreadable) and part.certain]
-
-
-def test_d9_behind_too_many_broken_objects_whole_lines_are_read_and_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanner, "MOST_BROKEN", 100)
-    monkeypatch.setattr("ingest.sources.contents.MOST_BROKEN", 100)
-    parts = list(read(Source("x", ('x {"a":1 ' * 200 + "\n{cut\n" + record_text() + "\n").encode(), None)))
-    assert [part.value["num_turns"] for part in parts if isinstance(part, Document)] == [3]
-    [told] = [part for part in parts if isinstance(part, Unreadable) and part.reason is RejectReason.TOO_MUCH]
-    assert "more than 100 broken JSON objects" in told.detail
-    assert "1 other lines" in told.detail
 
 
 def test_d9_members_that_share_their_bytes_are_read_once_and_named() -> None:

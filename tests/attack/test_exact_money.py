@@ -65,8 +65,6 @@ SHAPES: dict[str, Callable[[str], str]] = {
     "in a wrapper": lambda text: f'{{"log": {{"data": [{text}]}}}}',
     "in a string": lambda text: json.dumps({"output": f"done {text} bye"}),
     "in a wrapper in a string": lambda text: json.dumps({"output": f'{{"log": {text}}}'}),
-    "with a comment": lambda text: text.replace('"num_turns"', '\n// of the log\n"num_turns"'),
-    "in a wrapper with a comment": lambda text: f'{{"log": {{"data": [{text}]}}}}'.replace('"num_turns"', '\n// of the log\n"num_turns"'),
     "with a raw control": lambda text: text.replace("Done.", "Do\x02ne."),
     "with half a pair": lambda text: text.replace("Done.", "\\ud800"),
     "under a former name": lambda text: text.replace('"total_cost_usd"', '"total_cost_usd": null, "cost_usd"'),

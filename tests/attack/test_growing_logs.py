@@ -242,7 +242,7 @@ def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
 def test_d1_a_line_half_written_is_no_reject_once_it_is_whole(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     whole = lines("a", "b", "c")
-    bad = '{"type": "result", "num_turns": "many"}\n'
+    bad = '{"type": "result", "subtype": "success", "num_turns": "many"}\n'
     log.write_text(bad + whole[:-100])
     first = ingest(read_paths([log]), store, HERE)
     assert counts(first) == (4, 2, 0, 2, 0)

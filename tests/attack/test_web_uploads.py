@@ -76,7 +76,7 @@ def test_d7_nobody_uploads_before_the_sign_in(tmp_path: Path) -> None:
 
 def signed_in(address: str, email: str) -> dict[str, str]:
     """The cookie of somebody whom the provider has signed in."""
-    who = json.dumps({"origin": address, "is_logged_in": True, "email": email})
+    who = json.dumps({"origin": address, "is_logged_in": True, "email": email, "email_verified": True})
     return {"_streamlit_user": create_signed_value(SECRET, "_streamlit_user", who).decode()}
 
 

@@ -54,6 +54,18 @@ _JSON: Mapping[str, Any] = {
     "harbor": {"reward": 0.5, "correct": True, "speedup": 2.5, "metric": 4.5, "baseline": 9.0, "reference": 3.0, "error": None},
     "hyperfine": {"results": [_HYPERFINE | {"times": [0.25, 0.75], "exit_codes": [0, None], "parameters": {"size": "8"}}]},
     "k6": test_measure_load.K6_NEW,
+    "kernelbench_evaluation": {
+        "1": [
+            {
+                "sample_id": 0,
+                "compiled": True,
+                "correctness": True,
+                "runtime": 2.5,
+                "metadata": {"hardware": "L4"},
+                "runtime_stats": {"std": 0.5},
+            }
+        ]
+    },
     "pyperf": {"benchmarks": [{"metadata": {"name": "sum"}, "runs": [_PYPERF]}], "metadata": {"hostname": "box"}, "version": "1.0"},
     "pytest-benchmark": test_measure_functions.pytest_json(
         {"name": "test_pack", "params": {"size": 8}, "stats": test_measure_functions.stats(data=[0.25, 0.25, 0.5, 1.0])}
