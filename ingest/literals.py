@@ -1,7 +1,10 @@
-"""Searches of texts, each made ready at its first use: a regular expression, and many literals at once.
+"""Searches of texts, each made ready at its first use.
 
-Many literals in one pass (Aho-Corasick) take 7 µs for a text of 3,000 characters; a dozen `str.find` take four times that. Up to 64
-literals of three or more characters take 3 µs, since the library then skips most of the text with vector instructions.
+A regular expression, and many literals at once.
+
+Many literals in one pass (Aho-Corasick) take 7 µs for a text of 3,000 characters; a dozen
+`str.find` take four times that. Up to 64 literals of three or more characters take 3 µs, since the
+library then skips most of the text with vector instructions.
 """
 
 from __future__ import annotations
@@ -16,7 +19,10 @@ _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub
 
 
 class _Pattern:
-    """A regular expression that is compiled at its first use: most texts need few of them, and compiling all takes a fifth of a second."""
+    """A regular expression that is compiled at its first use.
+
+    Most texts need few of them, and compiling all takes a fifth of a second.
+    """
 
     def __init__(self, expression: str, flags: int = 0) -> None:
         self._expression, self._flags = expression, flags
@@ -37,7 +43,9 @@ else:
 
 
 MANY_TEXTS = 4_000
-"""From so many texts on the faster automaton pays: it takes 30 ms to build instead of 5, and searches in half the time."""
+"""From so many texts on the faster automaton pays: it takes 30 ms to build instead of 5, and
+searches in half the time.
+"""
 
 _BUILT_AT = {0: Implementation.ContiguousNFA, MANY_TEXTS: Implementation.DFA}
 
@@ -45,7 +53,8 @@ _BUILT_AT = {0: Implementation.ContiguousNFA, MANY_TEXTS: Implementation.DFA}
 class LiteralSearch:
     """Finds all literals of a list in texts. A match names its literal by its index.
 
-    Of overlapping matches the one that ends first is reported; with `leftmost`, faster for few literals, the one that begins first.
+    Of overlapping matches the one that ends first is reported; with `leftmost`, faster for few
+    literals, the one that begins first.
     """
 
     def __init__(self, words: Sequence[str], *, leftmost: bool = False) -> None:
@@ -54,11 +63,18 @@ class LiteralSearch:
         self._texts = 0
 
     def find(self, text: str, *, overlapping: bool = False) -> list[tuple[int, int, int]]:
-        """Return (index of the literal, start, end) of every match, by their ends; with `overlapping`, also those inside another."""
+        """Return (index of the literal, start, end) of every match, by their ends.
+
+        With `overlapping`, also those inside another.
+        """
         if self._texts in _BUILT_AT:
-            self._automaton = AhoCorasick(self.words, matchkind=self._kind, implementation=_BUILT_AT[self._texts])
+            self._automaton = AhoCorasick(
+                self.words, matchkind=self._kind, implementation=_BUILT_AT[self._texts]
+            )
         self._texts += 1
         try:
             return self._automaton.find_matches_as_indexes(text, overlapping)
         except UnicodeEncodeError:  # an unpaired surrogate, which UTF-8 cannot encode
-            return self._automaton.find_matches_as_indexes(re.sub("[\ud800-\udfff]", "\ufffd", text), overlapping)
+            return self._automaton.find_matches_as_indexes(
+                re.sub("[\ud800-\udfff]", "\ufffd", text), overlapping
+            )

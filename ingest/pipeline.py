@@ -1,10 +1,13 @@
-"""The path of data: sources → documents → reader → wire record → strict rows → spool → one transaction.
+"""The path of data: sources → documents → reader → wire record → rows → spool → transaction.
 
-What only new sources need (readers, workers, the commit) is imported when the first one comes: otherwise an ingest that finds nothing new
-would take twice as long.
+The rows are strict; there is one transaction.
 
-Always true: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or the same record
-again change nothing, and the content of the store does not depend on the order, the batches or the repetition of logs.
+What only new sources need (readers, workers, the commit) is imported when the first one comes:
+otherwise an ingest that finds nothing new would take twice as long.
+
+Always true: documents = accepted + duplicates + rejected + ignored, for each source and in total.
+The same bytes or the same record again change nothing, and the content of the store does not depend
+on the order, the batches or the repetition of logs.
 """
 
 from __future__ import annotations
@@ -29,7 +32,14 @@ from ingest.reading.known_sources import Superseded, drop_superseded, known_sour
 from ingest.reading.tasks import Settings, Task, TaskPlanner, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
-from ingest.store.ingests import Origin, measures_are_new, next_ingest, note_found, note_ingest, price_id
+from ingest.store.ingests import (
+    Origin,
+    measures_are_new,
+    next_ingest,
+    note_found,
+    note_ingest,
+    price_id,
+)
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult
 from ingest.system.files import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason, TachographError
@@ -41,22 +51,27 @@ if TYPE_CHECKING:
     from schemas.rows.source import RejectRow
 
 MANY_TASKS = 4
-"""Workers are started from so many tasks on. Two cores then read as fast as one, even where workers are spawned, which takes a second (34
-MB in lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
+"""Workers are started from so many tasks on. Two cores then read as fast as one, even where workers
+are spawned, which takes a second (34 MB in lines: 3.5 s against 4.0; 4,000 files: 3.4 s against
+3.2). With more tasks, or more cores, they win.
+"""
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
+    """How to ingest. `jobs`: processes that read (default: the cores).
 
-    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`). `origin`: who ingests, and by what.
-    `trust_file_times`: the modification time of a file is the date of a run without another one; `trusted_since`: that of files which
-    changed then or later. `path_zone`: the IANA name of the zone of
-    times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: properties of all measurements of the ingest
-    (`ingest.measurements.given`). Without `keeps_text`, texts of records are dropped (`ingest.agents.textless`). `prepare`: called once,
-    before the first new source is read.
+    `prices`: a price file for the store from now on.
+
+    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`).
+    `origin`: who ingests, and by what. `trust_file_times`: the modification time of a file is the
+    date of a run without another one; `trusted_since`: that of files which changed then or later.
+    `path_zone`: the IANA name of the zone of times in paths; empty: that of the earlier ingest of a
+    file, else UTC. `measure`: properties of all measurements of the ingest
+    (`ingest.measurements.given`). Without `keeps_text`, texts of records are dropped
+    (`ingest.agents.textless`). `prepare`: called once, before the first new source is read.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -87,7 +102,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """The counts of one source. `known`: its bytes were read before. `run_ids` and `rejects`: the first SHOWN of them."""
+    """The counts of one source. `known`: its bytes were read before.
+
+    `run_ids` and `rejects`: the first SHOWN of them.
+    """
 
     name: str
     source_id: str
@@ -109,9 +127,12 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed.
+    """The counts of all sources of one ingest. `seconds`: wall time.
 
-    `ingest_id`: its number in the list of ingests, None if nothing changed. `hidden_loops`: copies and versions of other loops.
+    `superseded`: sources whose old rejects were removed.
+
+    `ingest_id`: its number in the list of ingests, None if nothing changed. `hidden_loops`: copies
+    and versions of other loops.
     """
 
     sources: tuple[SourceReport, ...] = ()
@@ -154,7 +175,11 @@ class IngestReport:
     def unread(self) -> Counter[str]:
         """Number of sources that are logs of unsupported agents, by agent."""
         details = ({reject.detail for reject in source.rejects} for source in self.sources)
-        return Counter(agent for told in details for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL})
+        return Counter(
+            agent
+            for told in details
+            for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL}
+        )
 
     def counts(self) -> dict[str, int]:
         """Return the number of sources, and the total of each count."""
@@ -171,9 +196,12 @@ def ingest(
     options: Options = Options(),
     on_progress: Callable[[Progress], None] | None = None,
 ) -> IngestReport:
-    """Read the sources and write what is new in one transaction. `on_progress` is called as reading goes on.
+    """Read the sources and write what is new in one transaction.
 
-    A source that cannot be opened is reported, and the others are read. If none can be opened, no store is made.
+    `on_progress` is called as reading goes on.
+
+    A source that cannot be opened is reported, and the others are read. If none can be opened, no
+    store is made.
     """
     started, started_at = time.monotonic(), datetime.now(UTC)
     unreadable: list[InputUnreadable] = []
@@ -189,7 +217,11 @@ def ingest(
         zones=known.zones,
         keeps_text=options.keeps_text,
     )
-    with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
+    with suppress(
+        OSError
+        # removes temporary folders of killed processes; without one, only a source that needs it
+        # fails
+    ):
         temporary_folder()
     said_beside = _SaidAboutMeasurements(options.measure)
     results: list[ReadResult] = []
@@ -211,22 +243,42 @@ def ingest(
         results += known.members(results)
         broken = {result.key.reading: result.unreadable for result in results if result.unreadable}
         unreadable += broken.values()
-        results = [result for result in results if result.key.reading not in broken]  # all of a file with one unreadable portion
+        results = [
+            result for result in results if result.key.reading not in broken
+        ]  # all of a file with one unreadable portion
         said, restamped = said_beside.by_source(results), known.restamped(results)
-        asks = bool(options.labels or options.prices or options.retry_rejects or said or restamped or store.has_leftovers)
+        asks = bool(
+            options.labels
+            or options.prices
+            or options.retry_rejects
+            or said
+            or restamped
+            or store.has_leftovers
+        )
         if asks or any(not result.known or result.begins_with for result in results):
             written = _written(store, spool, results, options, started_at, said, restamped)
-        elif results:  # all is known: the store is not opened for writing, which takes longer and locks it
+        elif (
+            results
+        ):  # all is known: the store is not opened for writing, which takes longer and locks it
             with store.reading() as connection:
                 stored = source_counts(connection, [result.source_id for result in results])
             written = IngestReport(_reports(results, {}, stored, {}))
         else:
             written = IngestReport()
     seconds = time.monotonic() - started
-    return IngestReport(written.sources, tuple(unreadable), seconds, written.superseded, written.ingest_id, written.hidden_loops)
+    return IngestReport(
+        written.sources,
+        tuple(unreadable),
+        seconds,
+        written.superseded,
+        written.ingest_id,
+        written.hidden_loops,
+    )
 
 
-def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
+def _readable(
+    sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]
+) -> Iterator[Source]:
     """Yield the sources that can be opened, without files of the store itself."""
     for source in sources:
         if isinstance(source, InputUnreadable):
@@ -235,7 +287,9 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: Path, options: Options) -> Iterator[list[ReadResult]]:
+def _read(
+    tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: Path, options: Options
+) -> Iterator[list[ReadResult]]:
     """Yield the results of all sources, from worker processes if there are enough tasks."""
     first: list[Task] = []
     for task in tasks:
@@ -250,8 +304,12 @@ def _read(tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: P
     options.prepare()
     jobs = (options.jobs or os.cpu_count() or 1) if len(first) == MANY_TASKS else 1
     first.reverse()
-    waiting = (first.pop() for _ in range(len(first)))  # each may have megabytes of files in memory, which are not kept
-    is_main_thread = threading.current_thread() is threading.main_thread()  # time and memory are bounded only there (ingest.system.bounds)
+    waiting = (
+        first.pop() for _ in range(len(first))
+    )  # each may have megabytes of files in memory, which are not kept
+    is_main_thread = (
+        threading.current_thread() is threading.main_thread()
+    )  # time and memory are bounded only there (ingest.system.bounds)
     if jobs > 1 or not is_main_thread:
         yield from work_in_processes(chain(waiting, tasks), settings, spool, jobs)
     else:
@@ -267,7 +325,10 @@ class _SaidAboutMeasurements:
         self._by_name: dict[str, dict[str, str]] = {}
 
     def noted(self, sources: Iterator[Source]) -> Iterator[Source]:
-        """Yield the sources, and malformed property files to be rejected; collects the properties of well-formed ones."""
+        """Yield the sources, and malformed property files to be rejected.
+
+        Collects the properties of well-formed ones.
+        """
         seen = set()
         for source in sources:
             if source.path and not source.temporary:
@@ -281,9 +342,17 @@ class _SaidAboutMeasurements:
                     yield Source.of_file(str(path), path, path.stat())
 
     def by_source(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
-        """Return source_id → property by key. A file beside an archive applies to its members, unless the archive has its own."""
-        outside = ((result, self._by_name.get(result.name.partition("!")[0], {})) for result in results)
-        by_source = {result.source_id: {**said, **result.measures, **self._everywhere} for result, said in outside}
+        """Return source_id → property by key.
+
+        A file beside an archive applies to its members, unless the archive has its own.
+        """
+        outside = (
+            (result, self._by_name.get(result.name.partition("!")[0], {})) for result in results
+        )
+        by_source = {
+            result.source_id: {**said, **result.measures, **self._everywhere}
+            for result, said in outside
+        }
         return {source_id: said for source_id, said in by_source.items() if said}
 
 
@@ -296,41 +365,87 @@ def _written(
     measures: Mapping[str, Mapping[str, str]],
     restamped: Mapping[str, int],
 ) -> IngestReport:
-    """Commit the spool and the row of the ingest, in one transaction. An ingest that changed nothing has no row.
+    """Commit the spool and the row of the ingest, in one transaction.
 
-    If a source makes the commit fail, it is rolled back, that source is found by halving and rejected, and all others are committed.
-    `measures`: source_id → properties of its measurements. `restamped`: source_id → time of files that were only touched.
+    An ingest that changed nothing has no row.
+
+    If a source makes the commit fail, it is rolled back, that source is found by halving and
+    rejected, and all others are committed. `measures`: source_id → properties of its measurements.
+    `restamped`: source_id → time of files that were only touched.
     """
     from ingest.store.commit import commit
 
     labels, template = dict(options.labels), options.template.text if options.template else None
-    parts: list[IngestReport] = []  # what transactions before this one wrote of the same ingest: none, unless a commit failed
+    parts: list[
+        IngestReport
+        # what transactions before this one wrote of the same ingest: none, unless a commit failed
+    ] = []
 
     def transaction(some: Sequence[ReadResult], writer: Writer) -> IngestReport:
-        number = next((part.ingest_id for part in parts if part.ingest_id is not None), None) or next_ingest(writer.connection)
+        number = next(
+            (part.ingest_id for part in parts if part.ingest_id is not None), None
+        ) or next_ingest(writer.connection)
         writer.who = options.origin.who
-        done = commit(writer, spool, some, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
-        said = {result.source_id: measures[result.source_id] for result in some if result.source_id in measures}
+        done = commit(
+            writer,
+            spool,
+            some,
+            number,
+            labels=labels,
+            replace=options.retry_rejects,
+            prices=options.prices,
+        )
+        said = {
+            result.source_id: measures[result.source_id]
+            for result in some
+            if result.source_id in measures
+        }
         is_measured = measures_are_new(writer.connection, said)
         superseded = drop_superseded(writer, some, number, retried=options.retry_rejects)
-        stored = source_counts(writer.connection, [result.source_id for result in some if result.known])
+        stored = source_counts(
+            writer.connection, [result.source_id for result in some if result.known]
+        )
         restamp(writer.connection, restamped)
         reports = _reports(some, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
-            counts = IngestReport((*chain.from_iterable(part.sources for part in parts), *reports)).counts()
-            price_file = price_id(options.prices.text) if options.prices and done.has_new_prices else None
-            columns = {"path_template": template, "path_tz": options.path_zone or None, "price_file": price_file}
+            counts = IngestReport(
+                (*chain.from_iterable(part.sources for part in parts), *reports)
+            ).counts()
+            price_file = (
+                price_id(options.prices.text) if options.prices and done.has_new_prices else None
+            )
+            columns = {
+                "path_template": template,
+                "path_tz": options.path_zone or None,
+                "price_file": price_file,
+            }
             note_found(writer.connection, number, has_measures=bool(said))
-            note_ingest(writer, number, started_at, options.origin, counts, labels=dict(sorted(labels.items())), **columns)
+            note_ingest(
+                writer,
+                number,
+                started_at,
+                options.origin,
+                counts,
+                labels=dict(sorted(labels.items())),
+                **columns,
+            )
         writer.is_needless = not (has_changed or restamped)
         logs = [report for report in reports if report.loops]
         shown = shown_loops(writer.connection, [log.source_id for log in logs]) if logs else 0
         hidden = sum(log.loops for log in logs) - shown
-        return IngestReport(reports, superseded=superseded, ingest_id=number if has_changed else None, hidden_loops=hidden)
+        return IngestReport(
+            reports,
+            superseded=superseded,
+            ingest_id=number if has_changed else None,
+            hidden_loops=hidden,
+        )
 
     def write(some: Sequence[ReadResult]) -> None:
-        """Commit the results, or each half by itself if that fails. Raises the error if even the reject of a single source fails."""
+        """Commit the results, or each half by itself if that fails.
+
+        Raises the error if even the reject of a single source fails.
+        """
         try:
             parts.append(store.write(partial(transaction, some)))
         except TachographError:
@@ -338,7 +453,11 @@ def _written(
         except Exception as error:
             readings = list(dict.fromkeys(result.key.reading for result in some))
             if len(readings) <= 1:
-                parts.append(store.write(partial(transaction, [_refused(some, spool, error)] if some else [])))
+                parts.append(
+                    store.write(
+                        partial(transaction, [_refused(some, spool, error)] if some else [])
+                    )
+                )
                 return
             first = set(readings[: len(readings) // 2])
             write([result for result in some if result.key.reading in first])
@@ -348,7 +467,11 @@ def _written(
     if len(parts) == 1:
         return parts[0]
     return IngestReport(
-        tuple(sorted(chain.from_iterable(part.sources for part in parts), key=lambda source: source.name)),
+        tuple(
+            sorted(
+                chain.from_iterable(part.sources for part in parts), key=lambda source: source.name
+            )
+        ),
         superseded=Superseded(
             tuple(chain.from_iterable(part.superseded.changed for part in parts)),
             tuple(chain.from_iterable(part.superseded.grown for part in parts)),
@@ -359,25 +482,43 @@ def _written(
 
 
 def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> ReadResult:
-    """Return the result of a source that the store refuses, and spool the reject. `parts`: the results of its readings."""
+    """Return the result of a source that the store refuses, and spool the reject.
+
+    `parts`: the results of its readings.
+    """
     from ingest.store.spool import SpoolWriter
 
     first = parts[0]
     key = PortionKey(f"{first.key.reading}.refused")
     result = ReadResult(
-        key, first.source_id, first.name, first.bytes, first.bytes, container=first.container, modified_ns=first.modified_ns
+        key,
+        first.source_id,
+        first.name,
+        first.bytes,
+        first.bytes,
+        container=first.container,
+        modified_ns=first.modified_ns,
     )
     writer = SpoolWriter(spool, key.reading)
-    what = f"the store does not take what was read of it ({type(error).__name__}: {str(error).partition(chr(10))[0]}): please report it"
+    what = (
+        f"the store does not take what was read of it ({type(error).__name__}: "
+        f"{str(error).partition(chr(10))[0]}): please report it"
+    )
     writer.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.READER_DEFECT, what))
     writer.flush()
     return result
 
 
 def _reports(
-    results: Sequence[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
+    results: Sequence[ReadResult],
+    accepted: Mapping[str, int],
+    stored: dict[str, dict[str, Any]],
+    measures: Mapping[str, Mapping[str, str]],
 ) -> tuple[SourceReport, ...]:
-    """Return the counts of each source, by name. `accepted`: by reading; `stored`: the counts of known sources by their id."""
+    """Return the counts of each source, by name.
+
+    `accepted`: by reading; `stored`: the counts of known sources by their id.
+    """
     readings: dict[str, list[ReadResult]] = defaultdict(list)
     for result in results:
         readings[result.key.reading].append(result)
@@ -385,12 +526,18 @@ def _reports(
     for reading, parts in sorted(readings.items(), key=lambda item: (item[1][0].name, item[0])):
         first = parts[0]
         if first.known:
-            found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
+            found = stored.get(
+                first.source_id
+            )  # another ingest may have read it grown meanwhile, and dropped its rejects
             counts = found | {"kind": FileKind(found["kind"])} if found else {}
             reports.append(SourceReport(first.name, first.source_id, known=True, **counts))
             continue
         is_said = says_variant(measures.get(first.source_id, {}))
-        rejects = (row.completed({"source_id": first.source_id}) for result in parts for row in result.rejects)
+        rejects = (
+            row.completed({"source_id": first.source_id})
+            for result in parts
+            for row in result.rejects
+        )
         reports.append(
             SourceReport(
                 name=first.name,

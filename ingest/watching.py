@@ -1,6 +1,7 @@
 """Watching files: changed paths, when each may be ingested, and the one watcher of a store.
 
-`watchfiles` listens to the file system and gathers changes until they pause; where events are missing, it polls.
+`watchfiles` listens to the file system and gathers changes until they pause; where events are
+missing, it polls.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ WATCHING = ".watching"
 """Suffix of the watcher's lock file."""
 
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Pauses after one, two … failures in a row; an unreadable file is tried as often before its next change."""
+"""Pauses after one, two … failures in a row; an unreadable file is tried as often before its next
+change.
+"""
 
 LONGEST_REST_SECONDS = 10.0
 
@@ -32,7 +35,9 @@ NET_SECONDS = 600.0
 """Everything is ingested again so long after a change: a full queue of the kernel loses events."""
 
 UNSETTLED_SECONDS = 2.5
-"""A file that changed this recently is ingested twice while polling, which compares times by the second."""
+"""A file that changed this recently is ingested twice while polling, which compares times by the
+second.
+"""
 
 WITHOUT_EVENTS = frozenset(
     [
@@ -82,13 +87,18 @@ class Pending:
 
     def take(self, now: float) -> list[str]:
         """Return and forget the paths that are due, oldest change first."""
-        taken = [path for path, at in self._due.items() if at <= now] if now >= self._not_before else []
+        taken = (
+            [path for path, at in self._due.items() if at <= now] if now >= self._not_before else []
+        )
         for path in taken:
             del self._due[path]
         return taken
 
     def ingested(self, now: float, seconds: float, unread: Iterable[str] = ()) -> None:
-        """Rest as long as a long ingest took, since each reading of a growing transcript may take seconds; retry unread files."""
+        """Rest as long as a long ingest took; retry unread files.
+
+        Each reading of a growing transcript may take seconds.
+        """
         self._failures = 0
         self._not_before = now + (min(seconds, LONGEST_REST_SECONDS) if seconds >= 1.0 else 0.0)
         for path in unread:
@@ -104,7 +114,10 @@ class Pending:
 
 
 def changes(roots: Sequence[str], poll_seconds: float | None) -> Iterator[set[str]]:
-    """Yield changed paths several times a second, also none; first the roots themselves, and each root again after it was replaced."""
+    """Yield changed paths several times a second, also none.
+
+    First the roots themselves, and each root again after it was replaced.
+    """
     before: dict[str, tuple[int, int] | None] = {}
     while True:
         marks = {root: _mark(root) for root in roots}
@@ -114,17 +127,24 @@ def changes(roots: Sequence[str], poll_seconds: float | None) -> Iterator[set[st
             time.sleep(1.0)
             continue
         for found in watch(
-            *there, watch_filter=None, debounce=400, step=100, rust_timeout=200, yield_on_timeout=True,
-            ignore_permission_denied=True, force_polling=poll_seconds is not None, poll_delay_ms=int((poll_seconds or 0) * 1000),
+            *there, watch_filter=None, debounce=400, step=100, rust_timeout=200, yield_on_timeout=True,  # noqa: E501
+            ignore_permission_denied=True, force_polling=poll_seconds is not None, poll_delay_ms=int((poll_seconds or 0) * 1000),  # noqa: E501
         ):  # fmt: skip
             # what is modified in a folder is told by its files, too
-            yield {path for change, path in found if change is Change.added or (change is Change.modified and not os.path.isdir(path))}  # noqa: PTH112
+            yield {
+                path
+                for change, path in found
+                if change is Change.added or (change is Change.modified and not os.path.isdir(path))  # noqa: PTH112
+            }
             if {root: _mark(root) for root in roots} != marks:
                 break
 
 
 def _mark(path: str) -> tuple[int, int] | None:
-    """Return the identity of the file or folder at a path, which changes when it is replaced; None if there is none."""
+    """Return the identity of the file or folder at a path, which changes when it is replaced.
+
+    None if there is none.
+    """
     with suppress(OSError, ValueError):
         status = os.stat(path)  # noqa: PTH116
         return status.st_dev, status.st_ino
@@ -136,24 +156,41 @@ def polled(roots: Sequence[str]) -> str:
     with suppress(OSError):
         mounts = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
         kinds = {root: file_system(os.path.realpath(root), mounts) for root in roots}
-        return next((f"{root} is on {kind}" for root, kind in kinds.items() if kind.partition(".")[0] in WITHOUT_EVENTS), "")
+        return next(
+            (
+                f"{root} is on {kind}"
+                for root, kind in kinds.items()
+                if kind.partition(".")[0] in WITHOUT_EVENTS
+            ),
+            "",
+        )
     return ""
 
 
 def file_system(path: str, mounts: Iterable[str]) -> str:
-    """Return the file system type of a real path, from the lines of /proc/self/mountinfo; "" if unknown."""
+    """Return the file system type of a real path, from the lines of /proc/self/mountinfo.
+
+    "" if unknown.
+    """
     found, longest = "", -1
     for line in mounts:
         before, _, after = line.partition(" - ")
         fields = before.split(" ")
         mount = fields[4].encode().decode("unicode_escape") if len(fields) > 4 else ""
-        if mount and len(mount) >= longest and (path == mount or path.startswith(mount.rstrip("/") + "/")):
+        if (
+            mount
+            and len(mount) >= longest
+            and (path == mount or path.startswith(mount.rstrip("/") + "/"))
+        ):
             found, longest = after.split(" ", 1)[0], len(mount)
     return found
 
 
 def our_outputs() -> list[os.stat_result]:
-    """Return where our own output goes: a log of ours in a watched folder would be a change, which makes a line, for ever."""
+    """Return where our own output goes.
+
+    A log of ours in a watched folder would be a change, which makes a line, for ever.
+    """
     found = []
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
@@ -163,7 +200,10 @@ def our_outputs() -> list[os.stat_result]:
 
 @contextmanager
 def sole_watcher(location: str, watched: str) -> Iterator[None]:
-    """Be the only watcher of a store for the block. `watched`: told to whoever tries to be a second one. Raises StoreBusy, StoreError."""
+    """Be the only watcher of a store for the block.
+
+    `watched`: told to whoever tries to be a second one. Raises StoreBusy, StoreError.
+    """
     file = Path(f"{os.path.realpath(location)}{WATCHING}")
     lock = FileLock(file, thread_local=False)
     try:
@@ -171,12 +211,22 @@ def sole_watcher(location: str, watched: str) -> Iterator[None]:
     except Timeout:
         with suppress(OSError):
             watched = file.read_text(encoding="utf-8", errors="replace")
-        raise StoreBusy(f"{location} has a watcher already: {watched}.", "Stop it, or let it watch these paths, too.") from None
+        raise StoreBusy(
+            f"{location} has a watcher already: {watched}.",
+            "Stop it, or let it watch these paths, too.",
+        ) from None
     except OSError as error:
-        raise StoreError(f"cannot watch for a store at {location}: {error.strerror}.", "Check its folder and the permissions.") from error
+        raise StoreError(
+            f"cannot watch for a store at {location}: {error.strerror}.",
+            "Check its folder and the permissions.",
+        ) from error
     try:
         since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"
-        file.write_text(f"pid {os.getpid()} on {platform.node()}, since {since}, of {watched}"[:4096], encoding="utf-8", errors="replace")
+        file.write_text(
+            f"pid {os.getpid()} on {platform.node()}, since {since}, of {watched}"[:4096],
+            encoding="utf-8",
+            errors="replace",
+        )
         yield
     finally:
         with suppress(OSError):

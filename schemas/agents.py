@@ -1,7 +1,8 @@
-"""The supported agents: name and symbol of each, how its records are recognised, and which class reads them.
+"""The supported agents: name and symbol, marks of their records, and the class that reads them.
 
-A new agent is one entry of AGENTS, its wire models in `schemas/wire/`, and one reader in `ingest/agents/`. Nothing is imported here, so
-that asking for a name, or whether a file may be a log, loads neither models nor readers.
+A new agent is one entry of AGENTS, its wire models in `schemas/wire/`, and one reader in
+`ingest/agents/`. Nothing is imported here, so that asking for a name, or whether a file may be a
+log, loads neither models nor readers.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ class Format(NamedTuple):
     """One kind of an agent's records, and the documents that its reader is offered.
 
     `versions`: those seen so far. `reader`: its class, as `module.Class` in `ingest.agents`.
-    `types`: values of `type` in its events; empty if its documents have no type, with NO_TYPE if only some have one.
-    `names`: sets of names; an object with all names of a set is such a record, also inside other JSON. `looks`: a test for records that
-    neither types nor names identify. The reader's `recognises` chooses among the documents; by default, a type or a set of names suffices.
-    `text_start`: the beginning of a text log. `text_line`: the beginning of a line near the start of one. `zip_heads`: header members of a
-    zip, the first existing one counts; it describes `zip_parts`, the members with that prefix.
+    `types`: values of `type` in its events; empty if its documents have no type, with NO_TYPE if
+    only some have one. `names`: sets of names; an object with all names of a set is such a record,
+    also inside other JSON. `looks`: a test for records that neither types nor names identify. The
+    reader's `recognises` chooses among the documents; by default, a type or a set of names
+    suffices. `text_start`: the beginning of a text log. `text_line`: the beginning of a line near
+    the start of one. `zip_heads`: header members of a zip, the first existing one counts; it
+    describes `zip_parts`, the members with that prefix.
     """
 
     name: str
@@ -47,10 +50,10 @@ class Format(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Marks by which a broken object or line is known as a record of the agent, besides the types of its events.
+    """Marks of the agent in a broken object or line, besides the types of its events.
 
-    `fields`: names that are rare in other JSON, or patterns of a name and its value. `legible`: names with values that the reject quotes.
-    `first_names`: first names in lines of its logs.
+    `fields`: names that are rare in other JSON, or patterns of a name and its value. `legible`:
+    names with values that the reject quotes. `first_names`: first names in lines of its logs.
     """
 
     fields: tuple[str, ...] = ()
@@ -65,8 +68,9 @@ NO_MARKS = Marks()
 class Program:
     """How `tachograph run` starts an agent on a command line.
 
-    `names`: its programs. `max_usd` and `max_minutes`: its own option that ends a run, with `{usd}` or `{seconds}` for the limit.
-    `record_option`: the words with which it writes a record to its standard output.
+    `names`: its programs. `max_usd` and `max_minutes`: its own option that ends a run, with `{usd}`
+    or `{seconds}` for the limit. `record_option`: the words with which it writes a record to its
+    standard output.
     """
 
     names: tuple[str, ...]
@@ -79,8 +83,9 @@ class Program:
 class Home:
     """The folder with an agent's settings, credentials and sessions.
 
-    `variable`: the environment variable with its path, or several paths separated by commas. `usual`: the default path. `sessions`: its
-    folders with transcripts. `others`: files and folders, at least one of which is beside them.
+    `variable`: the environment variable with its path, or several paths separated by commas.
+    `usual`: the default path. `sessions`: its folders with transcripts. `others`: files and
+    folders, at least one of which is beside them.
     """
 
     variable: str
@@ -89,11 +94,18 @@ class Home:
     others: tuple[str, ...]
 
     def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """Yield the existing folders with transcripts. The variable may also name one of them directly."""
-        named = [part.strip() for part in environment.get(self.variable, "").split(",") if part.strip()]
+        """Yield the existing folders with transcripts.
+
+        The variable may also name one of them directly.
+        """
+        named = [
+            part.strip() for part in environment.get(self.variable, "").split(",") if part.strip()
+        ]
         for home in map(Path, named or self.usual):
             place = home.expanduser()
-            yield from [place] if place.name in self.sessions and is_folder(place) else self.inside(place)
+            yield from (
+                [place] if place.name in self.sessions and is_folder(place) else self.inside(place)
+            )
 
     def inside(self, home: Path) -> list[Path]:
         """Return the folders with transcripts in a home."""
@@ -101,7 +113,9 @@ class Home:
 
     def is_at(self, path: Path) -> bool:
         """Return whether a folder is such a home: by its usual name or by its contents."""
-        is_usual = path.name in {Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")}
+        is_usual = path.name in {
+            Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")
+        }
         return is_usual or any(os.path.exists(path / name) for name in self.others)  # noqa: PTH110  Path.exists() may raise
 
 
@@ -114,12 +128,14 @@ def is_folder(path: Path) -> bool:
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `colour` and `marker` are those of charts.
 
-    `unrecorded`: columns of `runs` that its records never fill. `is_cumulative`: a later record of a session includes the totals of earlier
-    ones, so they form chains. `has_whole_files`: a session's file (whose run has the session's id) includes the streams of its processes,
-    which are runs of their own. `logs_share_no_id`: the stream and the transcript of a session have no id in common. `has_transcripts`: it
-    writes a transcript of each session beside the result records of its processes. `has_late_ids`: a stream names its run only after some
-    events, so that one read earlier has a hash as its id. `exits_zero`: its exit code is 0 however it ended. `program` and `home`: None if
-    unknown.
+    `unrecorded`: columns of `runs` that its records never fill. `is_cumulative`: a later record of
+    a session includes the totals of earlier ones, so they form chains. `has_whole_files`: a
+    session's file (whose run has the session's id) includes the streams of its processes, which are
+    runs of their own. `logs_share_no_id`: the stream and the transcript of a session have no id in
+    common. `has_transcripts`: it writes a transcript of each session beside the result records of
+    its processes. `has_late_ids`: a stream names its run only after some events, so that one read
+    earlier has a hash as its id. `exits_zero`: its exit code is 0 however it ended. `program` and
+    `home`: None if unknown.
     """
 
     key: str
@@ -149,12 +165,15 @@ CLAUDE_EVENT_TYPES = words(
     " keep_alive control_request control_response control_cancel_request"
 )
 CLAUDE_JOURNAL_TYPES = words("journal started result")
-"""Types of lines in the journal of a workflow, which lies among the transcripts of its sub-agents."""
+"""Types of lines in the journal of a workflow, which lies among the transcripts of its sub-agents.
+"""
 CLAUDE_LINE_TYPES = CLAUDE_JOURNAL_TYPES | words(
-    "user assistant system progress attachment summary ai-title custom-title last-prompt agent-name mode permission-mode cost-state"
-    " queue-operation file-history-snapshot file-history-delta pr-link worktree-state relocated tag agent-color agent-setting"
+    "user assistant system progress attachment summary ai-title custom-title last-prompt "
+    "agent-name mode permission-mode cost-state queue-operation file-history-snapshot "
+    "file-history-delta pr-link worktree-state relocated tag agent-color agent-setting"
 )
-"""An open list: version 2.1 writes about forty types, and a line of another type is a line as well."""
+"""An open list: version 2.1 writes about forty types, and a line of another type is a line as well.
+"""
 
 CLAUDE_CODE = Agent(
     "claude-code",
@@ -163,35 +182,65 @@ CLAUDE_CODE = Agent(
     "#cf6a48",
     "circle",
     (
-        Format("result record, stream-json", "0.2–2.1", "claude_code.results.ClaudeCode", CLAUDE_EVENT_TYPES | {"result"}),
         Format(
-            *("session transcript", "1.0–2.1", "claude_code.transcript.ClaudeTranscript", CLAUDE_LINE_TYPES | {NO_TYPE}),
+            "result record, stream-json",
+            "0.2–2.1",
+            "claude_code.results.ClaudeCode",
+            CLAUDE_EVENT_TYPES | {"result"},
+        ),
+        Format(
+            *(
+                "session transcript",
+                "1.0–2.1",
+                "claude_code.transcript.ClaudeTranscript",
+                CLAUDE_LINE_TYPES | {NO_TYPE},
+            ),
             names=(words("sessionId isSidechain"),),
         ),
     ),
     Marks(
         fields=("total_cost_usd", "duration_api_ms", "num_turns"),
-        legible=("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms"),
+        legible=(
+            "subtype",
+            "is_error",
+            "num_turns",
+            "total_cost_usd",
+            "duration_ms",
+            "duration_api_ms",
+        ),
         first_names=("parentUuid",),
     ),
     is_cumulative=True,
     has_transcripts=True,
-    program=Program(("claude",), max_usd=("--max-budget-usd", "{usd}"), record_option="--output-format json"),
+    program=Program(
+        ("claude",), max_usd=("--max-budget-usd", "{usd}"), record_option="--output-format json"
+    ),
     home=Home(
         "CLAUDE_CONFIG_DIR",
         ("~/.config/claude", "~/.claude"),
         ("projects",),
-        ("settings.json", ".credentials.json", "history.jsonl", "stats-cache.json", "shell-snapshots"),
+        (
+            "settings.json",
+            ".credentials.json",
+            "history.jsonl",
+            "stats-cache.json",
+            "shell-snapshots",
+        ),
     ),
 )
 
 
-CODEX_ROLLOUT_TYPES = words("session_meta turn_context response_item event_msg compacted token_usage_record")
+CODEX_ROLLOUT_TYPES = words(
+    "session_meta turn_context response_item event_msg compacted token_usage_record"
+)
 _APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rerouted$|error$")
 
 
 def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the JSON-RPC message of `codex app-server` in an object, bare or wrapped in a log of messages; else None."""
+    """Return the JSON-RPC message of `codex app-server` in an object; else None.
+
+    It is bare or wrapped in a log of messages.
+    """
     for one in (value, *value.values()):
         if type(one) is dict and ("method" in one or "result" in one) and _is_app_servers(one):
             return one
@@ -201,7 +250,11 @@ def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
 def _is_app_servers(value: dict[str, Any]) -> bool:
     method, told = value.get("method"), value.get("params")
     if isinstance(method, str):
-        return isinstance(told, dict) and _APP_SERVER_METHOD.match(method) is not None and (method != "error" or "threadId" in told)
+        return (
+            isinstance(told, dict)
+            and _APP_SERVER_METHOD.match(method) is not None
+            and (method != "error" or "threadId" in told)
+        )
     result = value.get("result")
     thread = result.get("thread") if isinstance(result, dict) else None
     return isinstance(thread, dict) and isinstance(thread.get("id"), str)
@@ -216,7 +269,10 @@ CODEX = Agent(
     (
         Format(
             *("exec --json", "2026", "codex.streams.CodexExec"),
-            words("thread.started turn.started turn.completed turn.failed item.started item.updated item.completed error"),
+            words(
+                "thread.started turn.started turn.completed turn.failed item.started "
+                "item.updated item.completed error"
+            ),
         ),
         Format("rollout", "0.39–0.171", "codex.rollout.CodexRollout", CODEX_ROLLOUT_TYPES),
         Format(
@@ -231,7 +287,12 @@ CODEX = Agent(
     ),
     unrecorded=frozenset((*_COST, *_API_TIME)),
     program=Program(("codex",), record_option="exec --json"),
-    home=Home("CODEX_HOME", ("~/.codex",), ("sessions", "archived_sessions"), ("config.toml", "auth.json", "history.jsonl")),
+    home=Home(
+        "CODEX_HOME",
+        ("~/.codex",),
+        ("sessions", "archived_sessions"),
+        ("config.toml", "auth.json", "history.jsonl"),
+    ),
 )
 
 TRAE = Agent(
@@ -240,13 +301,21 @@ TRAE = Agent(
     "https://github.com/bytedance/trae-agent",
     "#4c6fff",
     "diamond",
-    (Format("trajectory", "2025-09 to 2025-12", "trae.Trae", names=(words("llm_interactions agent_steps"),)),),
+    (
+        Format(
+            "trajectory",
+            "2025-09 to 2025-12",
+            "trae.Trae",
+            names=(words("llm_interactions agent_steps"),),
+        ),
+    ),
     Marks(
         fields=("llm_interactions", "agent_steps", "trajectory_file"),
         legible=("model", "provider", "start_time", "max_steps"),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version")),
-    exits_zero=True,  # of 677 trajectories of ISO-Bench with exit code 0, 71 say that the agent completed
+    # of 677 trajectories of ISO-Bench with exit code 0, 71 say that the agent completed
+    exits_zero=True,
     program=Program(("trae-cli",)),
 )
 
@@ -269,13 +338,26 @@ GEMINI = Agent(
     "star",
     (
         Format("-o json", "0.6–0.61", "gemini.GeminiJson", names=(words("response stats"),)),
-        Format("-o stream-json", "2026", "gemini.GeminiStream", words("init message tool_use tool_result error result")),
         Format(
-            *("chat file", "2025-10 to 2026-04", "gemini.GeminiChat", words("user gemini info error warning") | {NO_TYPE}),
+            "-o stream-json",
+            "2026",
+            "gemini.GeminiStream",
+            words("init message tool_use tool_result error result"),
+        ),
+        Format(
+            *(
+                "chat file",
+                "2025-10 to 2026-04",
+                "gemini.GeminiChat",
+                words("user gemini info error warning") | {NO_TYPE},
+            ),
             names=(words("sessionId projectHash"), words("$set"), words("$rewindTo")),
         ),
     ),
-    Marks(fields=("projectHash", "totalLatencyMs"), legible=("session_id", "sessionId", "total_tokens")),
+    Marks(
+        fields=("projectHash", "totalLatencyMs"),
+        legible=("session_id", "sessionId", "total_tokens"),
+    ),
     unrecorded=frozenset((*_COST, "agent_version", "cwd", "repo", "branch")),
     has_whole_files=True,
     program=Program(("gemini",), record_option="-o json"),
@@ -288,12 +370,19 @@ QWEN = Agent(
     "#b4468a",
     "triangle-down",
     (
-        Format("-o json, stream-json", "0.15–0.20", "qwen.QwenStream", words("system assistant user stream_event result")),
+        Format(
+            "-o json, stream-json",
+            "0.15–0.20",
+            "qwen.QwenStream",
+            words("system assistant user stream_event result"),
+        ),
         Format("chat file", "0.18", "qwen.QwenChat", words("system assistant user tool_result")),
     ),
     Marks(fields=("qwen_code_version",), legible=("session_id", "sessionId")),
     unrecorded=frozenset(_COST),
-    program=Program(("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"),
+    program=Program(
+        ("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"
+    ),
 )
 
 IFLOW = Agent(
@@ -302,8 +391,24 @@ IFLOW = Agent(
     "https://cli.iflow.cn",
     "#1f8a8a",
     "circle-cross",
-    (Format("session transcript, as Claude Code's", "2026-01", "iflow.IFlowTranscript", CLAUDE_LINE_TYPES | {NO_TYPE}),),
-    unrecorded=frozenset((*_COST, *_API_TIME, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")),
+    (
+        Format(
+            "session transcript, as Claude Code's",
+            "2026-01",
+            "iflow.IFlowTranscript",
+            CLAUDE_LINE_TYPES | {NO_TYPE},
+        ),
+    ),
+    unrecorded=frozenset(
+        (
+            *_COST,
+            *_API_TIME,
+            "input_tokens",
+            "output_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+        )
+    ),
 )
 """Its transcripts look like Claude Code's, with 0 for all tokens."""
 
@@ -317,8 +422,15 @@ GROK = Agent(
     "square-cross",
     (
         Format(
-            *("-p --output-format json, streaming-json, streaming-messages-json", "1.0", "grok.Grok"),
-            words("text thought tool_call tool_call_update usage end error max_turns_reached plan available_commands system result")
+            *(
+                "-p --output-format json, streaming-json, streaming-messages-json",
+                "1.0",
+                "grok.Grok",
+            ),
+            words(
+                "text thought tool_call tool_call_update usage end error max_turns_reached "
+                "plan available_commands system result"
+            )
             | {NO_TYPE},
             names=(GROK_RESULT_NAMES, words("total_cost_usd_ticks")),
         ),
@@ -337,7 +449,14 @@ CURSOR = Agent(
     "https://cursor.com/cli",
     "#7a5195",
     "triangle-up",
-    (Format("-p --output-format json, stream-json", "2026-02 to 2026-08", "cursor.Cursor", words("system thinking tool_call result")),),
+    (
+        Format(
+            "-p --output-format json, stream-json",
+            "2026-02 to 2026-08",
+            "cursor.Cursor",
+            words("system thinking tool_call result"),
+        ),
+    ),
     Marks(
         fields=("model_call_id", "request_id"),
         legible=("session_id", "request_id", "duration_ms", "inputTokens", "outputTokens"),
@@ -360,25 +479,33 @@ OPENCODE = Agent(
         ),
         Format("export", "2026", "opencode.OpenCodeExported", names=(words("info messages"),)),
     ),
-    Marks(fields=("sessionID", "providerID", "modelID"), legible=("sessionID", "cost", "input", "output")),
+    Marks(
+        fields=("sessionID", "providerID", "modelID"),
+        legible=("sessionID", "cost", "input", "output"),
+    ),
     unrecorded=frozenset((*_API_TIME, "repo", "branch")),
     has_whole_files=True,
     program=Program(("opencode",), record_option="run --format json"),
 )
 
 COPILOT_READ_TYPES = words(
-    "session.start session.resume session.model_change session.error session.task_complete session.shutdown abort"
-    " session.usage_checkpoint user.message assistant.message tool.execution_start tool.execution_complete result"
+    "session.start session.resume session.model_change session.error session.task_complete "
+    "session.shutdown abort session.usage_checkpoint user.message assistant.message "
+    "tool.execution_start tool.execution_complete result"
 )
 """Types of events with facts about a run."""
 _COPILOT_TYPES = COPILOT_READ_TYPES | words(
-    "session.info session.warning session.idle session.mode_changed session.plan_changed session.context_changed session.truncation"
-    " session.compaction_start session.compaction_complete session.usage_info session.auto_mode_resolved session.title_changed"
-    " session.handoff session.snapshot_rewind session.workspace_file_changed assistant.turn_start assistant.turn_end"
-    " assistant.message_start assistant.message_delta assistant.streaming_delta assistant.intent assistant.reasoning"
-    " assistant.reasoning_delta assistant.usage tool.execution_progress tool.execution_partial_result tool.user_requested"
-    " subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected hook.start hook.end skill.invoked"
-    " system.message system.notification permission.requested permission.completed pending_messages.modified"
+    "session.info session.warning session.idle session.mode_changed session.plan_changed "
+    "session.context_changed session.truncation session.compaction_start "
+    "session.compaction_complete session.usage_info session.auto_mode_resolved "
+    "session.title_changed session.handoff session.snapshot_rewind "
+    "session.workspace_file_changed assistant.turn_start assistant.turn_end "
+    "assistant.message_start assistant.message_delta assistant.streaming_delta assistant.intent "
+    "assistant.reasoning assistant.reasoning_delta assistant.usage tool.execution_progress "
+    "tool.execution_partial_result tool.user_requested subagent.started subagent.completed "
+    "subagent.failed subagent.selected subagent.deselected hook.start hook.end skill.invoked "
+    "system.message system.notification permission.requested permission.completed "
+    "pending_messages.modified"
 )
 """The others have nothing but the time of interest."""
 
@@ -391,7 +518,12 @@ COPILOT = Agent(
     (
         Format("session events", "1.0", "copilot.CopilotEvents", _COPILOT_TYPES),
         Format("-p --output-format json", "2026", "copilot.CopilotEvents", _COPILOT_TYPES),
-        Format("older session file", "2025", "copilot.CopilotHistories", names=(words("sessionId chatMessages timeline"),)),
+        Format(
+            "older session file",
+            "2025",
+            "copilot.CopilotHistories",
+            names=(words("sessionId chatMessages timeline"),),
+        ),
     ),
     Marks(
         fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
@@ -407,7 +539,14 @@ MINI_SWE_AGENT = Agent(
     "https://mini-swe-agent.com",
     "#b8860b",
     "triangle-left",
-    (Format("trajectory", "1.15–2.4", "swe_agent.MiniSweAgent", names=(words("trajectory_format messages"),)),),
+    (
+        Format(
+            "trajectory",
+            "1.15–2.4",
+            "swe_agent.MiniSweAgent",
+            names=(words("trajectory_format messages"),),
+        ),
+    ),
     Marks(
         fields=("mini_version", "trajectory_format", "model_stats"),
         legible=("mini_version", "exit_status", "instance_cost", "api_calls"),
@@ -422,12 +561,18 @@ SWE_AGENT = Agent(
     "https://swe-agent.com",
     "#8f4a9e",
     "triangle-right",
-    (Format("trajectory", "0.6–1.1", "swe_agent.SweAgent", names=(words("trajectory history info"),)),),
+    (
+        Format(
+            "trajectory", "0.6–1.1", "swe_agent.SweAgent", names=(words("trajectory history info"),)
+        ),
+    ),
     Marks(
         fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
         legible=("exit_status", "instance_cost", "tokens_sent", "tokens_received"),
     ),
-    unrecorded=frozenset((*_API_TIME, "duration_ms", "session_id", "started_at", "ended_at", "score")),
+    unrecorded=frozenset(
+        (*_API_TIME, "duration_ms", "session_id", "started_at", "ended_at", "score")
+    ),
     program=Program(("sweagent",)),
 )
 
@@ -441,7 +586,12 @@ HARBOR = Agent(
     "hexagon",
     (
         Format("trial", "0.21–0.25", "harbor.HarborTrials", names=(HARBOR_TRIAL_NAMES,)),
-        Format("trajectory (ATIF)", "1.0–1.8", "harbor.Atif", names=(words("schema_version agent steps"),)),
+        Format(
+            "trajectory (ATIF)",
+            "1.0–1.8",
+            "harbor.Atif",
+            names=(words("schema_version agent steps"),),
+        ),
     ),
     Marks(
         fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
@@ -458,7 +608,14 @@ TERMINAL_BENCH = Agent(
     "https://www.tbench.ai",
     "#5b6470",
     "hexagon2",
-    (Format("results", "0.2", "harbor.TerminalBench", names=(words("trial_name failure_mode"), words("results n_resolved"))),),
+    (
+        Format(
+            "results",
+            "0.2",
+            "harbor.TerminalBench",
+            names=(words("trial_name failure_mode"), words("results n_resolved")),
+        ),
+    ),
     Marks(
         fields=("failure_mode", "parser_results"),
         legible=("trial_name", "task_id", "failure_mode"),
@@ -487,14 +644,18 @@ OPENHANDS = Agent(
         ),
         Format(
             *("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.OpenHandsOutput"),
-            names=(words("instance_id test_result history"), words("instance_id test_result metrics")),
+            names=(
+                words("instance_id test_result history"),
+                words("instance_id test_result metrics"),
+            ),
         ),
         Format("results by instance of the OpenHands Index", "2026", "openhands.OpenHandsIndex"),
     ),
     Marks(
         fields=(
             *("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
-            r'cost"\s*:\s*(?:null|[\d.eE+-]{1,25})\s*,\s*"resolved',  # an instance of the OpenHands Index
+            # an instance of the OpenHands Index
+            r'cost"\s*:\s*(?:null|[\d.eE+-]{1,25})\s*,\s*"resolved',
         ),
         legible=("instance_id", "accumulated_cost", "execution_status", "model_name"),
     ),
@@ -531,8 +692,8 @@ INSPECT_AI = Agent(
 """An evaluation framework, mostly not for coding: its runs are distinguished by their task."""
 
 _PI_TYPES = words(
-    "session message message_end message_update compaction branch_summary model_change thinking_level_change custom custom_message label"
-    " session_info"
+    "session message message_end message_update compaction branch_summary model_change "
+    "thinking_level_change custom custom_message label session_info"
 )
 
 PI = Agent(
@@ -541,8 +702,14 @@ PI = Agent(
     "https://pi.dev",
     "#a0455f",
     "diamond-tall",
-    (Format("session file", "1 to 3", "pi.Pi", _PI_TYPES), Format("--mode json", "2026", "pi.Pi", _PI_TYPES)),
-    Marks(fields=("cacheRead", "thinkingLevel", "branchedFrom"), legible=("model", "totalTokens", "stopReason")),
+    (
+        Format("session file", "1 to 3", "pi.Pi", _PI_TYPES),
+        Format("--mode json", "2026", "pi.Pi", _PI_TYPES),
+    ),
+    Marks(
+        fields=("cacheRead", "thinkingLevel", "branchedFrom"),
+        legible=("model", "totalTokens", "stopReason"),
+    ),
     unrecorded=frozenset(("agent_version", "repo", "branch")),
     has_whole_files=True,
     program=Program(("pi",), record_option="--mode json"),
@@ -558,7 +725,10 @@ KIMI = Agent(
     (
         Format(
             *("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.KimiWire"),
-            words("metadata forked config.update turn.prompt turn.ended turn.cancel llm.request usage.record context.append_loop_event"),
+            words(
+                "metadata forked config.update turn.prompt turn.ended turn.cancel "
+                "llm.request usage.record context.append_loop_event"
+            ),
         ),
         Format("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10", "kimi.KimiWire"),
     ),
@@ -582,8 +752,18 @@ AIDER = Agent(
     "#4f8a3c",
     "bowtie",
     (
-        Format("analytics log", "2025-08 to 2026-04", "aider.AiderAnalytics", names=(AIDER_EVENT_NAMES,)),
-        Format("benchmark result", "2026", "aider.AiderBenchmark", names=(words("testcase tests_outcomes edit_format"),)),
+        Format(
+            "analytics log",
+            "2025-08 to 2026-04",
+            "aider.AiderAnalytics",
+            names=(AIDER_EVENT_NAMES,),
+        ),
+        Format(
+            "benchmark result",
+            "2026",
+            "aider.AiderBenchmark",
+            names=(words("testcase tests_outcomes edit_format"),),
+        ),
         Format("chat history", "0.47–0.48", "aider.AiderChatHistory", text_line=AIDER_CHAT_LINE),
     ),
     Marks(
@@ -603,14 +783,24 @@ OPEN_TELEMETRY = Agent(
     "hourglass",
     (
         Format(
-            *("OTLP/JSON: Claude Code, Codex, Gemini CLI, Qwen Code; GenAI conventions, OpenInference", "2026"),
+            *(
+                (
+                    "OTLP/JSON: Claude Code, Codex, Gemini CLI, Qwen Code; GenAI conventions, "
+                    "OpenInference"
+                ),
+                "2026",
+            ),
             "opentelemetry.OpenTelemetry",
             names=(words("resourceLogs"), words("resourceMetrics"), words("resourceSpans")),
         ),
     ),
     Marks(
         fields=(
-            *(r"claude_code\.(?:api_request|token\.usage|cost\.usage)", r"codex\.sse_event", r"(?:gemini_cli|qwen-code)\.api_response"),
+            *(
+                r"claude_code\.(?:api_request|token\.usage|cost\.usage)",
+                r"codex\.sse_event",
+                r"(?:gemini_cli|qwen-code)\.api_response",
+            ),
             *(r"gen_ai\.usage\.input_tokens", r"llm\.token_count\.prompt"),
         ),
     ),
@@ -624,15 +814,39 @@ def by_key(*agents: Agent) -> dict[str, Agent]:
 
 
 AGENTS = by_key(
-    CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
-    TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER, OPEN_TELEMETRY,
-)  # fmt: skip
+    CLAUDE_CODE,
+    CODEX,
+    TRAE,
+    TRAE_CLI,
+    GEMINI,
+    QWEN,
+    IFLOW,
+    GROK,
+    CURSOR,
+    OPENCODE,
+    COPILOT,
+    MINI_SWE_AGENT,
+    SWE_AGENT,
+    HARBOR,
+    TERMINAL_BENCH,
+    OPENHANDS,
+    INSPECT_AI,
+    PI,
+    KIMI,
+    AIDER,
+    OPEN_TELEMETRY,
+)
 
-_PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}
+_PROGRAMS = {
+    name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names
+}
 
 
 def agent_of_program(program: str) -> Agent | None:
-    """Return the agent of a program by its file name: `/usr/bin/claude`, `claude.exe`. None for any other."""
+    """Return the agent of a program by its file name: `/usr/bin/claude`, `claude.exe`.
+
+    None for any other.
+    """
     return _PROGRAMS.get(PurePath(program).name.lower().removesuffix(".exe").removesuffix(".cmd"))
 
 
@@ -640,7 +854,13 @@ def _plain(name: str) -> str:
     return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
 
 
-ISO_BENCH_AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
+ISO_BENCH_AGENTS = {
+    "trae": "trae-agent",
+    "codex": "codex",
+    "codex_cli": "codex",
+    "claude_code": "claude-code",
+    "openhands": "openhands",
+}
 """The agent's name in files and folders of ISO-Bench → `runs.agent`."""
 
 _KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
@@ -649,7 +869,9 @@ _KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
 
 
 def agent_key(written: str) -> str:
-    """Return the key of an agent given its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`.
+    """Return the key of an agent given its key, its label or its name in ISO-Bench.
+
+    `Claude Code`, `claude_code`.
 
     Other names are unchanged.
     """

@@ -30,17 +30,22 @@ class ExitCode(IntEnum):
     INPUT_UNREADABLE = 3
     STORE_UNUSABLE = 4
     INTERNAL_ERROR = 70
-    """EX_SOFTWARE of sysexits.h. Not Python's exit code for a traceback, which here means a failed check."""
+    """EX_SOFTWARE of sysexits.h. Not Python's exit code for a traceback, which here means a failed
+    check.
+    """
 
 
 class RejectReason(StrEnum):
     """The reason of a row of `rejects`. A closed list; `detail` has the particulars.
 
-    Only what looked like a run is rejected; a file that is no log is ignored with its kind (`schemas.file_kinds.FileKind`).
+    Only what looked like a run is rejected; a file that is no log is ignored with its kind
+    (`schemas.file_kinds.FileKind`).
     """
 
     NOT_UNPACKED = "not_unpacked"
-    """An archive or compressed data that is broken, encrypted or nested too deep; also members after a broken one."""
+    """An archive or compressed data that is broken, encrypted or nested too deep; also members
+    after a broken one.
+    """
 
     TOO_MUCH = "too_much"
     """A limit of time, memory or disk was exceeded; the detail names it."""
@@ -52,10 +57,14 @@ class RejectReason(StrEnum):
     INVALID_RECORD = "invalid_record"
 
     READER_MISSING = "reader_missing"
-    """A reader could not be imported, such as for a module that is not installed: the detail has the error."""
+    """A reader could not be imported, such as for a module that is not installed: the detail has
+    the error.
+    """
 
     READER_DEFECT = "reader_defect"
-    """A bug in our reader: it raised, or built a row with a value that does not fit its column (named in the detail)."""
+    """A bug in our reader: it raised, or built a row with a value that does not fit its column
+    (named in the detail).
+    """
 
 
 class TachographError(Exception):

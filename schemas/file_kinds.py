@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """The kind of a source. Only the first five are read. All but the first two count as one ignored document each."""
+    """The kind of a source. Only the first five are read.
+
+    All but the first two count as one ignored document each.
+    """
 
     LOG = "log"
     """Has records or events of runs, or parts that look like them."""
@@ -37,10 +40,20 @@ class FileKind(StrEnum):
 
 
 NO_LOGS = (
-    FileKind.ROWS, FileKind.TEXT, FileKind.SOURCE, FileKind.PATCH, FileKind.JSON, FileKind.CSV, FileKind.PICTURE,
-    FileKind.PARQUET, FileKind.BINARY, FileKind.EMPTY,
-)  # fmt: skip
+    FileKind.ROWS,
+    FileKind.TEXT,
+    FileKind.SOURCE,
+    FileKind.PATCH,
+    FileKind.JSON,
+    FileKind.CSV,
+    FileKind.PICTURE,
+    FileKind.PARQUET,
+    FileKind.BINARY,
+    FileKind.EMPTY,
+)
 """Kinds of files without anything like a run, a measured result or a loop."""
 
 MAY_HOLD_RUNS = (FileKind.ROWS, FileKind.TEXT, FileKind.JSON, FileKind.CSV)
-"""Kinds of files in which a later version may find runs or results of agents and tools that are unknown today."""
+"""Kinds of files in which a later version may find runs or results of agents and tools that are
+unknown today.
+"""

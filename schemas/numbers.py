@@ -6,7 +6,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Self
 
 LARGEST = Decimal(10**12)
-"""Larger than any budget for many runs; one record has at most a thousandth of it (DECIMAL(18,9))."""
+"""Larger than any budget for many runs; one record has at most a thousandth of it (DECIMAL(18,9)).
+"""
 
 SMALLEST = Decimal("1e-9")
 """The smallest stored amount of US dollars, and the finest step of other numbers."""
@@ -18,7 +19,10 @@ def amount(text: str) -> Decimal | None:
 
 
 def decimal(text: str) -> Decimal | None:
-    """Return the exact number in a text; None unless it is a number from 0 to LARGEST and no finer than SMALLEST."""
+    """Return the exact number in a text.
+
+    None unless it is a number from 0 to LARGEST and no finer than SMALLEST.
+    """
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -37,7 +41,7 @@ def share(text: str) -> Decimal | None:
 
 
 class WrittenFloat(float):
-    """A float that keeps its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
+    """A float with its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
 
     written: str
 

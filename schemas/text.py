@@ -1,17 +1,22 @@
-r"""Characters that deceive people or control a terminal: the list of them, and how each place shows them.
+r"""Characters that deceive people or control a terminal.
+
+The list of them, and how each place shows them.
 
 | Place | How they are shown |
 |---|---|
-| terminal: tables (also with `-o`), notes, errors | `one_line`: U+FFFD for each, a blank for ends of lines |
+| terminal: tables (also with `-o`), notes, errors | `one_line`: U+FFFD for each, a blank for ends
+  of lines |
 | md, html, pages of the dashboard | `visible` or `one_line` |
-| json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a terminal obeys nothing |
-| csv in a file or a pipe | exact, with a `'` in front of cells that a spreadsheet would run (`app.reports.exports.values`) |
+| json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a
+  terminal obeys nothing |
+| csv in a file or a pipe | exact, with a `'` in front of cells that a spreadsheet would run
+  (`app.reports.exports.values`) |
 | csv on a terminal | `visible` |
 | xlsx | `visible`; U+FFFE and U+FFFF, which XML forbids too, are replaced |
 | parquet, the store, downloads of raw records | exact |
 
-Lone surrogates, which JSON can write and no encoding can, are replaced before anything is stored: `paired`. The raw record keeps its
-escapes.
+Lone surrogates, which JSON can write and no encoding can, are replaced before anything is stored:
+`paired`. The raw record keeps its escapes.
 """
 
 from __future__ import annotations
@@ -31,20 +36,24 @@ _COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Marks, embeddings, overrides and isolates that change the reading order of text."""
 
-_INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e007f"
-"""Characters without width, which make two texts look alike. Not variation selectors, which choose how a character is drawn."""
+_INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # noqa: E501
+"""Characters without width, which make two texts look alike. Not variation selectors, which choose
+how a character is drawn.
+"""
 
 _JOINERS = "\u200c\u200d"
 """Needed by emoji and by scripts from Arabic on; invisible between letters of other scripts."""
 
-_JOINED = "[\u0600-\u061b\u061d-\u180d\u180f-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0001d172\U0001d17b-\U0003ffff]"
+_JOINED = "[\u0600-\u061b\u061d-\u180d\u180f-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0001d172\U0001d17b-\U0003ffff]"  # noqa: E501
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 """The flag of a region, such as Scotland: the one use of tag characters."""
 
 _ENDS = "\\x0b\\x0c\\x85\u2028\u2029"
 """Line ends to some programs only."""
 
-_HOSTILE = re.compile(f"({_FLAG})|[{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}\ud800-\udfff]|(?<!{_JOINED})[{_JOINERS}]|\r(?!\n)")
+_HOSTILE = re.compile(
+    f"({_FLAG})|[{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}\ud800-\udfff]|(?<!{_JOINED})[{_JOINERS}]|\r(?!\n)"
+)
 _UNSEEN = re.compile(f"\\A[\\s{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}{_JOINERS}\ufe00-\ufe0f]*")
 _ENDS_OF_LINES = dict.fromkeys(map(ord, "\x0b\x0c\x85\u2028\u2029\r"), "\n")
 _ON_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r"), " ")
@@ -56,7 +65,9 @@ def visible(text: str) -> str:
 
 
 def quoted(text: str, most: int | None = None) -> str:
-    """Return a piece of Markdown as a quote on one line, without signs for bold and code, which may be unbalanced in the piece.
+    """Return a piece of Markdown as a quote on one line, without signs for bold and code.
+
+    These signs may be unbalanced in the piece.
 
     `most`: maximal length; a longer quote ends with `…`.
     """
@@ -70,16 +81,29 @@ def one_line(text: str) -> str:
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return the names in at most `most` characters: cut at their ends, or in front of these where only so they differ."""
+    """Return the names in at most `most` characters.
+
+    Cut at their ends, or in front of these where only so they differ.
+    """
 
     def cut(name: str, head: int) -> str:
-        return name if len(name) <= most else f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
+        return (
+            name
+            if len(name) <= most
+            else f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
+        )
 
-    return max(([cut(name, head) for name in names] for head in (most - 1, most // 2, most // 4, 0)), key=lambda cuts: len(set(cuts)))
+    return max(
+        ([cut(name, head) for name in names] for head in (most - 1, most // 2, most // 4, 0)),
+        key=lambda cuts: len(set(cuts)),
+    )
 
 
 def in_json(text: str) -> str:
-    r"""JSON text with `\u….` for every such character in its strings: the same value, and nothing that a terminal obeys."""
+    r"""JSON text with `\u….` for every such character in its strings.
+
+    The same value, and nothing that a terminal obeys.
+    """
     return text if text.isprintable() else _HOSTILE.sub(_escape, text)
 
 
@@ -96,7 +120,11 @@ def first_shown(text: str) -> str:
 def paired(value: Any) -> Any:
     """Return the value with U+FFFD for lone surrogates, also in lists, tuples and dicts."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return (
+            value
+            if value.isascii()
+            else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
     if isinstance(value, dict):
         return {paired(key): paired(item) for key, item in value.items()}
     return [paired(item) for item in value] if isinstance(value, list | tuple) else value
@@ -112,9 +140,18 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """Return `Did you mean claude-opus-4-6 or claude-opus-4-5? ` with a trailing blank, or "" if no known word is similar."""
+    """Return `Did you mean claude-opus-4-6 or claude-opus-4-5? ` with a trailing blank.
+
+    Returns "" if no known word is similar.
+    """
     names = {name.lower(): name for name in known}
     wanted = word.lower().strip()
-    holding = [names[lower] for lower in sorted(names, key=lambda lower: not lower.startswith(wanted)) if wanted and wanted in lower]
-    near = holding or [names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.6)]
+    holding = [
+        names[lower]
+        for lower in sorted(names, key=lambda lower: not lower.startswith(wanted))
+        if wanted and wanted in lower
+    ]
+    near = holding or [
+        names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.6)
+    ]
     return f"Did you mean {' or '.join(near[:MOST_MEANT])}? " if near else ""

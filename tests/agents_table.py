@@ -1,4 +1,7 @@
-"""The table of agents in docs/inputs.md, from the list of agents. `python -m tests.agents_table --write` writes it; a test compares it."""
+"""The table of agents in docs/inputs.md, from the list of agents.
+
+`python -m tests.agents_table --write` writes it; a test compares it.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,18 @@ _TABLE = re.compile(r"(?<=<!-- agents -->\n).*?(?=<!-- /agents -->)", re.DOTALL)
 
 
 def table() -> str:
-    """A row for each agent: what is read, in which versions it was seen, and what none of its records tells."""
+    """A row per agent: what is read, the versions seen, and what none of its records contains."""
     lines = ["| agent | what is read (versions seen) | not told |", "|---|---|---|"]
     return "\n".join([*lines, *map(_line, AGENTS.values())]) + "\n"
 
 
 def _line(agent: Agent) -> str:
     read = "; ".join(f"{kind} ({versions})" for kind, versions, *_ in agent.formats)
-    untold = ", ".join(dict.fromkeys(RUNS[key].label.lower() for key in RUNS if key in agent.unrecorded and key not in _TWICE))
+    untold = ", ".join(
+        dict.fromkeys(
+            RUNS[key].label.lower() for key in RUNS if key in agent.unrecorded and key not in _TWICE
+        )
+    )
     return f"| [{agent.label}]({agent.url}) | {read} | {untold or '–'} |"
 
 

@@ -1,4 +1,6 @@
-"""The folders of the project and which of them imports which, from the code; and the picture of that in docs/architecture.md.
+"""The folders of the project and which of them imports which, from the code.
+
+And the picture of that in docs/architecture.md.
 
 `python -m tests.architecture_picture` prints the picture, `--write` puts it into the page.
 """
@@ -28,7 +30,10 @@ _PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 
 
 def folder_of(module: str) -> str:
-    """The folder of a module, `app/cli` of `app.cli.answers`; a file of a room itself stands alone: `ingest/pipeline`."""
+    """The folder of a module, `app/cli` of `app.cli.answers`; a file of a room itself stands alone.
+
+    `ingest/pipeline`.
+    """
     return "/".join(module.split(".")[:2])
 
 
@@ -45,11 +50,16 @@ def _imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             module = str(node.module)
-            yield from (f"{module}.{name.name}" for name in node.names) if module in ROOMS else (module,)
+            yield from (
+                (f"{module}.{name.name}" for name in node.names) if module in ROOMS else (module,)
+            )
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements below a node, in a fifth of the time of `ast.walk`, which visits expressions too."""
+    """The statements below a node, in a fifth of `ast.walk`'s time.
+
+    `ast.walk` visits expressions too.
+    """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield child
@@ -62,7 +72,9 @@ def edges() -> set[Edge]:
     found = set()
     for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
         importer = folder_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        found |= {(importer, folder_of(name)) for name in imports(path) if name.split(".")[0] in ROOMS}
+        found |= {
+            (importer, folder_of(name)) for name in imports(path) if name.split(".")[0] in ROOMS
+        }
     return {(importer, imported) for importer, imported in found if importer != imported}
 
 
@@ -75,7 +87,10 @@ def ranked(edges: set[Edge]) -> list[str]:
 
 
 def reduced(edges: set[Edge]) -> set[Edge]:
-    """The edges that do not follow from others: where a imports b, and b imports c, an arrow from a to c is left out."""
+    """The edges that do not follow from others.
+
+    Where a imports b, and b imports c, an arrow from a to c is left out.
+    """
     reach: dict[str, set[str]] = {}
     for folder in ranked(edges):
         direct = {imported for importer, imported in edges if importer == folder}
@@ -83,18 +98,29 @@ def reduced(edges: set[Edge]) -> set[Edge]:
     return {
         (importer, imported)
         for importer, imported in edges
-        if not any(imported in reach[between] for one, between in edges if one == importer and between != imported)
+        if not any(
+            imported in reach[between]
+            for one, between in edges
+            if one == importer and between != imported
+        )
     }
 
 
 def picture() -> str:
-    """The folders and the arrows between them in the language of Mermaid: one line per folder, the top first."""
+    """The folders and the arrows between them in the language of Mermaid.
+
+    One line per folder, the top first.
+    """
     drawn = {edge for edge in edges() - UPWARD.keys() if edge[1] not in COMMON}
     order, arrows = list(reversed(ranked(drawn))), reduced(drawn)
     lines = ["flowchart TD"]
     for room in ROOMS:
         lines.append(f"  subgraph {room}")
-        lines += [f"    {_id(folder)}[{_name(folder)}]" for folder in order if folder.startswith(f"{room}/")]
+        lines += [
+            f"    {_id(folder)}[{_name(folder)}]"
+            for folder in order
+            if folder.startswith(f"{room}/")
+        ]
         lines.append("  end")
     for folder in order:
         if below := [_id(imported) for imported in order if (folder, imported) in arrows]:

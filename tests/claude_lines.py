@@ -31,7 +31,10 @@ class Transcript(NamedTuple):
 
     def told(self, *columns: str) -> list[Any]:
         """The values of these columns of each response."""
-        return [tuple(one[name] for name in columns) if len(columns) > 1 else one[columns[0]] for one in self.responses]
+        return [
+            tuple(one[name] for name in columns) if len(columns) > 1 else one[columns[0]]
+            for one in self.responses
+        ]
 
 
 def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
@@ -49,7 +52,11 @@ def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
     assert not checked_tables(rows)[1]
     own = rows[0] if rows else None
     assert len(rows) <= 1
-    responses = [dict(zip(RESPONSE_COLUMNS, values, strict=True)) for values in own.response_copies] if own else []
+    responses = (
+        [dict(zip(RESPONSE_COLUMNS, values, strict=True)) for values in own.response_copies]
+        if own
+        else []
+    )
     return Transcript(own.run if own else None, responses, rejects)
 
 
@@ -59,28 +66,60 @@ def at(second: int) -> str:
 
 def line(kind: str, uuid: str, second: int | None = 0, **fields: Any) -> dict[str, Any]:
     """A line of the main thread."""
-    place = {"userType": "external", "cwd": "/srv/shop", "sessionId": SESSION, "version": "2.1.60", "gitBranch": "main"}
+    place = {
+        "userType": "external",
+        "cwd": "/srv/shop",
+        "sessionId": SESSION,
+        "version": "2.1.60",
+        "gitBranch": "main",
+    }
     time = {} if second is None else {"timestamp": at(second)}
-    return {"parentUuid": None, "isSidechain": False, **place, "type": kind, "uuid": uuid} | time | fields
+    return (
+        {"parentUuid": None, "isSidechain": False, **place, "type": kind, "uuid": uuid}
+        | time
+        | fields
+    )
 
 
 def usage(output: Any = 70, **more: Any) -> dict[str, Any]:
-    return {"input_tokens": 4, "output_tokens": output, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 50} | more
+    return {
+        "input_tokens": 4,
+        "output_tokens": output,
+        "cache_read_input_tokens": 900,
+        "cache_creation_input_tokens": 50,
+    } | more
 
 
-def message(message_id: str | None = "msg_a", tokens: Any = None, content: Any = "text", **fields: Any) -> dict[str, Any]:
+def message(
+    message_id: str | None = "msg_a", tokens: Any = None, content: Any = "text", **fields: Any
+) -> dict[str, Any]:
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     tokens = usage() if tokens is None else tokens
-    known = {"id": message_id, "role": "assistant", "model": OPUS, "content": blocks, "stop_reason": "end_turn", "usage": tokens}
-    return {name: value for name, value in (known | fields).items() if name != "id" or value is not None}
+    known = {
+        "id": message_id,
+        "role": "assistant",
+        "model": OPUS,
+        "content": blocks,
+        "stop_reason": "end_turn",
+        "usage": tokens,
+    }
+    return {
+        name: value for name, value in (known | fields).items() if name != "id" or value is not None
+    }
 
 
 def reply(
-    uuid: str = "u1", message_id: str | None = "msg_a", request: str | None = "req_a", tokens: Any = None, **fields: Any
+    uuid: str = "u1",
+    message_id: str | None = "msg_a",
+    request: str | None = "req_a",
+    tokens: Any = None,
+    **fields: Any,
 ) -> dict[str, Any]:
     """An assistant's line. `inside`: fields of its message."""
     inside = fields.pop("inside", {})
-    said = line("assistant", uuid, fields.pop("second", 10), message=message(message_id, tokens, **inside))
+    said = line(
+        "assistant", uuid, fields.pop("second", 10), message=message(message_id, tokens, **inside)
+    )
     return said | ({} if request is None else {"requestId": request}) | fields
 
 
@@ -89,8 +128,15 @@ def user(content: Any, uuid: str = "p1", second: int = 1, **fields: Any) -> dict
 
 
 def in_session(number: int, text: str) -> str:
-    """Return the same log with another session, and other ids of records, responses and requests: a store tells the two apart."""
-    return re.sub(r'"(uuid|parentUuid|id|requestId)": ?"', rf"\g<0>{number}-", text.replace(SESSION, session_of(number)))
+    """Return the same log with another session, and other ids of records, responses and requests.
+
+    A store tells the two apart.
+    """
+    return re.sub(
+        r'"(uuid|parentUuid|id|requestId)": ?"',
+        rf"\g<0>{number}-",
+        text.replace(SESSION, session_of(number)),
+    )
 
 
 def session_of(number: int) -> str:
@@ -99,32 +145,64 @@ def session_of(number: int) -> str:
 
 def answer(call: str, *, is_error: bool = False, **fields: Any) -> dict[str, Any]:
     """The result of a tool."""
-    return user([{"type": "tool_result", "tool_use_id": call, "content": "…", "is_error": is_error}], f"r-{call}", 20, **fields)
+    return user(
+        [{"type": "tool_result", "tool_use_id": call, "content": "…", "is_error": is_error}],
+        f"r-{call}",
+        20,
+        **fields,
+    )
 
 
 def calling(tool: str, call: str) -> dict[str, Any]:
-    return {"content": [{"type": "tool_use", "id": call, "name": tool, "input": {}}], "stop_reason": "tool_use"}
+    return {
+        "content": [{"type": "tool_use", "id": call, "name": tool, "input": {}}],
+        "stop_reason": "tool_use",
+    }
 
 
 def progress(inner: dict[str, Any], agent: str = "ag1") -> dict[str, Any]:
     """A line of a sub-agent inside the main file."""
-    kept = {name: inner[name] for name in ("type", "timestamp", "message", "requestId", "uuid") if name in inner}
-    return line("progress", "w1", 30, data={"type": "agent_progress", "agentId": agent, "message": kept})
+    kept = {
+        name: inner[name]
+        for name in ("type", "timestamp", "message", "requestId", "uuid")
+        if name in inner
+    }
+    return line(
+        "progress", "w1", 30, data={"type": "agent_progress", "agentId": agent, "message": kept}
+    )
 
 
 def outputs(*events: dict[str, Any]) -> list[int | None]:
     return read_transcript(lines(*events)).told("output_tokens")
 
 
-ADVICE = {"type": "advisor_message", "model": "claude-sonnet-4-5", "input_tokens": 11, "output_tokens": 3}
+ADVICE = {
+    "type": "advisor_message",
+    "model": "claude-sonnet-4-5",
+    "input_tokens": 11,
+    "output_tokens": 3,
+}
 SESSION_LOG = (
     user("Make it faster.", permissionMode="plan"),
     reply("u1", inside=calling("WebSearch", "t1")),
     answer("t1", toolUseResult={"searchCount": 2}),
-    reply("u2", "msg_b", "req_b", usage(9, cache_creation={"ephemeral_1h_input_tokens": 50}), inside=calling("Bash", "t2"), costUSD=0.25),
+    reply(
+        "u2",
+        "msg_b",
+        "req_b",
+        usage(9, cache_creation={"ephemeral_1h_input_tokens": 50}),
+        inside=calling("Bash", "t2"),
+        costUSD=0.25,
+    ),
     answer("t2", is_error=True),
     progress(reply("s1", "msg_s", "req_s")),
     reply("u3", "msg_c", None, usage(iterations=[ADVICE], speed="fast")),
     {"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION},
-    {"type": "cost-state", "sessionId": SESSION, "startTime": 1, "totalCostUSD": 0.5, "totalAPIDuration": 7},
+    {
+        "type": "cost-state",
+        "sessionId": SESSION,
+        "startTime": 1,
+        "totalCostUSD": 0.5,
+        "totalAPIDuration": 7,
+    },
 )

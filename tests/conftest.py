@@ -43,7 +43,9 @@ os.environ |= {
     "CODEX_HOME": "sessions-of-codex",
     "TACHOGRAPH_RUNS": "runs-of-agents",
     "TACHOGRAPH_MEASURED": "measured-results",
-    "TACHOGRAPH_LOOK_SECONDS": "0",  # screens draw themselves again only where that is tested: a test would not know whether it did that
+    # screens draw themselves again only where that is tested: a test would not know whether it did
+    # that
+    "TACHOGRAPH_LOOK_SECONDS": "0",
 }  # folders in the working folder: no test reads those of its machine, nor writes there
 
 ROOT = Path(__file__).parent.parent
@@ -83,7 +85,12 @@ def record(**changes: Any) -> dict[str, Any]:
         "result": "Done.",
         "session_id": "11111111-1111-1111-1111-111111111111",
         "total_cost_usd": 0.25,
-        "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40},
+        "usage": {
+            "input_tokens": 10,
+            "output_tokens": 20,
+            "cache_read_input_tokens": 30,
+            "cache_creation_input_tokens": 40,
+        },
         "modelUsage": {
             "claude-opus-4-6": {
                 "inputTokens": 10,
@@ -112,8 +119,9 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
 
 
 SLOW = {"awkward", "browser", "forks", "installed_once", "mixed", "wheel"}
-"""Fixtures that start processes, run whole screens or ingest many times: what asks for them is marked slow. By hand, so is what takes over
-half a second."""
+"""Fixtures that start processes, run whole screens or ingest many times: what asks for them is
+marked slow. By hand, so is what takes over half a second.
+"""
 
 ATTACKS = Path(__file__).parent / "attack"
 """All of them are slow: they kill processes, and read what is too big or too deep."""
@@ -123,7 +131,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """To import what will not run takes as long as a dozen tests."""
     if config.option.markexpr != "not slow":
         return None
-    is_slow = collection_path.suffix == ".py" and _ALL_SLOW.search(collection_path.read_text(encoding="utf-8"))
+    is_slow = collection_path.suffix == ".py" and _ALL_SLOW.search(
+        collection_path.read_text(encoding="utf-8")
+    )
     return True if is_slow or collection_path == ATTACKS else None
 
 
@@ -133,7 +143,8 @@ _ALL_SLOW = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 def pytest_configure(config: pytest.Config) -> None:
     """Give signals their usual effect.
 
-    A shell starts what it runs in the background with SIGINT ignored, and so would everything that tests start and interrupt.
+    A shell starts what it runs in the background with SIGINT ignored, and so would everything that
+    tests start and interrupt.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -142,9 +153,14 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist's own, which reads the groups: otherwise each process makes what is made once for a module
+@pytest.hookimpl(
+    tryfirst=True
+    # before xdist's own, which reads the groups: otherwise each process makes what is made once for
+    # a
+    # module
+)
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Mark what `make quick` leaves out, and leave to `make attack` what takes the time of a hundred tests."""
+    """Mark what `make quick` leaves out; leave to `make attack` what takes as long as 100 tests."""
     for item in items:
         if _is_slow(item):
             item.add_marker(pytest.mark.slow)
@@ -157,13 +173,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 def _is_slow(item: pytest.Item) -> bool:
     asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
-    fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
-    fills |= bool(asked & {"store_once", "read_once"}) and "samples_read" not in asked  # filled for the first test of its module
+    fills = (
+        "store" in asked and "sample_store" not in asked
+    )  # a new store: an ingest; that of the samples is a copy
+    fills |= (
+        bool(asked & {"store_once", "read_once"}) and "samples_read" not in asked
+    )  # filled for the first test of its module
     return fills or bool(asked & SLOW) or ATTACKS in item.path.parents
 
 
 def _fills_its_module(item: pytest.Item) -> bool:
-    """Whether it uses what is made once for its module: one process runs all such tests of the module, else each would make it."""
+    """Whether it uses what is made once for its module.
+
+    One process runs all such tests of the module, else each would make it.
+    """
     made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
     return any(fixture.scope == "module" for fixtures in made for fixture in fixtures)
 
@@ -172,7 +195,10 @@ gc.disable()  # until all is imported and collected
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: the collector of garbage need not look through all of it again and again."""
+    """What was imported and collected stays to the end.
+
+    The collector of garbage need not look through all of it again and again.
+    """
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -185,7 +211,10 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session")
 def installed_once() -> Iterator[None]:
-    """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
+    """With each new AppTest, Streamlit looks through all that is installed for components.
+
+    Half of the time of a screen.
+    """
     from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  it takes a second to import
 
     with pytest.MonkeyPatch.context() as patch:
@@ -195,7 +224,10 @@ def installed_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_examples() -> Iterator[None]:
-    """Hypothesis also draws constants of our modules, which it reads for that: four seconds of each process. Many examples have them."""
+    """Hypothesis also draws constants of our modules, which it reads for that.
+
+    Four seconds of each process. Many examples have them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if not is_thorough():
             patch.setattr(providers, "is_local_module_file", lambda _: False)
@@ -204,7 +236,10 @@ def quick_examples() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, with a new profile. One for all: tests that use it are of the xdist group "browser"."""
+    """The system's Chromium, with a new profile.
+
+    One for all: tests that use it are of the xdist group "browser".
+    """
     from tests.serving import NoBrowser, chromium  # noqa: PLC0415  with the driver of the browser, which few tests need
 
     try:
@@ -223,7 +258,10 @@ def one_page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(one_page: Page) -> Iterator[Page]:
-    """A page of a new visitor with a screen of 1280 × 900. It is one for all tests: a page of its own compiles 9 MB of scripts again."""
+    """A page of a new visitor with a screen of 1280 × 900.
+
+    It is one for all tests: a page of its own compiles 9 MB of scripts again.
+    """
     from tests.serving import PATIENCE_SECONDS, leave  # noqa: PLC0415  with the driver of the browser
 
     one_page.set_default_timeout(PATIENCE_SECONDS * 1000)
@@ -241,7 +279,10 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
-    """A folder that is made once for all processes of the suite, and then only read from or copied: `made_once(name, make)`."""
+    """A folder that is made once for all processes of the suite, and then only read from or copied.
+
+    `made_once(name, make)`.
+    """
     mine = tmp_path_factory.getbasetemp()
     shared = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "made-once"
     shared.mkdir(exist_ok=True)
@@ -262,19 +303,31 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
 
 @pytest.fixture(scope="session")
 def store_once(made_once: MadeOnce) -> StoreOnce:
-    """A store that is filled once for all processes of the suite, and then only read: `store_once(name, fill)`."""
+    """A store that is filled once for all processes of the suite, and then only read.
+
+    `store_once(name, fill)`.
+    """
 
     def filled_once(name: str, fill: Callable[[Store], object]) -> Store:
-        return Store(made_once(name, lambda folder: fill(Store(folder / FILE))) / FILE, wait_seconds=5)
+        return Store(
+            made_once(name, lambda folder: fill(Store(folder / FILE))) / FILE, wait_seconds=5
+        )
 
     return filled_once
 
 
 @pytest.fixture(scope="session")
 def read_once(store_once: StoreOnce) -> Iterator[StoreOnce]:
-    """The same, read in one transaction to the end: each query of another would open the store and plan its view of runs again."""
+    """The same, read in one transaction to the end.
+
+    Each query of another would open the store and plan its view of runs again.
+    """
     with ExitStack() as transactions:
-        yield cache(lambda name, fill: transactions.enter_context(read_transaction(store_once(name, fill), copy_at=1)))
+        yield cache(
+            lambda name, fill: transactions.enter_context(
+                read_transaction(store_once(name, fill), copy_at=1)
+            )
+        )
 
 
 @pytest.fixture(scope="session")
@@ -285,10 +338,12 @@ def empty(made_once: MadeOnce) -> Callable[[], Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
-    """In this process a new store begins as a copy of an empty one, as do those of the commands that `tachograph` runs.
+    """In this process a new store begins as a copy of an empty one.
+
+    So do those of the commands that `tachograph` runs.
 
     So does the new store of a rebuild. Commands of attacks, those in an interpreter of their own and killed processes make theirs.
-    """
+    """  # noqa: E501
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "begin_file", begin_as_copy_of(empty))
         yield
@@ -307,7 +362,10 @@ def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def read_samples(samples_read: Callable[..., Path]) -> Iterator[Store]:
-    """The same, one for all: to be read only. What a screen asked of it, another screen of the process need not ask again."""
+    """The same, one for all: to be read only.
+
+    What a screen asked of it, another screen of the process need not ask again.
+    """
     with read_transaction(Store(samples_read()), copy_at=1) as transaction:
         yield transaction
 
@@ -328,12 +386,16 @@ def filled(tmp_path: Path, samples_read: Callable[..., Path]) -> Path:
 
 def environment(**more: str) -> dict[str, str]:
     """The variables the command runs with: ours without a store, and more."""
-    return {key: value for key, value in os.environ.items() if key not in ("TACHOGRAPH_DB", "COLUMNS")} | more
+    return {
+        key: value for key, value in os.environ.items() if key not in ("TACHOGRAPH_DB", "COLUMNS")
+    } | more
 
 
 @pytest.fixture
 def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Screens as a visitor opens them, by their address: `screens(store.location, "screens/cost.py", model="m")`.
+    """Screens as a visitor opens them, by their address.
+
+    `screens(store.location, "screens/cost.py", model="m")`.
 
     No other screen is drawn before.
     """
@@ -356,7 +418,10 @@ def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[.
 
 def said(app: AppTest) -> str:
     """The texts of a screen in one line: HTML without its tags, Markdown and captions."""
-    pieces = [re.sub(r"<style.*?</style>|<[^>]+>", " ", element.proto.body, flags=re.DOTALL) for element in app.get("html")]
+    pieces = [
+        re.sub(r"<style.*?</style>|<[^>]+>", " ", element.proto.body, flags=re.DOTALL)
+        for element in app.get("html")
+    ]
     pieces += [element.value for element in (*app.markdown, *app.caption, *app.header)]
     return " ".join(html.unescape(" ".join(pieces)).split())
 
@@ -373,17 +438,25 @@ def forks() -> Iterator[Forks]:
 
 @pytest.fixture
 def tachograph(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Run:
-    """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
+    """The command, in an empty folder and a process of its own.
 
-    The process is a fork of one that has imported everything, unless `fresh` or an option of `subprocess.run` asks for an interpreter
-    of its own, which costs a second.
+    `tachograph("report", "--by", "model")`.
+
+    The process is a fork of one that has imported everything, unless `fresh` or an option of
+    `subprocess.run` asks for an interpreter of its own, which costs a second.
     """
 
-    def run(*arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
         if fresh or not options.keys() <= {"input"}:
             return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
-        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"), empty=empty())
-        return subprocess.CompletedProcess(command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr))
+        ended = forks.run(
+            cwd, *arguments, environment=environment(), given=options.get("input"), empty=empty()
+        )
+        return subprocess.CompletedProcess(
+            command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr)
+        )
 
     return run
 

@@ -26,7 +26,13 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
     readers, runs, rejects = SourceReaders(lambda *_: Context("source")), [], []
     for part in read(Source("log", data)):
         try:
-            found = list(readers.feed(part) or ()) if isinstance(part, Document) else [part] if part.certain else []
+            found = (
+                list(readers.feed(part) or ())
+                if isinstance(part, Document)
+                else [part]
+                if part.certain
+                else []
+            )
         except InvalidRecord as error:
             rejects.append(error.detail)
             continue
@@ -55,15 +61,24 @@ def run_of(record: dict[str, Any]) -> RunRow:
 
 
 def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of one log as an ingest reads them, without a store: columns of `runs`, and `cost`, what was paid in USD, as a float."""
+    """The runs of one log as an ingest reads them, without a store.
+
+    Columns of `runs`, and `cost`, what was paid in USD, as a float.
+    """
     readers = SourceReaders(SourceContext("source").for_run)
     data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
     documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)[0]]
+    found = [
+        *(one for document in documents for one in runs_with(readers, document) or ()),
+        *runs_at_end(readers)[0],
+    ]
     runs = [settled(one.rows).run for one in found if isinstance(one, Found)]
     rows = [{name: getattr(run, name) for name in RunRow.columns} for run in runs]
     return sorted(
-        (row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])} for row in rows),
+        (
+            row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])}
+            for row in rows
+        ),
         key=lambda row: str(row["run_id"]),
     )
 
@@ -84,17 +99,23 @@ def lines(*events: dict[str, Any]) -> str:
 def ingested(store: Store, folder: Path, **files: str | dict[str, Any]) -> list[dict[str, Any]]:
     """The runs in the store after files with these texts or records were ingested."""
     for name, content in files.items():
-        (folder / f"{name}.jsonl").write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
+        (folder / f"{name}.jsonl").write_text(
+            content if isinstance(content, str) else json.dumps(content, indent=2)
+        )
     ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
     return runs_in_store(store)
 
 
 def runs_in_store(store: Store) -> list[dict[str, Any]]:
-    """Every run without the place it was read from: what a list of runs shows, and `cost`, what was paid in USD, as a float."""
+    """Every run without the place it was read from.
+
+    What a list of runs shows, and `cost`, what was paid in USD, as a float.
+    """
     with store.reading() as connection:
         table = connection.sql(
-            "select v_runs.* exclude (place, source_id, source_name, ordinal, received_at), v_runs.cost_own_usd::double as cost,"
-            " runs.credits, runs.credits_unit from v_runs join runs using (run_id) order by run_id"
+            "select v_runs.* exclude (place, source_id, source_name, ordinal, received_at), "
+            "v_runs.cost_own_usd::double as cost, runs.credits, runs.credits_unit from v_runs "
+            "join runs using (run_id) order by run_id"
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows

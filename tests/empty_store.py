@@ -20,8 +20,13 @@ def write_empty(path: Path) -> Path:
     return path
 
 
-def begin_as_copy_of(empty: Callable[[], Path]) -> Callable[[duckdb.DuckDBPyConnection, Path], None]:
-    """In place of `ingest.store.opening.begin_file`: attaches a copy of a file with these tables, which is asked for with the first one."""
+def begin_as_copy_of(
+    empty: Callable[[], Path],
+) -> Callable[[duckdb.DuckDBPyConnection, Path], None]:
+    """In place of `ingest.store.opening.begin_file`.
+
+    Attaches a copy of a file with these tables, which is asked for with the first one.
+    """
     found = cache(empty)
 
     def begin(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -1,7 +1,10 @@
-"""How many examples each law is tried with: few, so that the suite is quick; many times as many with `--hypothesis-profile=thorough`.
+"""How many examples each law is tried with: few, so that the suite is quick.
 
-`make attack` runs so the attacks, and the laws that fill a store for each example (`tests.attack.other_tests`);
-`make lake-test PROFILE=thorough` the kills and crowds of writers on a lake.
+Many times as many with `--hypothesis-profile=thorough`.
+
+`make attack` runs so the attacks, and the laws that fill a store for each example
+(`tests.attack.other_tests`); `make lake-test PROFILE=thorough` the kills and crowds of writers on a
+lake.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ T = TypeVar("T")
 USUAL, THOROUGH = 15, 250
 PROFILE = "usual"
 
-settings.register_profile(PROFILE, deadline=None, max_examples=USUAL)  # a test asserts no time; a busy machine is no failure
+settings.register_profile(
+    PROFILE, deadline=None, max_examples=USUAL
+)  # a test asserts no time; a busy machine is no failure
 settings.register_profile("thorough", deadline=None, max_examples=THOROUGH)
 
 
@@ -28,7 +33,10 @@ def is_thorough() -> bool:
 
 
 def examples(usual: int) -> settings:
-    """So many examples, for a law that needs others than the rest; more where the profile asks for more."""
+    """So many examples, for a law that needs others than the rest.
+
+    More where the profile asks for more.
+    """
     return settings(max_examples=10 * usual if is_thorough() else usual)
 
 
@@ -38,7 +46,10 @@ def size(usual: int, thorough: int) -> int:
 
 
 def written_down() -> settings:
-    """Only the examples of `@example`, for a law that takes seconds for each; others too where the profile asks for more."""
+    """Only the examples of `@example`, for a law that takes seconds for each.
+
+    Others too where the profile asks for more.
+    """
     return examples(1) if is_thorough() else settings(phases=[Phase.explicit])
 
 

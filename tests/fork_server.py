@@ -1,8 +1,11 @@
-"""Runs `tachograph` commands in forks of itself, in which all is imported and warm: an interpreter that starts anew takes a second.
+"""Runs `tachograph` commands in forks of itself, in which all is imported and warm.
 
-`python -m tests.fork_server FD`, where FD is a socket: a `Request` comes in with four descriptors. Three are the command's streams; on the
-fourth, a socket too, its process id goes out at once, and an `End` when it has ended. The command starts and ends as `python -m` starts and
-ends it, many of them side by side. Ends with the socket.
+An interpreter that starts anew takes a second.
+
+`python -m tests.fork_server FD`, where FD is a socket: a `Request` comes in with four descriptors.
+Three are the command's streams; on the fourth, a socket too, its process id goes out at once, and
+an `End` when it has ended. The command starts and ends as `python -m` starts and ends it, many of
+them side by side. Ends with the socket.
 """
 
 from __future__ import annotations
@@ -34,13 +37,27 @@ from ingest.store import opening
 from tests.empty_store import begin_as_copy_of
 
 ROOT = Path(__file__).parent.parent
-MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["tachograph"].partition(":")[0]
+MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"][
+    "tachograph"
+].partition(":")[0]
 """What `python -m` runs."""
 
-WARMING = (("ingest", str(ROOT / "sample_logs" / "claude_code"), "--jobs", "1"), ("rebuild",), ("reprice",), ("report",))
+WARMING = (
+    ("ingest", str(ROOT / "sample_logs" / "claude_code"), "--jobs", "1"),
+    ("rebuild",),
+    ("reprice",),
+    ("report",),
+)
 """Commands that leave warm what is loaded on first use, such as prices."""
 
-LIBRARIES = ("ftfy", "genai_prices.data", "pyarrow.parquet", "rich.console", "rich.table", "xlsxwriter")
+LIBRARIES = (
+    "ftfy",
+    "genai_prices.data",
+    "pyarrow.parquet",
+    "rich.console",
+    "rich.table",
+    "xlsxwriter",
+)
 """What other commands import late."""
 
 INTERRUPTED = 130
@@ -49,9 +66,12 @@ _MOST_BYTES = 1_000_000
 
 
 class Request(TypedDict):
-    """A command: the words behind `tachograph`, its working folder, all of its environment, the most a file may hold (0 for any).
+    """A command: its words, working folder, environment, and the most a file may hold.
 
-    `empty`: a file with the tables of a store, of which new ones are copies; without it the command makes them.
+    The words are those behind `tachograph`; all of the environment is given; 0 means any file size.
+
+    `empty`: a file with the tables of a store, of which new ones are copies; without it the command
+    makes them.
     """
 
     arguments: list[str]
@@ -62,7 +82,10 @@ class Request(TypedDict):
 
 
 class End(TypedDict):
-    """How a command ended, with what its processes took. `code` is negative for a signal, as in `subprocess`."""
+    """How a command ended, with what its processes took.
+
+    `code` is negative for a signal, as in `subprocess`.
+    """
 
     code: int
     peak_bytes: int
@@ -70,16 +93,25 @@ class End(TypedDict):
 
 
 def warm_up() -> None:
-    """Import all that a command may import, except the command itself, which runs as `__main__`; and run some."""
+    """Import all that a command may import, except the command itself, which runs as `__main__`.
+
+    And run some.
+    """
     for package in ("schemas", "ingest", "app"):
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
-            source = ROOT.joinpath(*module.name.split("."), *(["__init__"] if module.ispkg else [])).with_suffix(".py")
-            if module.name != MODULE and not _USES_STREAMLIT.search(source.read_text(encoding="utf-8")):
+            source = ROOT.joinpath(
+                *module.name.split("."), *(["__init__"] if module.ispkg else [])
+            ).with_suffix(".py")
+            if module.name != MODULE and not _USES_STREAMLIT.search(
+                source.read_text(encoding="utf-8")
+            ):
                 importlib.import_module(module.name)
     for library in LIBRARIES:
         importlib.import_module(library)
     with ExitStack() as stack:
-        tempfile.tempdir = stack.enter_context(tempfile.TemporaryDirectory())  # what a command leaves is gone with it
+        tempfile.tempdir = stack.enter_context(
+            tempfile.TemporaryDirectory()
+        )  # what a command leaves is gone with it
         stack.enter_context(chdir(tempfile.tempdir))
         nowhere = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
         stack.enter_context(redirect_stdout(nowhere))
@@ -93,7 +125,10 @@ def warm_up() -> None:
 
 
 def serve(channel: socket.socket) -> Request | None:
-    """Fork a command for each request. Returns twice: in each fork what it is to do, and None here when the socket ends."""
+    """Fork a command for each request.
+
+    Returns twice: in each fork what it is to do, and None here when the socket ends.
+    """
     commands: dict[int, tuple[int, socket.socket]] = {}
     while True:
         watched: list[socket.socket | int] = [channel, *commands]
@@ -109,7 +144,9 @@ def serve(channel: socket.socket) -> Request | None:
             report = socket.socket(fileno=fourth)
             child = os.fork()
             if not child:
-                _take(streams, [channel, report, *(other for _, other in commands.values())], commands)
+                _take(
+                    streams, [channel, report, *(other for _, other in commands.values())], commands
+                )
                 request: Request = json.loads(body)
                 return request
             os.setpgid(child, child)
@@ -120,7 +157,7 @@ def serve(channel: socket.socket) -> Request | None:
 
 
 def _take(streams: list[int], sockets: list[socket.socket], waited_for: Iterable[int]) -> None:
-    """In a fork: make the streams those of this process, which leads a group, and close what is the server's."""
+    """In a fork: take over the streams, lead a group, and close what belongs to the server."""
     os.setpgid(0, 0)
     for one in sockets:
         one.close()
@@ -135,13 +172,21 @@ def _tell_end(child: int, report: socket.socket) -> None:
     """To whoever asked for the command, if there is still somebody."""
     _, status, usage = os.wait4(child, 0)
     cpu_seconds = usage.ru_utime + usage.ru_stime
-    end = End(code=os.waitstatus_to_exitcode(status), peak_bytes=usage.ru_maxrss * 1024, cpu_seconds=cpu_seconds)
+    end = End(
+        code=os.waitstatus_to_exitcode(status),
+        peak_bytes=usage.ru_maxrss * 1024,
+        cpu_seconds=cpu_seconds,
+    )
     with report, suppress(BrokenPipeError):
         report.send(json.dumps(end).encode())
 
 
 def become(request: Request) -> NoReturn:
-    """Be the command, to its end. Only the interpreter is not taken down: to free all that was imported takes longer than most commands."""
+    """Be the command, to its end.
+
+    Only the interpreter is not taken down: to free all that was imported takes longer than most
+    commands.
+    """
     code = INTERRUPTED  # what an interrupt before or behind the command leaves
     try:
         _settle(request)

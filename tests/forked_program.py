@@ -1,6 +1,9 @@
-"""`tachograph` as a program that scripts can start, each time in a fork of the tests' server: in a hundredth of the time of an interpreter.
+"""`tachograph` as a program that scripts can start, each time in a fork of the tests' server.
 
-The program sends its words to a thread of the test, which runs the command, and gives what it said and its exit code.
+In a hundredth of the time of an interpreter.
+
+The program sends its words to a thread of the test, which runs the command, and gives what it said
+and its exit code.
 """
 
 from __future__ import annotations
@@ -32,8 +35,14 @@ os._exit(code)
 
 @contextmanager
 def forked_program(path: Path, forks: Forks, empty: Path) -> Iterator[None]:
-    """Write the program to a file, which works until the end of the block. `empty`: see `Forks.start`."""
-    with TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as listening:  # an address has at most 107 bytes
+    """Write the program to a file, which works until the end of the block.
+
+    `empty`: see `Forks.start`.
+    """
+    with (
+        TemporaryDirectory() as short,
+        socket.socket(socket.AF_UNIX) as listening,
+    ):  # an address has at most 107 bytes
         address = Path(short, "socket")
         listening.bind(str(address))
         listening.listen()

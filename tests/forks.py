@@ -1,4 +1,4 @@
-"""`tachograph` commands as processes that start in milliseconds: the client of `tests.fork_server`."""
+"""`tachograph` commands as processes that start in milliseconds: client of `tests.fork_server`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,22 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", MODULE, *map(str, arguments)]
 
 
-def run_fresh(*arguments: str | Path, cwd: Path, environment: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command in an interpreter of its own, which takes a second to import what a command needs."""
-    how: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8", "timeout": PATIENCE_SECONDS}
-    return subprocess.run(command(*arguments), cwd=cwd, env=environment, check=False, **how | options)
+def run_fresh(
+    *arguments: str | Path, cwd: Path, environment: dict[str, str], **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in an interpreter of its own.
+
+    It takes a second to import what a command needs.
+    """
+    how: dict[str, Any] = {
+        "capture_output": True,
+        "text": True,
+        "encoding": "utf-8",
+        "timeout": PATIENCE_SECONDS,
+    }
+    return subprocess.run(
+        command(*arguments), cwd=cwd, env=environment, check=False, **how | options
+    )
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,10 @@ class Running:
         self.pid = int(told)
 
     def fileno(self) -> int:
-        """Ready to be read once the command has ended, for `select`; negative once it was waited for."""
+        """Ready to be read once the command has ended, for `select`.
+
+        Negative once it was waited for.
+        """
         return self._report.fileno()
 
     @property
@@ -114,7 +129,9 @@ def _read(said: IO[bytes]) -> bytes:
 
 
 class Forks:
-    """The fork server, started by the first command, as long as the block lasts. What still runs at its end is killed.
+    """The fork server, started by the first command, as long as the block lasts.
+
+    What still runs at its end is killed.
 
     `environment` are the variables that commands run with where no others are given.
     """
@@ -128,7 +145,12 @@ class Forks:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for running in self._started:
             if running.fileno() >= 0:
                 running.end()
@@ -148,14 +170,21 @@ class Forks:
     ) -> Running:
         """Start a command in `folder`.
 
-        Its temporary folder is `tmp` there, unless there are other variables. `given` comes through a pipe, `file_bytes` the most a file
-        may hold, 0 for any. `empty`: a store of which a new one is a copy; without it the command makes its tables.
+        Its temporary folder is `tmp` there, unless there are other variables. `given` comes through
+        a pipe, `file_bytes` the most a file may hold, 0 for any. `empty`: a store of which a new
+        one is a copy; without it the command makes its tables.
         """
         if environment is None:
             (folder / "tmp").mkdir(exist_ok=True)
             environment = {**self._environment, "TMPDIR": str(folder / "tmp")}
         words = [*map(str, arguments)]
-        request = Request(arguments=words, folder=str(folder), environment=dict(environment), file_bytes=file_bytes, empty=str(empty or ""))
+        request = Request(
+            arguments=words,
+            folder=str(folder),
+            environment=dict(environment),
+            file_bytes=file_bytes,
+            empty=str(empty or ""),
+        )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         said = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115  closed once it was waited for
         with theirs, _input(given) as reading:
@@ -169,9 +198,18 @@ class Forks:
     def _start_server(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command, nothing = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())], subprocess.DEVNULL
+            command, nothing = (
+                [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
+                subprocess.DEVNULL,
+            )
             self._server = subprocess.Popen(
-                command, cwd=ROOT, env=self._environment, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing, start_new_session=True
+                command,
+                cwd=ROOT,
+                env=self._environment,
+                pass_fds=[theirs.fileno()],
+                stdin=nothing,
+                stdout=nothing,
+                start_new_session=True,
             )
         return ours
 
@@ -187,7 +225,7 @@ class Forks:
 
 
 def _input(text: str | None) -> IO[bytes]:
-    """A pipe that gives the text, or nothing; a command that does not want all of it is no error."""
+    """A pipe that gives the text, or nothing; a command that wants only some is no error."""
     if text is None:
         return Path(os.devnull).open("rb")
     reading, writing = os.pipe()

@@ -15,9 +15,12 @@ from tests.conftest import environment
 
 @contextmanager
 def interruptible(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command as a terminal starts it: it takes interrupts, though whoever runs the tests may ignore them, as `nohup … &` does.
+    """The command as a terminal starts it.
 
-    It leads a process group. What of that still runs at the end of the block is killed: a test that gave up must not wait for it.
+    It takes interrupts, though whoever runs the tests may ignore them, as `nohup … &` does.
+
+    It leads a process group. What of that still runs at the end of the block is killed: a test that
+    gave up must not wait for it.
     """
     pipe, heeded = subprocess.PIPE, partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(

@@ -35,7 +35,11 @@ OPUS, HAIKU = "claude-opus-4-6", "claude-haiku-4-5"
 
 @dataclass(frozen=True)
 class Case:
-    """One run. `values`: variant → cell of the column `value`; `load` the parameter of the benchmark that the baseline did not have."""
+    """One run.
+
+    `values`: variant → cell of the column `value`; `load` the parameter of the benchmark that the
+    baseline did not have.
+    """
 
     name: str
     model: str
@@ -49,7 +53,13 @@ class Case:
         """Its result record."""
         usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": self.usd}
         says = f"Done. The new kernel is {self.claim} faster.\n" if self.claim else "Done."
-        return record_text(uuid=self.name, session_id=self.name, total_cost_usd=self.usd, modelUsage={self.model: usage}, result=says)
+        return record_text(
+            uuid=self.name,
+            session_id=self.name,
+            total_cost_usd=self.usd,
+            modelUsage={self.model: usage},
+            result=says,
+        )
 
 
 CASES = (
@@ -70,7 +80,11 @@ CASES = (
 def fill(store: Store, **said: str) -> None:
     """The runs, and the benchmark's results as a plain table; `said` as `--measure` says it."""
     log = "\n".join(case.record for case in CASES)
-    ingest([Source("log.jsonl", log.encode()), Source("results.csv", results().encode())], store, Options(measure=said))
+    ingest(
+        [Source("log.jsonl", log.encode()), Source("results.csv", results().encode())],
+        store,
+        Options(measure=said),
+    )
 
 
 def results() -> str:
@@ -82,7 +96,15 @@ def results() -> str:
         for variant, value in case.values.items():
             is_candidate = variant == "candidate"
             table.writerow(
-                (case.name, case.name if is_candidate else "", variant, "latency", value, "ms", case.load if is_candidate else "4")
+                (
+                    case.name,
+                    case.name if is_candidate else "",
+                    variant,
+                    "latency",
+                    value,
+                    "ms",
+                    case.load if is_candidate else "4",
+                )
             )
     return written.getvalue()
 
@@ -90,8 +112,15 @@ def results() -> str:
 def label(store: Store, **quadrants: str) -> None:
     """Published judgements of runs: name → quadrant."""
     with store.reading() as connection:
-        [(source_id, last)] = connection.sql("select source_id, max(measurement_no) from measurements group by source_id").fetchall()
-    about: dict[str, Any] = {"source_id": source_id, "format": "labels", "variant": Variant.CANDIDATE, "metric": "quadrant"}
+        [(source_id, last)] = connection.sql(
+            "select source_id, max(measurement_no) from measurements group by source_id"
+        ).fetchall()
+    about: dict[str, Any] = {
+        "source_id": source_id,
+        "format": "labels",
+        "variant": Variant.CANDIDATE,
+        "metric": "quadrant",
+    }
     about |= {"scope": Scope.UNSPECIFIED, "better": Better.UNKNOWN, "status": MeasuredStatus.OK}
     rows = [
         MeasurementRow(**about, measurement_no=last + number, run_id=name, label=quadrant)

@@ -15,7 +15,9 @@ Row = dict[str, Any]
 
 
 def read_in(folder: Path) -> list[tuple[Path, Reading]]:
-    """What the tools read in the files below a folder, in the order of their paths: as an ingest does, without a store.
+    """What the tools read in the files below a folder, in the order of their paths.
+
+    As an ingest does, without a store.
 
     An ingest of each tool's files: `tests/test_samples_measured.py`.
     """
@@ -30,7 +32,9 @@ def read_in(folder: Path) -> list[tuple[Path, Reading]]:
 
 def refusals(folder: Path) -> list[str]:
     """Why files below a folder could not be read."""
-    return sorted(f"{reading.tool}: {reading.refused}" for _, reading in read_in(folder) if reading.refused)
+    return sorted(
+        f"{reading.tool}: {reading.refused}" for _, reading in read_in(folder) if reading.refused
+    )
 
 
 def measured(folder: Path, **files: str) -> list[Row]:
@@ -47,19 +51,27 @@ def column_values(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
 
 def by_quantity(rows: list[Row], *columns: str) -> dict[tuple[str, str | None], tuple[Any, ...]]:
     """(metric, statistic) of every row → these columns. No quantity has two rows."""
-    found = {(row["metric"], row["statistic"]): tuple(row[column] for column in columns) for row in rows}
+    found = {
+        (row["metric"], row["statistic"]): tuple(row[column] for column in columns) for row in rows
+    }
     assert len(found) == len(rows)
     return found
 
 
 def measured_in(folder: Path, files: Mapping[str, Any]) -> list[Row]:
-    """The rows of files with these texts, or these values as JSON, in the order of their paths and lines. `file`: path below the folder."""
+    """The rows of files with these texts, or these values as JSON, in order of paths and lines.
+
+    `file`: path below the folder.
+    """
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+        )
     return [
-        row | {"file": path.relative_to(folder).as_posix(), "params": json.loads(row["params"] or "{}")}
+        row
+        | {"file": path.relative_to(folder).as_posix(), "params": json.loads(row["params"] or "{}")}
         for path, reading in read_in(folder)
         for row in reading.rows.to_pylist()
     ]
@@ -70,11 +82,16 @@ def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:
     assert reading is not None
     assert not reading.refused
     rows = reading.rows.to_pylist()
-    return tuple(MeasurementRow(**{key: tuple(one) if isinstance(one, list) else one for key, one in row.items()}) for row in rows)
+    return tuple(
+        MeasurementRow(
+            **{key: tuple(one) if isinstance(one, list) else one for key, one in row.items()}
+        )
+        for row in rows
+    )
 
 
 def values(rows: list[Row]) -> list[tuple[Any, ...]]:
-    """(benchmark, metric, statistic, value as written, unit as written, value, unit, runs) of each."""
+    """(benchmark, metric, statistic, value and unit as written, value, unit, runs) of each."""
     columns = ("benchmark", "metric", "statistic", "value_raw", "unit_raw", "value", "unit", "n")
     return [tuple(row[column] for column in columns) for row in rows]
 

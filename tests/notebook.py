@@ -1,7 +1,10 @@
-"""The notebook of the docs: its cells, and the outputs that they have. `python -m tests.notebook --write` runs it and writes them anew.
+"""The notebook of the docs: its cells, and the outputs that they have.
 
-Cells run in one namespace in this process, without a Jupyter kernel: that needs neither ipykernel nor a socket, and what Jupyter would show
-of a value is the value's own `_repr_html_`, else its `repr`.
+`python -m tests.notebook --write` runs it and writes them anew.
+
+Cells run in one namespace in this process, without a Jupyter kernel: that needs neither ipykernel
+nor a socket, and what Jupyter would show of a value is the value's own `_repr_html_`, else its
+`repr`.
 """
 
 from __future__ import annotations
@@ -33,14 +36,28 @@ def run(notebook: dict[str, Any], folder: Path) -> list[Outputs]:
     """The outputs of each cell of code, run in a folder that has the sample logs."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.chdir(folder):
-        return [_run("".join(cell["source"]), namespace, number) for number, cell in enumerate(cells(notebook), 1)]
+        return [
+            _run("".join(cell["source"]), namespace, number)
+            for number, cell in enumerate(cells(notebook), 1)
+        ]
 
 
 def _run(code: str, namespace: dict[str, Any], number: int) -> Outputs:
     value = None
     for node in ast.parse(code).body:
         value = run_node(node, namespace)
-    return [] if value is None else [{"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": _shown(value)}]
+    return (
+        []
+        if value is None
+        else [
+            {
+                "output_type": "execute_result",
+                "execution_count": number,
+                "metadata": {},
+                "data": _shown(value),
+            }
+        ]
+    )
 
 
 def _shown(value: Any) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""`python -m tests.pass_through LOG COMMAND…`: only passes a command through, which starts ten times as fast as `tachograph run`."""
+"""`python -m tests.pass_through LOG COMMAND…`.
+
+Only passes a command through, which starts ten times as fast as `tachograph run`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A loop of Pi as its two files: the session, and the log of experiments that it writes. Both grow by one experiment at a time."""
+"""A loop of Pi as its two files: the session, and the log of experiments that it writes.
+
+Both grow by one experiment at a time.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,12 @@ MODEL = {"api": "anthropic-messages", "provider": "anthropic", "model": "claude-
 
 @dataclass
 class PiLoop:
-    """`project`: where the agent works; `file`: its session. `began_at` may be now, for a live test.
+    """`project`: where the agent works; `file`: its session.
 
-    `setup_usd`: the cost of the responses up to `init_experiment`; `costs_usd`: of each experiment, with the response that logs it.
+    `began_at` may be now, for a live test.
+
+    `setup_usd`: the cost of the responses up to `init_experiment`; `costs_usd`: of each experiment,
+    with the response that logs it.
     """
 
     project: Path
@@ -32,15 +38,38 @@ class PiLoop:
     lines: int = 0
 
     def __post_init__(self) -> None:
-        """Write the beginning of both files: the prompt, `init_experiment`, and the first line of the log."""
+        """Write the beginning of both files.
+
+        The prompt, `init_experiment`, and the first line of the log.
+        """
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.file.parent.mkdir(parents=True, exist_ok=True)
         stamp = self.began_at.isoformat()
-        self._append(self.file, {"type": "session", "version": 3, "id": self.session_id, "timestamp": stamp, "cwd": str(self.project)})
+        self._append(
+            self.file,
+            {
+                "type": "session",
+                "version": 3,
+                "id": self.session_id,
+                "timestamp": stamp,
+                "cwd": str(self.project),
+            },
+        )
         self._say("user", [{"type": "text", "text": "Make the benchmark faster."}])
-        named = {"name": "Benchmark", "metric_name": METRIC, "metric_unit": UNIT, "direction": "lower"}
+        named = {
+            "name": "Benchmark",
+            "metric_name": METRIC,
+            "metric_unit": UNIT,
+            "direction": "lower",
+        }
         self.setup_usd = self._call("init_experiment", named, Decimal("0.25"))
-        config = {"type": "config", "name": "Benchmark", "metricName": METRIC, "metricUnit": UNIT, "bestDirection": "lower"}
+        config = {
+            "type": "config",
+            "name": "Benchmark",
+            "metricName": METRIC,
+            "metricUnit": UNIT,
+            "bestDirection": "lower",
+        }
         self._append(self.log, config)
         self._answer("init_experiment", "Initialized.", {"state": self._state()})
 
@@ -48,17 +77,30 @@ class PiLoop:
     def log(self) -> Path:
         return self.project / ".auto" / "log.jsonl"
 
-    def experiment(self, value: float, description: str, status: str = "keep", *, usd: str = "0.1") -> None:
-        """Add an experiment: an edit, a run and its entry, for three responses of `usd` each. A kept one makes a commit."""
+    def experiment(
+        self, value: float, description: str, status: str = "keep", *, usd: str = "0.1"
+    ) -> None:
+        """Add an experiment: an edit, a run and its entry, for three responses of `usd` each.
+
+        A kept one makes a commit.
+        """
         number = len(self.results) + 1
         commit = f"{number:x}c0ffee"[:7] if status == "keep" else "0000000"
         spent = self._call("bash", {"command": f"sed -i s/slow/fast/ run{number}.py"}, Decimal(usd))
         self._answer("bash", "(no output)", {})
         spent += self._call("run_experiment", {"command": "./.auto/measure.sh"}, Decimal(usd))
         self._answer(
-            "run_experiment", f"METRIC {METRIC}={value}", {"exitCode": 0, "durationSeconds": 9.5, "parsedMetrics": {METRIC: value}}
+            "run_experiment",
+            f"METRIC {METRIC}={value}",
+            {"exitCode": 0, "durationSeconds": 9.5, "parsedMetrics": {METRIC: value}},
         )
-        logged = {"commit": "0000000", "metric": value, "status": status, "description": description, "asi": {"hypothesis": "it is slow"}}
+        logged = {
+            "commit": "0000000",
+            "metric": value,
+            "status": status,
+            "description": description,
+            "asi": {"hypothesis": "it is slow"},
+        }
         spent += self._call("log_experiment", logged, Decimal(usd))
         at = round(self._now().timestamp() * 1000)
         result = {
@@ -72,34 +114,75 @@ class PiLoop:
         }
         self.results.append(result)
         self._append(self.log, {"run": number, **result})
-        committed = f"📝 Git: committed — [autoresearch/fast {commit}] {description}" if status == "keep" else "📝 Git: reverted changes"
-        self._answer("log_experiment", f"Logged #{number}: {status} — {description}\n{committed}", {"state": self._state()})
+        committed = (
+            f"📝 Git: committed — [autoresearch/fast {commit}] {description}"
+            if status == "keep"
+            else "📝 Git: reverted changes"
+        )
+        self._answer(
+            "log_experiment",
+            f"Logged #{number}: {status} — {description}\n{committed}",
+            {"state": self._state()},
+        )
         self.costs_usd.append(spent)
 
     def end(self, usd: str = "0.5") -> None:
         """Add the answer that ends the session."""
-        self._say("assistant", [{"type": "text", "text": "Done."}], **self._told(Decimal(usd), "stop"))
+        self._say(
+            "assistant", [{"type": "text", "text": "Done."}], **self._told(Decimal(usd), "stop")
+        )
 
     def _state(self) -> dict[str, Any]:
-        return {"name": "Benchmark", "metricName": METRIC, "metricUnit": UNIT, "bestDirection": "lower", "results": self.results}
+        return {
+            "name": "Benchmark",
+            "metricName": METRIC,
+            "metricUnit": UNIT,
+            "bestDirection": "lower",
+            "results": self.results,
+        }
 
     def _call(self, tool: str, arguments: dict[str, Any], usd: Decimal) -> Decimal:
-        block = {"type": "toolCall", "id": f"call_{self.lines}", "name": tool, "arguments": arguments}
-        self._say("assistant", [{"type": "text", "text": "Next."}, block], **self._told(usd, "toolUse"))
+        block = {
+            "type": "toolCall",
+            "id": f"call_{self.lines}",
+            "name": tool,
+            "arguments": arguments,
+        }
+        self._say(
+            "assistant", [{"type": "text", "text": "Next."}, block], **self._told(usd, "toolUse")
+        )
         return usd
 
     def _answer(self, tool: str, text: str, details: dict[str, Any]) -> None:
         call = f"call_{self.lines - 1}"
-        self._say("toolResult", [{"type": "text", "text": text}], toolCallId=call, toolName=tool, details=details, isError=False)
+        self._say(
+            "toolResult",
+            [{"type": "text", "text": text}],
+            toolCallId=call,
+            toolName=tool,
+            details=details,
+            isError=False,
+        )
 
     def _told(self, usd: Decimal, stop: str) -> dict[str, Any]:
-        usage = {"input": 10, "output": 200, "cacheRead": 5000, "cacheWrite": 300, "totalTokens": 5510, "cost": {"total": float(usd)}}
+        usage = {
+            "input": 10,
+            "output": 200,
+            "cacheRead": 5000,
+            "cacheWrite": 300,
+            "totalTokens": 5510,
+            "cost": {"total": float(usd)},
+        }
         return {**MODEL, "usage": usage, "stopReason": stop}
 
     def _say(self, role: str, content: list[dict[str, Any]], **more: Any) -> None:
         began = round(self._now().timestamp() * 1000)
         self.seconds += 10
-        line = {"type": "message", "id": f"{self.lines:08x}", "parentId": f"{self.lines - 1:08x}" if self.lines else None}
+        line = {
+            "type": "message",
+            "id": f"{self.lines:08x}",
+            "parentId": f"{self.lines - 1:08x}" if self.lines else None,
+        }
         said = {"role": role, "content": content, **more, "timestamp": began}
         self._append(self.file, line | {"timestamp": self._now().isoformat(), "message": said})
         self.lines += 1

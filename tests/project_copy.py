@@ -16,7 +16,10 @@ from tests.conftest import environment
 PATIENCE_SECONDS = 120
 TEXT = PAGE.read_text()
 RECIPES = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE))
-BLOCK = re.compile(r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>\w+))?\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>\w+))?\n(?P<code>.*?)^```",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 EACH = """
@@ -51,21 +54,36 @@ class Copy:
         for block in blocks:
             file = self.folder / block["file"]
             text = file.read_text() if file.exists() else ""
-            file.write_text(_in_list(text, block["list"], block["code"]) if block["list"] else f"{text}\n\n{block['code']}".lstrip())
+            file.write_text(
+                _in_list(text, block["list"], block["code"])
+                if block["list"]
+                else f"{text}\n\n{block['code']}".lstrip()
+            )
 
     def python(self, *arguments: str | Path) -> str:
         """What Python prints with the copy in front of everything installed."""
         variables = environment(PYTHONPATH=str(self.folder), COLUMNS="400")
         command = [sys.executable, *map(str, arguments)]
         done = subprocess.run(
-            command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+            command,
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def tachograph_each(self, *commands: Sequence[str | Path]) -> list[str]:
-        """What each of several commands prints. All run in one process: to start one takes longer than most commands."""
-        printed = self.python("-c", EACH, json.dumps([[str(word) for word in words] for words in commands]))
+        """What each of several commands prints.
+
+        All run in one process: to start one takes longer than most commands.
+        """
+        printed = self.python(
+            "-c", EACH, json.dumps([[str(word) for word in words] for words in commands])
+        )
         return [json.loads(line) for line in printed.splitlines()]
 
 

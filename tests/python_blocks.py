@@ -1,4 +1,7 @@
-"""Python that is written down: blocks of a page and cells of a notebook, run one after the other in one namespace."""
+"""Python that is written down.
+
+Blocks of a page and cells of a notebook, run one after the other in one namespace.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import ast
 from typing import Any
 
 ARROW = "# → "
-"""What stands behind it is the value of the expression before it: as `str` gives it, line ends as `\\n`."""
+"""What stands behind it is the value of the expression before it: as `str` gives it, line ends as
+`\\n`.
+"""
 
 
 def run_block(code: str, namespace: dict[str, Any]) -> list[tuple[str, str]]:

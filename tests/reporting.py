@@ -1,4 +1,7 @@
-"""What the tests of reports share: a store full of awkward text and amounts, and readers that take the totals out of each format."""
+"""What the tests of reports share.
+
+A store full of awkward text and amounts, and readers that take the totals out of each format.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,12 @@ from schemas.units import Unit
 from tests.conftest import record_text
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1")
-HOSTILE = (*FORMULAS, "</script><script>alert(1)</script><img src=x onerror=alert(1)>", "<r>x</r>", 'naïve → 1.21×, a|b `x` *y*; "q"')
+HOSTILE = (
+    *FORMULAS,
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
+    "<r>x</r>",
+    'naïve → 1.21×, a|b `x` *y*; "q"',
+)
 EXACT = frozenset({Unit.USD, Unit.COUNT, Unit.TOKENS, Unit.MILLISECONDS})
 """Units whose figures every format shows to the last digit."""
 
@@ -35,19 +43,41 @@ Totals = dict[str, Decimal]
 
 
 def fill(store: Store) -> Store:
-    """A run per hostile text with amounts down to a billionth of a dollar, one without cost, one that failed."""
+    """A run per hostile text with tiny amounts, one without cost, and one that failed.
+
+    Amounts go down to a billionth of a dollar.
+    """
     logs = []
     for number, text in enumerate(HOSTILE):
         cost = f"{number * 12345.678901234 + 0.000000001:.9f}"
-        usage = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4, "costUSD": "COST"}
+        usage = {
+            "inputTokens": 1,
+            "outputTokens": 2,
+            "cacheReadInputTokens": 3,
+            "cacheCreationInputTokens": 4,
+            "costUSD": "COST",
+        }
         models = {text: usage, "claude-opus-4-6": usage | {"costUSD": 0}}
         turns, wall = number + 1, 10_000_019 * number + 1
         body = record_text(
-            uuid=f"u{number}", session_id=text, total_cost_usd="COST", num_turns=turns, duration_ms=wall, modelUsage=models
+            uuid=f"u{number}",
+            session_id=text,
+            total_cost_usd="COST",
+            num_turns=turns,
+            duration_ms=wall,
+            modelUsage=models,
         ).replace('"COST"', cost)
         logs.append(Source(f"log {number}", body.encode()))
-    silent = record_text(uuid="silent", total_cost_usd=..., modelUsage={}, num_turns=..., duration_ms=...)
-    failed = record_text(uuid="failed", is_error=True, result="API Error: 500", total_cost_usd=0.000000007, modelUsage=...)
+    silent = record_text(
+        uuid="silent", total_cost_usd=..., modelUsage={}, num_turns=..., duration_ms=...
+    )
+    failed = record_text(
+        uuid="failed",
+        is_error=True,
+        result="API Error: 500",
+        total_cost_usd=0.000000007,
+        modelUsage=...,
+    )
     ingest([*logs, Source("others", f"{silent}\n{failed}".encode())], store)
     for number, text in enumerate(HOSTILE):
         annotate(store, [f"u{number}"], Change({"task": text, "team": text}))
@@ -57,12 +87,18 @@ def fill(store: Store) -> Store:
 def _number(text: str) -> Decimal:
     """`$1,234.5` and `58.8s (58,844 ms)` as numbers."""
     text = (text.partition("(")[2] or text).lstrip("≤≥≈ ")  # `4m 14s (253,963 ms)`, `≤ $1.50`
-    return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-"))
+    return Decimal(
+        text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-")
+    )
 
 
 def _by_label(pairs: list[tuple[str, str]]) -> Totals:
     keys = {metric.label: metric for metric in RUN_METRICS.values()}
-    return {keys[label].key: _number(text) for label, text in pairs if keys[label].unit in EXACT and text != "–"}
+    return {
+        keys[label].key: _number(text)
+        for label, text in pairs
+        if keys[label].unit in EXACT and text != "–"
+    }
 
 
 def _of_row(row: dict[str, object]) -> Totals:
@@ -96,7 +132,7 @@ def from_md(body: bytes) -> Totals:
 
 
 def from_latex(body: bytes) -> Totals:
-    """A line for each figure, `Completed & 313 (1,301 of 1,487)`, of which whole numbers are exact."""
+    """A line for each figure, `Completed & 313 (1,301 of 1,487)`; whole numbers are exact."""
     found = re.findall(r"^([^&\n]+) & ([\d,]+)(?: \(.*\))? \\\\$", body.decode(), re.MULTILINE)
     return _by_label(found)
 
@@ -114,13 +150,21 @@ def from_xlsx(body: bytes) -> Totals:
     for label, value in sheet.iter_rows(min_col=1, max_col=2, values_only=True):
         metric = labels.get(str(label).removesuffix(" (h:mm:ss)"))
         if metric and metric.unit in EXACT and value is not None and not isinstance(value, str):
-            totals[metric.key] = Decimal(repr(value / timedelta(milliseconds=1) if isinstance(value, timedelta) else value))
+            totals[metric.key] = Decimal(
+                repr(value / timedelta(milliseconds=1) if isinstance(value, timedelta) else value)
+            )
     return totals
 
 
 def from_table(body: bytes) -> Totals:
     upright = body.decode().split("\nTotals\n")[1].split("\n\n")[0]
-    return _by_label([(row[1], row[2]) for line in upright.splitlines() if (row := re.match(r"(.*?)\s{2,}(\S.*?)(?:\s{2,}.*)?$", line))])
+    return _by_label(
+        [
+            (row[1], row[2])
+            for line in upright.splitlines()
+            if (row := re.match(r"(.*?)\s{2,}(\S.*?)(?:\s{2,}.*)?$", line))
+        ]
+    )
 
 
 READERS: dict[str, Callable[[bytes], Totals]] = {

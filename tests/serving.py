@@ -22,14 +22,23 @@ from app.server.serve import command
 
 ENTRY = Path(__file__).parent.parent / "app" / "dashboard.py"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP *.example 127.0.0.1"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP *.example 127.0.0.1",
+]
 """The names of strangers lead to this machine, as those of an attacker's name server do."""
 
 PATIENCE_SECONDS = 180
-"""How long a test waits for what it needs: nothing waits so long but on a very busy machine, or in vain."""
+"""How long a test waits for what it needs: nothing waits so long but on a very busy machine, or in
+vain.
+"""
 
 ANSWER_SECONDS = 10
-"""After how long a test asks again: a click came to nothing, or a script began and ended without a sign."""
+"""After how long a test asks again: a click came to nothing, or a script began and ended without a
+sign.
+"""
 OPEN = Access()
 """Everybody looks and uploads."""
 
@@ -43,7 +52,9 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, with a new profile. Raises NoBrowser."""
     executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:
-        raise NoBrowser("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome")
+        raise NoBrowser(
+            "the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome"
+        )
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield found
@@ -51,15 +62,25 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(store: Path, log: Path, access: Access = OPEN, host: str = "127.0.0.1", **environment: str) -> Iterator[tuple[str, int]]:
-    """The server that `tachograph dashboard` starts, over the store: its address and the id of its process, which ends with the block.
+def served(
+    store: Path, log: Path, access: Access = OPEN, host: str = "127.0.0.1", **environment: str
+) -> Iterator[tuple[str, int]]:
+    """The server that `tachograph dashboard` starts, over the store.
+
+    Its address and the id of its process, which ends with the block.
 
     It runs in another folder than its files, as it does when it is installed.
     """
     port = dashboard_port()
     with log.open("wb") as output:
         settings = os.environ | {"TACHOGRAPH_DB": str(store)} | access.environment() | environment
-        process = subprocess.Popen(command(host, port, access), cwd=log.parent, env=settings, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command(host, port, access),
+            cwd=log.parent,
+            env=settings,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     try:
         wait_until_up(f"http://127.0.0.1:{port}", process, log)
         yield f"http://127.0.0.1:{port}", process.pid
@@ -69,9 +90,14 @@ def served(store: Path, log: Path, access: Access = OPEN, host: str = "127.0.0.1
 
 
 def free_port(wanted: int = 0) -> int:
-    """A port that nobody listens on: the wanted one, or any. Raises OSError where somebody listens on it."""
+    """A port that nobody listens on: the wanted one, or any.
+
+    Raises OSError where somebody listens on it.
+    """
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, bool(wanted))  # what is left of closed connections does not matter
+        probe.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, bool(wanted)
+        )  # what is left of closed connections does not matter
         probe.bind(("127.0.0.1", wanted))
         return int(probe.getsockname()[1])
 
@@ -80,7 +106,10 @@ _dashboard_port = cache(free_port)
 
 
 def dashboard_port() -> int:
-    """The port of the dashboard before, if that has ended: a browser keeps the scripts of an address compiled."""
+    """The port of the dashboard before, if that has ended.
+
+    A browser keeps the scripts of an address compiled.
+    """
     with suppress(OSError):
         return free_port(_dashboard_port())
     return free_port()
@@ -112,7 +141,7 @@ MOVE = """([address, most]) => new Promise((begun, failed) => {
 
 
 def move(page: Page, path: str) -> None:
-    """Go to another screen of the dashboard as its links and the browser's history do, and return when its script has begun.
+    """Go to another screen as links and the browser's history do; return once its script began.
 
     To load the page anew takes the browser five times as long: it compiles 9 MB of scripts.
     """
@@ -126,10 +155,13 @@ def move(page: Page, path: str) -> None:
 
 
 def leave(page: Page) -> None:
-    """Leave the dashboard, and forget what it put into the browser: whoever comes next is a new visitor.
+    """Leave the dashboard, and forget what it put into the browser.
 
-    Its scripts stay compiled: a new load in the same page takes a third of the first. The page must go by itself; one that is sent to
-    another address gets a new process, which has nothing compiled.
+    Whoever comes next is a new visitor.
+
+    Its scripts stay compiled: a new load in the same page takes a third of the first. The page must
+    go by itself; one that is sent to another address gets a new process, which has nothing
+    compiled.
     """
     page.context.clear_cookies()
     if page.url.startswith("http"):
@@ -140,5 +172,9 @@ def leave(page: Page) -> None:
 def wait_until_drawn(page: Page) -> None:
     """Return as soon as the screen's script has ended and nothing of it is still to come."""
     page.wait_for_selector("h1", timeout=PATIENCE_SECONDS * 1000)
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE_SECONDS * 1000)
-    page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE_SECONDS * 1000)
+    page.wait_for_selector(
+        "[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE_SECONDS * 1000
+    )
+    page.wait_for_selector(
+        "[data-testid=stSkeleton]", state="detached", timeout=PATIENCE_SECONDS * 1000
+    )

@@ -44,17 +44,25 @@ def test_the_time_at_which_a_limit_resets(text: str, expected: str | None) -> No
 
 def test_a_time_of_day_needs_the_time_of_the_message() -> None:
     assert reset_time("resets 3pm (UTC)", None) is None
-    assert reset_time("Claude AI usage limit reached|1772449200", None) == datetime(2026, 3, 2, 11, tzinfo=UTC)
+    assert reset_time("Claude AI usage limit reached|1772449200", None) == datetime(
+        2026, 3, 2, 11, tzinfo=UTC
+    )
 
 
 def limited(text: str) -> str:
     """A response at 8:00:10, and the message after it."""
     told = {"isApiErrorMessage": True, "inside": {"model": "<synthetic>", "content": text}}
-    return lines(user("Make it faster."), reply(second=10), reply("x1", "msg_x", None, second=70, **told))
+    return lines(
+        user("Make it faster."), reply(second=10), reply("x1", "msg_x", None, second=70, **told)
+    )
 
 
 def test_the_block_of_the_response_before_the_message_shows_it(store: Store) -> None:
-    ingest([Source(PATH, limited("You've hit your limit · resets 1pm (UTC)").encode())], store, Options(jobs=1))
+    ingest(
+        [Source(PATH, limited("You've hit your limit · resets 1pm (UTC)").encode())],
+        store,
+        Options(jobs=1),
+    )
     used = usage(store, Request(by=("block",)))
     [block] = used.table.to_pylist()
     assert block["limit_resets_at"] == datetime.fromisoformat(at(0)).replace(hour=13)
@@ -63,7 +71,9 @@ def test_the_block_of_the_response_before_the_message_shows_it(store: Store) -> 
     assert "limit_resets_at" in [column.name for column in block_grid(used.table).columns]
 
 
-@pytest.mark.parametrize("text", ["Claude AI usage limit reached|1773000000", "API Error: 529 overloaded"])
+@pytest.mark.parametrize(
+    "text", ["Claude AI usage limit reached|1773000000", "API Error: 529 overloaded"]
+)
 def test_the_limit_of_a_week_is_none_of_a_block(store: Store, text: str) -> None:
     ingest([Source(PATH, limited(text).encode())], store, Options(jobs=1))
     used = usage(store, Request(by=("block",)))

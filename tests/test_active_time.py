@@ -32,14 +32,29 @@ def tool_result(second: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("events", "active"),
     [
-        ([user("Go.", second=0), answered(1, 20), user("On.", second=NIGHT), answered(2, NIGHT + 40)], 60),
+        (
+            [
+                user("Go.", second=0),
+                answered(1, 20),
+                user("On.", second=NIGHT),
+                answered(2, NIGHT + 40),
+            ],
+            60,
+        ),
         ([user("Go.", second=0), answered(1, 20), tool_result(1220), answered(2, 1230)], 1230),
         ([user("Go.", second=0), answered(1, 20), answered(2, NIGHT)], 20),
         ([user("Go.", second=0), answered(2, 50), answered(1, 30)], 50),
     ],
-    ids=["a night before a prompt", "twenty minutes of a tool", "a computer that slept", "out of order"],
+    ids=[
+        "a night before a prompt",
+        "twenty minutes of a tool",
+        "a computer that slept",
+        "out of order",
+    ],
 )
-def test_a_session_does_not_work_while_it_waits(store: Store, tmp_path: Path, events: list[dict[str, Any]], active: int) -> None:
+def test_a_session_does_not_work_while_it_waits(
+    store: Store, tmp_path: Path, events: list[dict[str, Any]], active: int
+) -> None:
     assert times(store, tmp_path, *events)[1] == active
 
 
@@ -52,12 +67,30 @@ def test_a_rollout_of_codex_has_it_too(store: Store, tmp_path: Path) -> None:
     def turn(second: int) -> list[dict[str, Any]]:
         return [
             codex(second, "event_msg", type="user_message", message="go"),
-            codex(second + 30, "response_item", type="function_call", name="shell", call_id=f"c{second}"),
-            codex(second + 90, "response_item", type="function_call_output", call_id=f"c{second}", output="ok"),
+            codex(
+                second + 30,
+                "response_item",
+                type="function_call",
+                name="shell",
+                call_id=f"c{second}",
+            ),
+            codex(
+                second + 90,
+                "response_item",
+                type="function_call_output",
+                call_id=f"c{second}",
+                output="ok",
+            ),
             codex(second + 100, "response_item", type="message", role="assistant", content=[]),
         ]
 
-    meta = codex(0, "session_meta", id="019fa7f3-ca80-7000-8000-000000000001", timestamp="2026-08-01T10:00:00.000Z", cwd="/srv")
+    meta = codex(
+        0,
+        "session_meta",
+        id="019fa7f3-ca80-7000-8000-000000000001",
+        timestamp="2026-08-01T10:00:00.000Z",
+        cwd="/srv",
+    )
     assert times(store, tmp_path, meta, *turn(10), *turn(NIGHT)) == (NIGHT + 100, 200)
 
 

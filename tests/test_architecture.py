@@ -38,7 +38,12 @@ PLACES = {path.relative_to(ROOT).as_posix(): path for path in FILES}
 
 @pytest.mark.slow
 def test_imports_point_down() -> None:
-    assert not [f"{place} imports {name}" for place, path in PLACES.items() for name in imports(path) if not _may_import(place, name)]
+    assert not [
+        f"{place} imports {name}"
+        for place, path in PLACES.items()
+        for name in imports(path)
+        if not _may_import(place, name)
+    ]
 
 
 def _may_import(place: str, name: str) -> bool:
@@ -51,7 +56,9 @@ def _may_import(place: str, name: str) -> bool:
 @pytest.mark.slow
 def test_the_folders_of_app_import_those_before_them() -> None:
     rank = {f"app/{folder}": place for place, beside in enumerate(WITHIN_APP) for folder in beside}
-    assert rank.keys() == {folder for edge in edges() for folder in edge if folder.startswith("app/")}
+    assert rank.keys() == {
+        folder for edge in edges() for folder in edge if folder.startswith("app/")
+    }
     within = [edge for edge in edges() if edge[1].startswith("app/")]
     assert not [edge for edge in within if rank[edge[0]] <= rank[edge[1]]]
 
@@ -70,36 +77,64 @@ def test_the_imports_that_point_up_are_still_there() -> None:
 
 
 def test_the_picture_shows_the_imports() -> None:
-    assert f"```mermaid\n{picture()}```" in PAGE.read_text(), "write it anew: python -m tests.architecture_picture --write"
+    assert f"```mermaid\n{picture()}```" in PAGE.read_text(), (
+        "write it anew: python -m tests.architecture_picture --write"
+    )
 
 
 def test_screens_do_not_import_each_other() -> None:
     """What several screens show lies in `parts`."""
     screens = {place: path for place, path in PLACES.items() if place.startswith("app/screens/")}
     assert screens
-    of_screens = [(place, name) for place, path in screens.items() for name in imports(path) if name.startswith("app.screens.")]
-    assert not [(place, name) for place, name in of_screens if not name.startswith("app.screens.parts")]
+    of_screens = [
+        (place, name)
+        for place, path in screens.items()
+        for name in imports(path)
+        if name.startswith("app.screens.")
+    ]
+    assert not [
+        (place, name) for place, name in of_screens if not name.startswith("app.screens.parts")
+    ]
 
 
 def test_agents_do_not_import_each_other() -> None:
     shared = {f"ingest.agents.{file.stem}" for file in (ROOT / "ingest/agents").glob("*.py")}
-    agents = {place: path for place, path in PLACES.items() if place.startswith("ingest/agents/") and path.parent.name != "agents"}
+    agents = {
+        place: path
+        for place, path in PLACES.items()
+        if place.startswith("ingest/agents/") and path.parent.name != "agents"
+    }
     assert agents
     for place, path in agents.items():
         of_agents = [name for name in imports(path) if name.startswith("ingest.agents.")]
         own = (f"ingest.agents.{path.parent.name}", "ingest.agents.shared.")
-        assert not [name for name in of_agents if name not in shared and not name.startswith(own)], place
+        assert not [
+            name for name in of_agents if name not in shared and not name.startswith(own)
+        ], place
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper"), [("ingest/store", "ingest.reading"), ("ingest/prices", "ingest.store"), ("schemas/rows", "schemas.catalogue")]
+    ("lower", "upper"),
+    [
+        ("ingest/store", "ingest.reading"),
+        ("ingest/prices", "ingest.store"),
+        ("schemas/rows", "schemas.catalogue"),
+    ],
 )
 def test_folders_do_not_import_each_other(lower: str, upper: str) -> None:
-    assert not [f"{path.name}: {name}" for path in (ROOT / lower).rglob("*.py") for name in imports(path) if name.startswith(upper)]
+    assert not [
+        f"{path.name}: {name}"
+        for path in (ROOT / lower).rglob("*.py")
+        for name in imports(path)
+        if name.startswith(upper)
+    ]
 
 
 def test_no_module_shadows_a_package() -> None:
-    """Streamlit puts the entry's folder first on sys.path: app/schemas.py would hide the package schemas."""
+    """Streamlit puts the entry's folder first on sys.path.
+
+    App/schemas.py would hide the package schemas.
+    """
     taken = {"app", *ROOMS}
     assert not [path for path in (ROOT / "app").iterdir() if path.stem in taken]
     assert not (ROOT / "app" / "pages").exists()
@@ -112,30 +147,54 @@ import importlib, sys
 for name in ("ingest.pipeline", "app.queries.runs", "app.reports.exports", "app.cli.main", "tachograph"):
     importlib.import_module(name)
     print(*(f"{name} loads {heavy}" for heavy in ("streamlit", "plotly", "pandas") if heavy in sys.modules), end="")
-"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == ""
+"""  # noqa: E501
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == ""
+    )
 
 
 def test_the_command_starts_without_heavy_imports() -> None:
-    """`tachograph --help` answers at once because nothing heavy is imported before a command runs."""
-    code = "import sys, app.cli.main; print([m for m in ('pydantic', 'pyarrow', 'duckdb', 'rich', 'ftfy') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    """`tachograph --help` answers at once: nothing heavy is imported before a command runs."""
+    code = (
+        "import sys, app.cli.main; print([m for m in ('pydantic', 'pyarrow', 'duckdb', 'rich', "
+        "'ftfy') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 @pytest.mark.slow
 def test_commands_that_only_read_load_no_reader() -> None:
-    """Reports, lists, a run's page and their files need no claim extractor, agent's reader, prices of others, models and kernels."""
+    """Reports, lists and run pages load no claim extractor, reader, prices, models or kernels.
+
+    The same holds for their files. The readers are those of agents, the prices those of others.
+    """
     code = """
 import sys
 import app.cli.answers, app.cli.output, app.reports.exports.workbook, app.text.run_text
 from app.reports import cost_report, results, usage
 spared = ("ingest.claims", "ingest.agents", "ingest.findings", "genai_prices", "pandas", "pydantic", "pyarrow.compute")
 print(*(name for name in sys.modules if name.startswith(spared)))
-"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+"""  # noqa: E501
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "\n"
+    )
 
 
-INGESTING = "app.cli.ingest, ingest.pipeline, ingest.agents.homes, ingest.measurements.given, ingest.reading.known_sources"
+INGESTING = (
+    "app.cli.ingest, ingest.pipeline, ingest.agents.homes, ingest.measurements.given, "
+    "ingest.reading.known_sources"
+)
 """What `tachograph ingest` imports before it has found anything new."""
 
 
@@ -150,10 +209,20 @@ INGESTING = "app.cli.ingest, ingest.pipeline, ingest.agents.homes, ingest.measur
     ],
 )
 def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:
-    """A worker never opens the store, a waiting watcher is small, most logs have nothing to measure; only what is new has rows."""
+    """A worker never opens the store, a waiting watcher is small, most logs have no measurements.
+
+    Only what is new has rows.
+    """
     code = f"import sys, {module}; print(*sorted({spared} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "\n"
+    )
 
 
 def test_no_todo_is_left() -> None:
-    assert not [path for path in FILES if any(word in path.read_text() for word in ("TODO", "FIXME", "XXX"))]
+    assert not [
+        path for path in FILES if any(word in path.read_text() for word in ("TODO", "FIXME", "XXX"))
+    ]

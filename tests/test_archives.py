@@ -51,7 +51,10 @@ def tarred(**files: bytes) -> bytes:
 
 def members_of(data: bytes) -> list[tuple[str, object]]:
     """(name, data) of the members, (position, reason) of those that cannot be read."""
-    return [(item.name, item.data) if isinstance(item, Source) else (item.position, item.reason) for item in members(Source("a", data))]
+    return [
+        (item.name, item.data) if isinstance(item, Source) else (item.position, item.reason)
+        for item in members(Source("a", data))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,10 @@ def members_of(data: bytes) -> list[tuple[str, object]]:
     [
         ("zip", lambda: zipped(x=b"1", y=b"2")),
         ("tar", lambda: tarred(x=b"1", y=b"2")),
-        *((f"tar.{name}", lambda name=name: COMPRESSIONS[name](tarred(x=b"1", y=b"2"))) for name in ("gz", "zst", "bz2", "xz")),
+        *(
+            (f"tar.{name}", lambda name=name: COMPRESSIONS[name](tarred(x=b"1", y=b"2")))
+            for name in ("gz", "zst", "bz2", "xz")
+        ),
     ],
 )
 def test_archives_give_their_members(expected: str, pack: Callable[[], bytes]) -> None:
@@ -80,7 +86,9 @@ def test_a_member_keeps_its_time() -> None:
     assert member.modified_at.timestamp() == 1_000_000_000
 
 
-def test_a_name_in_an_archive_is_only_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_in_an_archive_is_only_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     data = tarred(**{"../../x": b"1", "/etc/y": b"2"})
     assert members_of(data) == [("a!../../x", b"1"), ("a!/etc/y", b"2")]
@@ -127,7 +135,7 @@ def test_a_big_member_waits_in_a_file_that_goes_away(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_a_disk_without_room_is_no_fault_of_the_archive(tmp_path: Path, tachograph: Run) -> None:
-    """What is unpacked into a file may be no larger than a few MB here, which is what a full disk is like."""
+    """A full disk is simulated by a limit of a few MB on unpacked files."""
     (tmp_path / "logs.zip").write_bytes(zipped(big=b"\n" * (IN_MEMORY_BYTES + 1) + LINES))
     (tmp_path / "other.json").write_text(record_text(uuid="other"))
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))

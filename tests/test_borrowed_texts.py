@@ -1,4 +1,7 @@
-"""Summary, tool calls, patch and model of a run whose kept record has none: those of another record, in whatever order they come."""
+"""Summary, tool calls, patch and model of a run whose kept record has none.
+
+Those of another record, in whatever order they come.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,41 @@ THREAD = uuid7(STARTED, 7)
 SILENT = lines(
     {"type": "thread.started", "thread_id": THREAD},
     {"type": "turn.started"},
-    {"type": "turn.completed", "usage": {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700}},
+    {
+        "type": "turn.completed",
+        "usage": {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700},
+    },
 )
 """A stream with tokens, and neither text nor tool calls."""
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"
 
 _ABOUT = "where run_id in (select run_id from runs)"
-_TABLES = ("claims", "statements", "file_changes", "tool_calls", "patch_files", "patches", "findings", "model_usage")
+_TABLES = (
+    "claims",
+    "statements",
+    "file_changes",
+    "tool_calls",
+    "patch_files",
+    "patches",
+    "findings",
+    "model_usage",
+)
 
 
 def folder(place: Path) -> Path:
     told = {
-        RESULT: json.dumps(trial(agent_info={"name": "codex", "version": "1", "model_info": {"name": "gpt-5", "provider": "openai"}})),
-        ATIF: json.dumps(trajectory(step(2), step(3, message=SAID), final=sums(98_218, 700, 91_834))),
+        RESULT: json.dumps(
+            trial(
+                agent_info={
+                    "name": "codex",
+                    "version": "1",
+                    "model_info": {"name": "gpt-5", "provider": "openai"},
+                }
+            )
+        ),
+        ATIF: json.dumps(
+            trajectory(step(2), step(3, message=SAID), final=sums(98_218, 700, 91_834))
+        ),
         OWN: SILENT,
     }
     for name, text in told.items():
@@ -52,15 +77,24 @@ def folder(place: Path) -> Path:
 def everything(store: Store) -> dict[str, Any]:
     """The runs, and all that was found in them."""
     with store.reading() as connection:
-        found = {name: sorted(connection.sql(f"select * from {name} {_ABOUT}").fetchall(), key=str) for name in _TABLES}
+        found = {
+            name: sorted(connection.sql(f"select * from {name} {_ABOUT}").fetchall(), key=str)
+            for name in _TABLES
+        }
         return (
             found
-            | {"texts": connection.sql("select run_id, result, claimed_quote, findings from runs order by 1").fetchall()}
+            | {
+                "texts": connection.sql(
+                    "select run_id, result, claimed_quote, findings from runs order by 1"
+                ).fetchall()
+            }
             | {"runs": runs_in_store(store)}
         )
 
 
-def test_the_claims_are_those_of_the_text_that_another_record_has(store: Store, tmp_path: Path) -> None:
+def test_the_claims_are_those_of_the_text_that_another_record_has(
+    store: Store, tmp_path: Path
+) -> None:
     ingest_paths(store, folder(tmp_path / "trial"))
     [run] = runs_in_store(store)
     assert (run["record_kind"], run["output_tokens"], run["result"]) == ("stream", 700, SAID)
@@ -115,16 +149,28 @@ def test_a_text_that_is_undone_leaves_no_claim(store: Store, tmp_path: Path) -> 
 
 def test_an_earlier_part_of_a_thread_lends_no_text(store: Store, tmp_path: Path) -> None:
     """Its summary is not that of the whole."""
-    [run] = ingested(store, tmp_path, first=thread(completed(uncached=10, output=5), thread_id=THREAD), resumed=SILENT)
+    [run] = ingested(
+        store,
+        tmp_path,
+        first=thread(completed(uncached=10, output=5), thread_id=THREAD),
+        resumed=SILENT,
+    )
     assert (run["output_tokens"], run["result"], run["claims"]) == (700, None, None)
 
 
 def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path) -> None:
-    """The rollout is the fullest record, the stream lies beside the patch: whichever is there first, undone first, or copied elsewhere."""
+    """The rollout is the fullest record, the stream lies beside the patch.
+
+    Whichever is there first, undone first, or copied elsewhere.
+    """
     place = item(tmp_path / "item", 1, JOURNAL, model_patch__diff=PATCH)
-    (place / "codex_stdout.txt").write_text(thread(completed(uncached=10, read=90, output=5), thread_id=THREAD))
+    (place / "codex_stdout.txt").write_text(
+        thread(completed(uncached=10, read=90, output=5), thread_id=THREAD)
+    )
     (tmp_path / "rollout").mkdir()
-    (tmp_path / "rollout/rollout.jsonl").write_text(lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5)))
+    (tmp_path / "rollout/rollout.jsonl").write_text(
+        lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5))
+    )
     other = Store(tmp_path / "other.duckdb")
     ingest_paths(store, tmp_path / "item")
     ingest_paths(other, tmp_path / "rollout")
@@ -136,7 +182,12 @@ def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path) ->
     assert [row[1:] for row in found["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
     assert [row[1:] for row in found["patch_files"]] == [("x.py", 2, 1)]
     [run] = found["runs"]
-    assert (run["record_kind"], run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == ("transcript", 1, 2, 1)
+    assert (
+        run["record_kind"],
+        run["patch_files"],
+        run["patch_insertions"],
+        run["patch_deletions"],
+    ) == ("transcript", 1, 2, 1)
     assert run["patch_sha256"] == hashlib.sha256(PATCH.encode()).hexdigest()
     assert (rebuild(store).rejects, everything(store)) == (0, found)
     copy_store(store, str(tmp_path / "copy.duckdb"), 1)
@@ -150,18 +201,29 @@ def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path) ->
     rebuild(other, keeps_text=False)
     with other.reading() as connection:
         assert connection.sql("select count(*) from patches").fetchall() == [(0,)]
-        assert connection.sql("select count(*) from run_records where contains(context, '@@')").fetchall() == [(0,)]
+        assert connection.sql(
+            "select count(*) from run_records where contains(context, '@@')"
+        ).fetchall() == [(0,)]
 
 
-def test_a_rollout_without_tokens_names_the_model_of_the_stream(store: Store, tmp_path: Path) -> None:
+def test_a_rollout_without_tokens_names_the_model_of_the_stream(
+    store: Store, tmp_path: Path
+) -> None:
     """What it has not is the stream's: tokens."""
-    began = lines(meta(THREAD), event(1, {"model": "gpt-5-codex", "approval_policy": "never"}, "turn_context"))
+    began = lines(
+        meta(THREAD), event(1, {"model": "gpt-5-codex", "approval_policy": "never"}, "turn_context")
+    )
     stream = thread(completed(uncached=10, read=90, output=5), thread_id=THREAD)
     ingested(store, tmp_path, rollout=began)
     ingested(store, tmp_path, stream=stream)
     before = everything(store)
     [run] = before["runs"]
-    assert (run["record_kind"], run["output_tokens"], run["model"], run["models"]) == ("stream", 5, "gpt-5-codex", ["gpt-5-codex"])
+    assert (run["record_kind"], run["output_tokens"], run["model"], run["models"]) == (
+        "stream",
+        5,
+        "gpt-5-codex",
+        ["gpt-5-codex"],
+    )
     assert run["cost_list_usd"] is not None
     assert rebuild(store).rejects == 0
     assert everything(store) == before

@@ -1,4 +1,6 @@
-"""The real dashboard in a real browser: what visitors do, by day and by night, and that nothing complains meanwhile.
+"""The real dashboard in a real browser.
+
+What visitors do, by day and by night, and that nothing complains meanwhile.
 
 One dashboard serves all tests; each puts the store that it needs beneath it.
 """
@@ -70,7 +72,10 @@ def samples(shown: Path, samples_read: Callable[..., Path]) -> None:
 
 
 class Complaints(list[str]):
-    """What the browser has to say against pages: errors, and requests to anywhere but the dashboard."""
+    """What the browser has to say against pages.
+
+    Errors, and requests to anywhere but the dashboard.
+    """
 
     def __init__(self, dashboard: str) -> None:
         super().__init__()
@@ -90,7 +95,8 @@ class Complaints(list[str]):
         self.append(str(error))
 
     def _console(self, message: ConsoleMessage) -> None:
-        # Streamlit looks for its server beneath a deep link's path first, which the browser logs as a 404
+        # Streamlit looks for its server beneath a deep link's path first, which the browser logs as
+        # a 404
         if message.type == "error" and "_stcore/" not in message.location.get("url", ""):
             self.append(f"{message.text} {message.location}")
 
@@ -122,13 +128,19 @@ def visit(page: Page, complaints: Complaints, dashboard: str) -> Iterator[Open]:
         assert not page.get_by_test_id("stException").count()
 
 
-def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(no_runs: None, visit: Open, tmp_path: Path) -> None:
+def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(
+    no_runs: None, visit: Open, tmp_path: Path
+) -> None:
     page = visit("/", "dark")
     expect(page.get_by_text("No runs yet")).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", NIGHT)
     require_uploads(page, [*sorted(SAMPLES.iterdir()), cut_log(tmp_path)])
     page.get_by_role("link", name="See the overview").click()
-    expect(page.get_by_role("heading", name="Three runs of Claude Code cost $2.83 and took 10m 09s in all.")).to_be_visible()
+    expect(
+        page.get_by_role(
+            "heading", name="Three runs of Claude Code cost $2.83 and took 10m 09s in all."
+        )
+    ).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(1)
 
     page.get_by_role("link", name="Runs", exact=False).first.click()
@@ -147,15 +159,25 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(no_runs: N
 def require_uploads(page: Page, files: list[Path]) -> None:
     """With a label."""
     page.get_by_role("link", name="Upload logs").click()
-    expect(page.get_by_role("heading", name="Add logs of agents or results of benchmarks: each is read once.")).to_be_visible()
+    expect(
+        page.get_by_role(
+            "heading", name="Add logs of agents or results of benchmarks: each is read once."
+        )
+    ).to_be_visible()
     page.get_by_test_id("stMultiSelect").locator("input").fill("team=kernels")
     page.get_by_role("option", name=re.compile("team=kernels")).click()
     page.keyboard.press("Escape")
     wait_until_drawn(page)
     page.locator("input[type=file]").set_input_files(files)
-    expect(page.get_by_role("heading", name="3 of 4 records are new runs; 1 could not be read.")).to_be_visible()
+    expect(
+        page.get_by_role("heading", name="3 of 4 records are new runs; 1 could not be read.")
+    ).to_be_visible()
     expect(page.get_by_role("heading", name="Rejected records")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…"))).to_have_count(3)
+    expect(
+        page.get_by_role(
+            "link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…")
+        )
+    ).to_have_count(3)
 
 
 def require_says_what_people_say(page: Page) -> None:
@@ -165,7 +187,10 @@ def require_says_what_people_say(page: Page) -> None:
     expect(page.get_by_text("team=kernels")).to_be_visible()
     page.get_by_role("textbox", name="Note").fill("warm cache")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()  # the screen is drawn again: a link clicked before may be taken out under the click
+    expect(
+        page.get_by_text("Saved.")
+        # the screen is drawn again: a link clicked before may be taken out under the click
+    ).to_be_visible()
     wait_until_drawn(page)
 
 
@@ -179,12 +204,19 @@ def require_is_undone(page: Page) -> None:
     expect(page.get_by_text("Undid ingest 1: removed 3 runs of 4 files, 1 reject.")).to_be_visible()
 
 
-def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: None, visit: Open) -> None:
-    """In the order and under the filters of the list, which a link to the run keeps; the list is there again behind it."""
+def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(
+    samples: None, visit: Open
+) -> None:
+    """In the order and under the filters of the list, which a link to the run keeps.
+
+    The list is there again behind it.
+    """
     page = visit(f"/run?run={RUN[:8]}&order=least-expensive&outcome=completed")
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", DAY)
-    expect(page.locator("strong mark", has_text="3.17x speedup")).to_have_css("border-bottom-color", GREEN)
+    expect(page.locator("strong mark", has_text="3.17x speedup")).to_have_css(
+        "border-bottom-color", GREEN
+    )
     expect(page.get_by_text("3 of 3")).to_be_visible()
     wait_until_drawn(page)
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
@@ -206,17 +238,26 @@ def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: Non
 
 
 def open_first_row(page: Page, name: str) -> None:
-    """A grid is a picture: it takes no click before it is drawn, nor while the screen before is on its way out."""
+    """A grid takes no click before it is drawn, nor while the previous screen leaves.
+
+    A grid is a picture.
+    """
     grid = page.get_by_role("region", name=re.compile(f"^{name}")).locator(".dvn-scroller")
     expect(grid).to_be_visible()
     wait_until_drawn(page)
     beside = page.get_by_role("link", name=re.compile("^Open the run"))
-    click_until(lambda: grid.click(position={"x": 120, "y": 52}), lambda most: expect(beside).to_be_visible(timeout=most))
+    click_until(
+        lambda: grid.click(position={"x": 120, "y": 52}),
+        lambda most: expect(beside).to_be_visible(timeout=most),
+    )
     beside.click()
 
 
 def click_until(click: Callable[[], object], require: Callable[[float], object]) -> None:
-    """Click again where nothing follows: a chart or a grid that was drawn anew under the click knows nothing of it."""
+    """Click again where nothing follows.
+
+    A chart or a grid that was drawn anew under the click knows nothing of it.
+    """
     for _ in range(3):
         click()
         with suppress(AssertionError, Error):
@@ -232,7 +273,9 @@ def cut_log(folder: Path) -> Path:
     return log
 
 
-def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_same(samples: None, visit: Open, dashboard: str) -> None:
+def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_same(
+    samples: None, visit: Open, dashboard: str
+) -> None:
     page = visit("/")
     page.get_by_role("button", name="Model", exact=True).click()
     page.get_by_test_id("stMultiSelect").first.locator("input").click()
@@ -275,7 +318,7 @@ def require_keeps_the_measure_of_cost(page: Page) -> None:
 
 
 def as_another(page: Page) -> Page:
-    """The same address as a visitor sees it who has nothing of the first one, and opens it by night."""
+    """The same address for a visitor with nothing of the first one, in dark mode."""
     link = page.url
     leave(page)
     page.emulate_media(color_scheme="dark")
@@ -287,10 +330,14 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     shown: Path, store_once: StoreOnce, visit: Open
 ) -> None:
     text = "See loop@830cfb89.log, www.host.example and https://host.example/a"
-    copied = Path(shutil.copy(store_once("measured-runs", fill).location, shown.with_suffix(".new")))
+    copied = Path(
+        shutil.copy(store_once("measured-runs", fill).location, shown.with_suffix(".new"))
+    )
     ingest([Source("log", record_text(uuid="run", result=text).encode())], Store(copied))
     ingest(
-        [Source("log", record_text(uuid="solved", session_id="s", result="Sorted.").encode())], Store(copied), Options((("task", "sort"),))
+        [Source("log", record_text(uuid="solved", session_id="s", result="Sorted.").encode())],
+        Store(copied),
+        Options((("task", "sort"),)),
     )
     copied.replace(shown)
     page = visit("/speedups", "dark")
@@ -298,11 +345,16 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     wait_until_drawn(page)
     heading = page.get_by_role("heading", name="Claude Code: other set-up or workload, 1 run")
     bar = page.locator(".js-plotly-plot").last.locator(".bars .point path").last
-    click_until(lambda: bar.click(force=True), lambda most: expect(heading).to_be_visible(timeout=most))
+    click_until(
+        lambda: bar.click(force=True), lambda most: expect(heading).to_be_visible(timeout=most)
+    )
     expect(page.locator("s", has_text="1.11×")).to_be_visible()
     wait_until_drawn(page)
     point = page.locator(".js-plotly-plot").first.locator(".points path.point").first
-    click_until(lambda: point.click(force=True), lambda most: page.wait_for_url(re.compile("/run[?]run="), timeout=most))
+    click_until(
+        lambda: point.click(force=True),
+        lambda most: page.wait_for_url(re.compile("/run[?]run="), timeout=most),
+    )
     wait_until_drawn(page)
 
     move(page, "tasks")
@@ -311,7 +363,9 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     expect(grid).to_be_visible()
     wait_until_drawn(page)
     click_until(
-        lambda: grid.click(position={"x": 500, "y": 3 * 35 + 17}),  # below two rows of headings and that of the repository
+        lambda: grid.click(
+            position={"x": 500, "y": 3 * 35 + 17}
+        ),  # below two rows of headings and that of the repository
         lambda most: page.wait_for_url(re.compile("/run[?]run=solved"), timeout=most),
     )
     wait_until_drawn(page)
@@ -322,8 +376,12 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     assert title.locator("a").count() == 0
 
 
-def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(shown: Path, made_once: MadeOnce, visit: Open, dashboard: str) -> None:
-    copied = Path(shutil.copy(made_once("nasty", nasty_store) / "runs.duckdb", shown.with_suffix(".new")))
+def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(
+    shown: Path, made_once: MadeOnce, visit: Open, dashboard: str
+) -> None:
+    copied = Path(
+        shutil.copy(made_once("nasty", nasty_store) / "runs.duckdb", shown.with_suffix(".new"))
+    )
     copied.replace(shown)
     with Store(shown).reading() as connection:
         [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
@@ -341,24 +399,34 @@ def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(shown: Path, made_
 FOCUSED = """() => {
     const it = document.activeElement, style = getComputedStyle(it)
     return [it.tagName, it.getAttribute("aria-label") || it.innerText || "", style.outlineStyle !== "none" || style.boxShadow !== "none"]
-}"""
+}"""  # noqa: E501
 
 
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, visit: Open) -> None:
     page = visit("/runs")
     wait_until_drawn(page)
-    expect(page.get_by_test_id("data-grid-canvas").locator("tr").nth(3)).to_be_attached()  # the rows, as readers of screens see them
+    expect(
+        page.get_by_test_id("data-grid-canvas").locator("tr").nth(3)
+    ).to_be_attached()  # the rows, as readers of screens see them
     reached = []
     for _ in range(30):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(FOCUSED))
     names = " ".join(name for _, name, _ in reached)
-    assert not [word for word in ("Overview", "Data", "Search", "Model", "More", "Sort by", "Columns", "CSV") if word not in names]
+    assert not [
+        word
+        for word in ("Overview", "Data", "Search", "Model", "More", "Sort by", "Columns", "CSV")
+        if word not in names
+    ]
     assert "CANVAS" in [tag for tag, _, _ in reached], "the table's cells"
-    assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
+    assert not [
+        name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked
+    ]
 
 
-def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
+def test_a_report_is_downloaded_with_the_right_totals(
+    samples: None, visit: Open, tmp_path: Path
+) -> None:
     page = visit("/reports?format=xlsx", "dark")
     expect(page.get_by_role("heading", name="Most expensive runs")).to_be_visible()
     with page.expect_download() as download:
@@ -372,7 +440,9 @@ def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 
 
-def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open, page: Page) -> None:
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(
+    samples: None, visit: Open, page: Page
+) -> None:
     emulated = page.context.new_cdp_session(page)
     emulated.send("Emulation.setDeviceMetricsOverride", PHONE)
     emulated.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
@@ -387,7 +457,17 @@ def require_fits_a_phone(page: Page) -> None:
     menu = page.get_by_test_id("stExpandSidebarButton")
     assert menu.evaluate("button => getComputedStyle(button, '::after').content") == '"Menu"'
     bar = page.locator(".st-key-filter-bar")
-    assert len(set(bar.evaluate("bar => [...bar.children].map(child => Math.round(child.getBoundingClientRect().bottom))"))) == 1
+    assert (
+        len(
+            set(
+                bar.evaluate(
+                    "bar => [...bar.children].map(child => "
+                    "Math.round(child.getBoundingClientRect().bottom))"
+                )
+            )
+        )
+        == 1
+    )
     assert page.get_by_test_id("stMain").evaluate(FITS), "overview"
     menu.click()
     page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
@@ -415,5 +495,7 @@ def test_durations_of_a_grid_sort_by_length_in_the_browser(browser: Browser) -> 
     durations = [90, 3_200, 28_300, 59_000, 254_000, 1_279_000, 3_720_000, 40_000_000]
     shuffled = [sortable_duration(duration) for duration in reversed(durations)]
     with browser.new_page() as page:
-        found = page.evaluate("texts => texts.sort((one, other) => one.localeCompare(other))", shuffled)
+        found = page.evaluate(
+            "texts => texts.sort((one, other) => one.localeCompare(other))", shuffled
+        )
     assert found == shuffled[::-1]

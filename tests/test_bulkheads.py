@@ -1,4 +1,8 @@
-"""No file ends an ingest: whatever is raised by a reader, a commit or the file system is a reject of that file, and all others are read."""
+"""No file ends an ingest.
+
+Whatever is raised by a reader, a commit or the file system is a reject of that file, and all others
+are read.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +47,12 @@ def rejects(store: Store) -> list[dict[str, Any]]:
     return list(quality_queries.every_reject(store).to_pylist())
 
 
-def of_agent(monkeypatch: pytest.MonkeyPatch, feed: Callable[[], object], end: Callable[[], object] = lambda: ()) -> None:
-    """Register an agent whose events `{"type": "ticking"}` are read by `feed`, and whose sources end with `end`."""
+def of_agent(
+    monkeypatch: pytest.MonkeyPatch,
+    feed: Callable[[], object],
+    end: Callable[[], object] = lambda: (),
+) -> None:
+    """Register an agent with `feed` for events `{"type": "ticking"}` and `end` for source ends."""
 
     class Ticking(AgentReader):
         agent = "ticking-agent"
@@ -66,7 +74,9 @@ def three_files(folder: Path, middle: str = '{"type": "ticking"}') -> Path:
     """Two records, and between them a file that is read by another reader."""
     (folder / "a.json").write_text(record_text(uuid="a"))
     (folder / "b.jsonl").write_text(middle)
-    (folder / "c.json").write_text(record_text(uuid="c", session_id="22222222-2222-2222-2222-222222222222"))
+    (folder / "c.json").write_text(
+        record_text(uuid="c", session_id="22222222-2222-2222-2222-222222222222")
+    )
     return folder
 
 
@@ -99,7 +109,12 @@ def raising(error: BaseException) -> Callable[[], object]:
     ],
 )
 def test_a_reader_costs_its_file_alone(
-    feed: Callable[[], object], reason: str, said: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    feed: Callable[[], object],
+    reason: str,
+    said: str,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bounds, "SECONDS", 0.5)
     monkeypatch.setattr(bounds, "MEGABYTES", 100.0)
@@ -112,16 +127,25 @@ def test_a_reader_costs_its_file_alone(
     assert reject["source_name"].endswith("b.jsonl")
 
 
-def test_a_reader_that_fails_at_the_end_costs_its_file_alone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_fails_at_the_end_costs_its_file_alone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     of_agent(monkeypatch, lambda: (), raising(KeyError("usage")))
-    report = ingest_paths(store, three_files(tmp_path, '{"type": "ticking"}\n' + record_text(uuid="b")))
+    report = ingest_paths(
+        store, three_files(tmp_path, '{"type": "ticking"}\n' + record_text(uuid="b"))
+    )
     assert [report.total(name) for name in ("accepted", "rejected", "ignored")] == [3, 1, 1]
     [reject] = rejects(store)
     assert "KeyError" in reject["detail"]
 
 
-def test_a_reader_that_cannot_be_imported_is_named(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = replace(AGENTS["trae-agent"], formats=(Format("record", "1", "no_such_module.Reader", names=(words("acme_run"),)),))
+def test_a_reader_that_cannot_be_imported_is_named(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = replace(
+        AGENTS["trae-agent"],
+        formats=(Format("record", "1", "no_such_module.Reader", names=(words("acme_run"),)),),
+    )
     monkeypatch.setitem(AGENTS, "acme", entry)
     for kept in ("all_readers", "by_type"):
         monkeypatch.setattr(readers, kept, getattr(readers, kept).__wrapped__)
@@ -129,7 +153,10 @@ def test_a_reader_that_cannot_be_imported_is_named(store: Store, tmp_path: Path,
     assert [report.total(name) for name in ("accepted", "rejected")] == [2, 1]
     for [reject] in (rejects(store), rejects(exported(store))):
         assert reject["reason"] == "reader_missing"
-        assert "no_such_module.Reader cannot be imported: ModuleNotFoundError: No module named" in reject["detail"]
+        assert (
+            "no_such_module.Reader cannot be imported: ModuleNotFoundError: No module named"
+            in reject["detail"]
+        )
 
 
 FILES = 4
@@ -140,40 +167,71 @@ FILES = 4
 def test_a_source_that_the_store_does_not_take_is_rejected(
     guilty: set[int], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A statement that fails because of some runs is found by halving; the others are one ingest, which can be undone."""
+    """A statement that fails because of some runs is found by halving.
+
+    The others are one ingest, which can be undone.
+    """
     sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(FILES)]
     for number, session in enumerate(sessions):
-        (tmp_path / f"{number:02}.json").write_text(record_text(uuid=f"u-{number}", session_id=session))
+        (tmp_path / f"{number:02}.json").write_text(
+            record_text(uuid=f"u-{number}", session_id=session)
+        )
     unwelcome = tuple(sessions[number] for number in guilty)
     note_cross_checks = cross_checks.note_cross_checks
 
     def failing(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
-        sql = "select error('no such run') from runs semi join winners using (run_id) where list_contains($unwelcome, session_id)"
+        sql = (
+            "select error('no such run') from runs semi join winners using (run_id) where "
+            "list_contains($unwelcome, session_id)"
+        )
         connection.execute(sql, {"unwelcome": unwelcome}).fetchall()
         note_cross_checks(connection, touched)
 
     monkeypatch.setattr(commit, "note_cross_checks", failing)
     report = ingest_paths(store, tmp_path)
-    assert [report.total(name) for name in ("documents", "accepted", "rejected")] == [FILES, FILES - len(guilty), len(guilty)]
-    assert {Path(reject["source_name"]).stem for reject in rejects(store)} == {f"{number:02}" for number in guilty}
+    assert [report.total(name) for name in ("documents", "accepted", "rejected")] == [
+        FILES,
+        FILES - len(guilty),
+        len(guilty),
+    ]
+    assert {Path(reject["source_name"]).stem for reject in rejects(store)} == {
+        f"{number:02}" for number in guilty
+    }
     assert all("no such run" in reject["detail"] for reject in rejects(store))
     with store.reading() as connection:
-        [row] = connection.execute("select ingest_id, sources, accepted, rejected from ingests").fetchall()
+        [row] = connection.execute(
+            "select ingest_id, sources, accepted, rejected from ingests"
+        ).fetchall()
         assert row == (report.ingest_id, FILES, FILES - len(guilty), len(guilty))
         assert connection.execute("select count(*) from runs").fetchone() == (FILES - len(guilty),)
     monkeypatch.setattr(commit, "note_cross_checks", note_cross_checks)
-    mended = ingest([Source(str(path), path.read_bytes()) for path in sorted(tmp_path.glob("*.json"))], store, Options(retry_rejects=True))
+    mended = ingest(
+        [Source(str(path), path.read_bytes()) for path in sorted(tmp_path.glob("*.json"))],
+        store,
+        Options(retry_rejects=True),
+    )
     assert mended.total("rejected") == 0
     with store.reading() as connection:
         assert connection.execute("select count(*) from runs").fetchone() == (FILES,)
 
 
-_SECONDS = {"mean": 1.0, "stddev": 0.1, "median": 1.0, "user": 0.1, "system": 0.1, "min": 0.9, "max": 1.1, "times": [0.9, 1.0, 1.1]}
+_SECONDS = {
+    "mean": 1.0,
+    "stddev": 0.1,
+    "median": 1.0,
+    "user": 0.1,
+    "system": 0.1,
+    "min": 0.9,
+    "max": 1.1,
+    "times": [0.9, 1.0, 1.1],
+}
 MEASURED = json.dumps({"results": [{"command": "sleep 1"} | _SECONDS]})
 
 
 @pytest.mark.parametrize("text", ['variant = "cand', 'variant = "sideways"', "a = 1\n" * 300_000])
-def test_a_measure_toml_that_makes_no_sense_is_a_reject_of_its_own(text: str, store: Store, tmp_path: Path) -> None:
+def test_a_measure_toml_that_makes_no_sense_is_a_reject_of_its_own(
+    text: str, store: Store, tmp_path: Path
+) -> None:
     """Whether its folder is given, or only a result beside it, or an archive with both."""
     (tmp_path / "result.json").write_text(MEASURED)
     (tmp_path / "measure.toml").write_text(text)
@@ -185,12 +243,18 @@ def test_a_measure_toml_that_makes_no_sense_is_a_reject_of_its_own(text: str, st
         target = Store(f"{store.location}.{number}")
         report = ingest_paths(target, *paths)
         assert report.total("measurements") >= 1
-        assert {Path(reject["source_name"].replace("!", "/")).name for reject in rejects(target)} == {"measure.toml"}
-        assert report.total("documents") == sum(report.total(name) for name in ("accepted", "duplicates", "rejected", "ignored"))
+        assert {
+            Path(reject["source_name"].replace("!", "/")).name for reject in rejects(target)
+        } == {"measure.toml"}
+        assert report.total("documents") == sum(
+            report.total(name) for name in ("accepted", "duplicates", "rejected", "ignored")
+        )
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir])
-def test_what_is_no_file_beside_a_result_is_not_opened(make: Callable[[Path], object], store: Store, tmp_path: Path) -> None:
+def test_what_is_no_file_beside_a_result_is_not_opened(
+    make: Callable[[Path], object], store: Store, tmp_path: Path
+) -> None:
     """Otherwise the ingest waits for ever."""
     (tmp_path / "result.json").write_text(MEASURED)
     make(tmp_path / "measure.toml")
@@ -208,9 +272,14 @@ FORMATS = (
 
 def test_binary_formats_are_never_read_as_text(store: Store) -> None:
     """Not even those that hold a record as text, as a table of results does."""
-    files = [head + (record_text().encode() if kind is not FileKind.TEXT else b"") for head, kind in FORMATS]
+    files = [
+        head + (record_text().encode() if kind is not FileKind.TEXT else b"")
+        for head, kind in FORMATS
+    ]
     report = ingest([Source(f"{number}.bin", file) for number, file in enumerate(files)], store)
-    for source, (_, kind) in zip(sorted(report.sources, key=lambda one: one.name), FORMATS, strict=True):
+    for source, (_, kind) in zip(
+        sorted(report.sources, key=lambda one: one.name), FORMATS, strict=True
+    ):
         assert source.kind is kind or (kind is FileKind.BINARY and source.rejected == 1)
 
 
@@ -239,14 +308,24 @@ CALLS: tuple[tuple[Any, str], ...] = (
 
 @pytest.mark.parametrize("number", range(size(len(CALLS), thorough=40)))
 def test_an_error_of_the_file_system_costs_its_file_alone(
-    number: int, store: Store, logs: tuple[list[Path], dict[str, str]], monkeypatch: pytest.MonkeyPatch
+    number: int,
+    store: Store,
+    logs: tuple[list[Path], dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The same file fails at one kind of call, with one kind of error; all others come in whole."""
     files, whole = logs
     chance = random.Random(number)
     victim = str(chance.choice(files))
     where, name = CALLS[number % len(CALLS)]
-    error = chance.choice([OSError(errno.EIO, "I/O error"), OSError(errno.EACCES, "Denied"), ValueError("odd"), AssertionError()])
+    error = chance.choice(
+        [
+            OSError(errno.EIO, "I/O error"),
+            OSError(errno.EACCES, "Denied"),
+            ValueError("odd"),
+            AssertionError(),
+        ]
+    )
     actual = getattr(where, name)
 
     def failing(*args: Any, **options: Any) -> Any:
@@ -268,7 +347,11 @@ def test_an_error_of_the_file_system_costs_its_file_alone(
 def runs_of(store: Store) -> dict[str, str]:
     """run_id → name of its source."""
     with store.reading() as connection:
-        return dict(connection.execute("select run_id, name from runs join sources using (source_id)").fetchall())
+        return dict(
+            connection.execute(
+                "select run_id, name from runs join sources using (source_id)"
+            ).fetchall()
+        )
 
 
 def told(report: IngestReport, victim: str) -> bool:

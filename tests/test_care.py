@@ -1,4 +1,4 @@
-"""Looking after runs: labels, notes, stars and exclusions, from the command line to every number."""
+"""Looking after runs: labels, notes, stars and exclusions, from command line to every number."""
 
 from __future__ import annotations
 
@@ -49,17 +49,28 @@ def run(store: Store, run_id: str = RUN) -> dict[str, Any]:
 
 def said(store: Store, run_id: str = RUN) -> tuple[Any, ...]:
     found = run(store, run_id)
-    return found["labels"], found["repo"], found["note"], found["starred"], found["excluded"], found["excluded_reason"]
+    return (
+        found["labels"],
+        found["repo"],
+        found["note"],
+        found["starred"],
+        found["excluded"],
+        found["excluded_reason"],
+    )
 
 
-def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(store: Store, samples_read: Callable[..., Path]) -> None:
+def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(
+    store: Store, samples_read: Callable[..., Path]
+) -> None:
     shutil.copy(samples_read(team="a", repo="vllm"), store.location)
     assert annotate(store, [RUN], Change({"team": "b", "kind": "night"}, ("repo",))) == 1
     assert said(store)[:2] == ({"kind": "night", "team": "b"}, None)
     assert said(store, OTHERS[0])[:2] == ({"repo": "vllm", "team": "a"}, "vllm")
     annotate(store, [RUN], Change({"repo": "sglang"}, ("team", "kind", "never")))
     assert said(store)[:2] == ({"repo": "sglang"}, "sglang")
-    assert [row["run_id"] for row in run_queries.runs(store, choose({"repo": "sglang"})).to_pylist()] == [RUN]
+    assert [
+        row["run_id"] for row in run_queries.runs(store, choose({"repo": "sglang"})).to_pylist()
+    ] == [RUN]
     groups = run_queries.summary(store, NO_FILTERS, ("repo",), ("runs",)).to_pylist()
     assert {row["repo"]: row["runs"] for row in groups} == {"vllm": 2, "sglang": 1}
     assert screen_queries.options_by_filter(store, 10)["repo"] == {"vllm": 2, "sglang": 1}
@@ -67,7 +78,9 @@ def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(store: Store, 
 
 @pytest.mark.slow
 def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store) -> None:
-    everything = Change({"team": "b"}, note="warm cache", starred=True, excluded=True, reason="wrong model")
+    everything = Change(
+        {"team": "b"}, note="warm cache", starred=True, excluded=True, reason="wrong model"
+    )
     annotate(sample_store, [RUN], everything)
     before = said(sample_store)
     assert before == ({"team": "b"}, None, "warm cache", True, True, "wrong model")
@@ -83,10 +96,15 @@ def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store)
 
 
 def dates(store: Store, *run_ids: str) -> list[tuple[Any, Any]]:
-    return [(found["time_source"], found["dated_at"]) for found in (run(store, run_id) for run_id in run_ids)]
+    return [
+        (found["time_source"], found["dated_at"])
+        for found in (run(store, run_id) for run_id in run_ids)
+    ]
 
 
-def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(tmp_path: Path, store: Store) -> None:
+def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
+    tmp_path: Path, store: Store
+) -> None:
     """Also through rebuild, undo and ingest; the date that a log tells stays."""
     logs = tmp_path / "bare.json", tmp_path / "out_2026-01-27_15-16-21.json"
     logs[0].write_text(record_text(uuid="bare", total_cost_usd=2))
@@ -96,7 +114,11 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(tmp_pa
     assert (undated, told[0]) == (("file", None), "path")
     november = choose({"since": "2026-11-01", "until": "2026-11-02"})
     assert annotate(store, ["bare", "told"], Change({"date": "2026-11-01"})) == 1
-    for again in (lambda: rebuild(store), lambda: undo(store, 1), lambda: ingest_paths(store, *logs)):
+    for again in (
+        lambda: rebuild(store),
+        lambda: undo(store, 1),
+        lambda: ingest_paths(store, *logs),
+    ):
         again()
         if run_queries.run(store, "bare"):
             [dated, still] = dates(store, "bare", "told")
@@ -105,16 +127,27 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(tmp_pa
     months = report(store, Request(by=("month",))).section("groups").table.to_pylist()
     assert {row["month"]: row["cost_usd"] for row in months} == {"2026-01": 1, "2026-11": 2}
     for zone in ("Pacific/Honolulu", "Asia/Tokyo"):
-        assert "2026-11-01" in run_queries.summary(store, NO_FILTERS, ("day",), ("runs",), zone)["day"].to_pylist()
+        assert (
+            "2026-11-01"
+            in run_queries.summary(store, NO_FILTERS, ("day",), ("runs",), zone)["day"].to_pylist()
+        )
     used = usage(store, UsageRequest(by=("day",))).table.to_pylist()
-    assert {row["day"]: row["cost_reported_usd"] for row in used} == {"2026-01-27": 1, "2026-11-01": 2}
+    assert {row["day"]: row["cost_reported_usd"] for row in used} == {
+        "2026-01-27": 1,
+        "2026-11-01": 2,
+    }
     annotate(store, ["bare"], Change({"date": ""}))
     assert dates(store, "bare", "told") == [undated, told]
     annotate(store, ["bare"], Change({"date": "2026-11-01T01:00+02:00"}))
-    assert (run(store, "bare")["labels"], run(store, "bare")["started_at"].day) == ({"date": "2026-11-01T01:00:00+02:00"}, 31)
+    assert (run(store, "bare")["labels"], run(store, "bare")["started_at"].day) == (
+        {"date": "2026-11-01T01:00:00+02:00"},
+        31,
+    )
 
 
-@pytest.mark.parametrize("text", ["soon", "2026-13-01", "2026-11", "1970-01-01", "9999-12-31T23:00-05:00"])
+@pytest.mark.parametrize(
+    "text", ["soon", "2026-13-01", "2026-11", "1970-01-01", "9999-12-31T23:00-05:00"]
+)
 def test_what_is_no_date_is_refused_and_nothing_changes(sample_store: Store, text: str) -> None:
     with pytest.raises(UsageError, match="the label date takes a day or a time"):
         annotate(sample_store, [RUN], Change({"date": text, "team": "a"}))
@@ -123,8 +156,17 @@ def test_what_is_no_date_is_refused_and_nothing_changes(sample_store: Store, tex
 
 def test_the_prices_are_those_of_a_date_by_hand(tmp_path: Path, store: Store) -> None:
     """o3 cost $10 per million until 2025-06-09, then $2."""
-    model = {"o3": {"inputTokens": 1_000_000, "outputTokens": 0, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}}
-    (tmp_path / "bare.json").write_text(record_text(uuid="bare", modelUsage=model, total_cost_usd=None))
+    model = {
+        "o3": {
+            "inputTokens": 1_000_000,
+            "outputTokens": 0,
+            "cacheReadInputTokens": 0,
+            "cacheCreationInputTokens": 0,
+        }
+    }
+    (tmp_path / "bare.json").write_text(
+        record_text(uuid="bare", modelUsage=model, total_cost_usd=None)
+    )
     ingest_paths(store, tmp_path / "bare.json")
     costs = []
     for day in ("2025-06-01", "2026-11-01", "2025-06-01", ""):
@@ -134,11 +176,15 @@ def test_the_prices_are_those_of_a_date_by_hand(tmp_path: Path, store: Store) ->
 
 
 @pytest.mark.slow
-def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(sample_store: Store) -> None:
+def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(
+    sample_store: Store,
+) -> None:
     assert annotate(sample_store, [RUN], Change(note="x"), "ann@example.org") == 1
     assert annotate(sample_store, [RUN], Change(note="x"), "bob@example.org") == 0
     with sample_store.reading() as connection:
-        assert connection.execute("select changed_by from annotations").fetchall() == [("ann@example.org",)]
+        assert connection.execute("select changed_by from annotations").fetchall() == [
+            ("ann@example.org",)
+        ]
 
 
 def figures(store: Store, filters: Filters) -> list[Any]:
@@ -158,13 +204,17 @@ def _figures(store: Store, filters: Filters) -> list[Any]:
         claim_queries.count_claims(store, filters),
         claim_queries.findings(store, filters).num_rows,
         quality_queries.by_agent(store, filters)[0],
-        check(store, filters, {key: value for key, value in limits.items() if value is not None}).runs,
+        check(
+            store, filters, {key: value for key, value in limits.items() if value is not None}
+        ).runs,
         report(store, Request(filters)).section("totals").table["runs"].to_pylist(),
     ]
 
 
 @pytest.mark.slow
-def test_excluded_runs_are_counted_nowhere_unless_asked(sample_store: Store, tmp_path: Path) -> None:
+def test_excluded_runs_are_counted_nowhere_unless_asked(
+    sample_store: Store, tmp_path: Path
+) -> None:
     store = sample_store
     without = Store(tmp_path / "without.duckdb")
     ingest_paths(without, *(path for path in SAMPLES.iterdir() if RUN not in path.read_text()))
@@ -182,7 +232,10 @@ def test_a_search_finds_excluded_runs_where_they_are_asked_for(sample_store: Sto
     annotate(sample_store, [RUN], Change(excluded=True))
     with read_transaction(sample_store) as transaction:
         found = [
-            run_queries.ids(transaction, transaction.searched(choose({"search": "3.17x", "excluded": words}))) for words in ("no", "only")
+            run_queries.ids(
+                transaction, transaction.searched(choose({"search": "3.17x", "excluded": words}))
+            )
+            for words in ("no", "only")
         ]
     assert found == [[], [RUN]]
 
@@ -202,17 +255,28 @@ def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled:
         tachograph("star", "5e0c031e", "e0907656").stderr,
         tachograph("exclude", "f7ae", "--reason", "wrong model").stderr,
     ]
-    assert [text.splitlines()[0] for text in said] == ["Labelled 1 run", "Noted on 1 run", "Starred 2 runs", "Excluded 1 run"]
+    assert [text.splitlines()[0] for text in said] == [
+        "Labelled 1 run",
+        "Noted on 1 run",
+        "Starred 2 runs",
+        "Excluded 1 run",
+    ]
     title = "I have successfully optimized the MLA attention performance in the vLLM codebase"
     assert said[0].splitlines()[1:] == [f"  5e0c031e  {title}"]
     assert [line[:12] for line in said[2].splitlines()[1:]] == ["  5e0c031e  ", "  e0907656  "]
     done = tachograph("runs", "--starred", "--format", "json")
-    assert {row["run_id"][:8]: (row["labels"], row["note"], row["starred"]) for row in json.loads(done.stdout)} == {
+    assert {
+        row["run_id"][:8]: (row["labels"], row["note"], row["starred"])
+        for row in json.loads(done.stdout)
+    } == {
         "5e0c031e": ({"team": "kernels"}, "warm cache", True),
         "e0907656": ({"branch": "main"}, None, True),
     }
     for command in (("check", "--max-total-usd", "50"), ("runs",), ("models",), ("claims",)):
-        assert "1 excluded run is not counted. Count them with --excluded all." in tachograph(*command).stderr
+        assert (
+            "1 excluded run is not counted. Count them with --excluded all."
+            in tachograph(*command).stderr
+        )
     reported = tachograph("report")
     assert "1 excluded run is not counted. Count them with --excluded all." in reported.stderr
     assert "1 excluded run is not counted." in reported.stdout
@@ -221,13 +285,28 @@ def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled:
 
 def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -> None:
     refused = tachograph("label", "--label", "branch=main", "quarter=Q4")
-    assert (refused.returncode, "This changes 3 runs (--label branch=main)" in refused.stderr, "--yes" in refused.stderr) == (2, True, True)
-    assert refused.stderr.splitlines()[1:] == ["Error: add --yes to change them.", "Nothing was changed."]
-    assert tachograph("label", "--label", "branch=main", "quarter=Q4", "--yes").stderr.startswith("Labelled 3 runs\n  5e0c031e  ")
-    assert json.loads(tachograph("report", "--by", "label:quarter", "--brief", "--format", "json").stdout)
-    assert tachograph("exclude", "--label", "branch=main", "--yes").stderr.startswith("Excluded 3 runs (no reason given)\n")
+    assert (
+        refused.returncode,
+        "This changes 3 runs (--label branch=main)" in refused.stderr,
+        "--yes" in refused.stderr,
+    ) == (2, True, True)
+    assert refused.stderr.splitlines()[1:] == [
+        "Error: add --yes to change them.",
+        "Nothing was changed.",
+    ]
+    assert tachograph("label", "--label", "branch=main", "quarter=Q4", "--yes").stderr.startswith(
+        "Labelled 3 runs\n  5e0c031e  "
+    )
+    assert json.loads(
+        tachograph("report", "--by", "label:quarter", "--brief", "--format", "json").stdout
+    )
+    assert tachograph("exclude", "--label", "branch=main", "--yes").stderr.startswith(
+        "Excluded 3 runs (no reason given)\n"
+    )
     assert "3 excluded runs are not counted" in tachograph("report").stderr
-    assert tachograph("exclude", "--remove", "--label", "branch=main", "--yes").stderr.startswith("Counting again: 3 runs\n")
+    assert tachograph("exclude", "--remove", "--label", "branch=main", "--yes").stderr.startswith(
+        "Counting again: 3 runs\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -242,14 +321,24 @@ def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -
         (("runs", "--excluded", "maybe"), "'maybe'"),
     ],
 )
-def test_what_makes_no_sense_changes_nothing(words: tuple[str, ...], message: str, tachograph: Run, filled: Path) -> None:
+def test_what_makes_no_sense_changes_nothing(
+    words: tuple[str, ...], message: str, tachograph: Run, filled: Path
+) -> None:
     done = tachograph(*words)
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
-def test_the_beginning_of_a_session_s_id_is_enough_where_lists_take_it(tachograph: Run, filled: Path) -> None:
-    """It is what lists show; to `runs` it was enough, to `label` and `compare` it was a session that no run has."""
-    assert tachograph("label", "--session", "0b550201", "team=kernels", "--yes").stderr.splitlines()[0] == "Labelled 1 run"
+def test_the_beginning_of_a_session_s_id_is_enough_where_lists_take_it(
+    tachograph: Run, filled: Path
+) -> None:
+    """It is what lists show.
+
+    To `runs` it was enough, to `label` and `compare` it was a session that no run has.
+    """
+    assert (
+        tachograph("label", "--session", "0b550201", "team=kernels", "--yes").stderr.splitlines()[0]
+        == "Labelled 1 run"
+    )
     compared = tachograph("compare", "session=0b550201", "session=90350c2d").stderr.splitlines()[0]
     assert [part.split("-", 1)[0] for part in compared.split(" · ")[:2]] == ["0b550201", "90350c2d"]
     assert compared.count(": 1 run ·") == 2
@@ -259,12 +348,17 @@ def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: 
     (filled / "more.json").write_text(record_text(uuid="new1"))
     tachograph("ingest", "more.json", "--label", "team=a")
     listed = json.loads(tachograph("ingests", "--format", "json").stdout)
-    assert [(row["ingest_id"], row["accepted"], row["labels"]) for row in listed] == [(2, 1, {"team": "a"}), (1, 3, {"branch": "main"})]
+    assert [(row["ingest_id"], row["accepted"], row["labels"]) for row in listed] == [
+        (2, 1, {"team": "a"}),
+        (1, 3, {"branch": "main"}),
+    ]
     assert listed[0]["command"] == "tachograph ingest more.json --label team=a"
     asked = tachograph("undo")
     assert asked.returncode == 2
     assert asked.stderr.startswith("Ingest 2, ")
-    assert asked.stderr.endswith(" Undo removes 1 run of 1 file.\nError: add --yes to undo it.\nNothing was changed.\n")
+    assert asked.stderr.endswith(
+        " Undo removes 1 run of 1 file.\nError: add --yes to undo it.\nNothing was changed.\n"
+    )
     assert tachograph("undo", "--yes").stderr == "Undid ingest 2: removed 1 run of 1 file.\n"
     store = Store(filled / FILE)
     assert quality_queries.ingests(store)["ingest_id"].to_pylist() == [1]
@@ -272,8 +366,12 @@ def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: 
     assert ingest_paths(store, filled / "more.json").ingest_id == 3
 
 
-def test_an_ingest_that_set_the_prices_is_undone_after_they_are_set_otherwise(tachograph: Run, tmp_path: Path) -> None:
-    (tmp_path / "prices.toml").write_text('[[price]]\nmodel = "claude-sonnet-4-5"\ninput = 1\noutput = 2\n')
+def test_an_ingest_that_set_the_prices_is_undone_after_they_are_set_otherwise(
+    tachograph: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "prices.toml").write_text(
+        '[[price]]\nmodel = "claude-sonnet-4-5"\ninput = 1\noutput = 2\n'
+    )
     shown = tachograph("ingest", SAMPLES, "--prices", "prices.toml").stderr
     refused = tachograph("undo", "--yes")
     assert refused.returncode == 2, shown
@@ -292,7 +390,9 @@ def test_an_ingest_that_changes_nothing_is_not_listed(sample_store: Store) -> No
 
 
 @pytest.mark.slow
-def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_undo_leaves_the_store_as_it_was(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingest([Source("a.json", record_text().encode())], sample_store)
     monkeypatch.setattr("ingest.store.undo.note_cross_checks", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -310,14 +410,28 @@ def copied(folder: Path) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_a_store_of_version_5_keeps_its_runs_and_labels(store: Store, samples_read: Callable[..., Path], tmp_path: Path) -> None:
-    """It has no list of ingests: what was read before cannot be undone, but what comes later can."""
+def test_a_store_of_version_5_keeps_its_runs_and_labels(
+    store: Store, samples_read: Callable[..., Path], tmp_path: Path
+) -> None:
+    """It has no list of ingests: what was read before cannot be undone, but later reads can."""
     sample_store = Store(shutil.copy(samples_read(team="a"), store.location), wait_seconds=5)
     with sample_store.writing() as writer:
-        for table in ("ingests", "run_records", "found_files", "sightings", "archive_members", "superseded_sources", "superseded_rejects"):
+        for table in (
+            "ingests",
+            "run_records",
+            "found_files",
+            "sightings",
+            "archive_members",
+            "superseded_sources",
+            "superseded_rejects",
+        ):
             writer.connection.execute(f"drop table {table}")
-        writer.connection.execute("drop view v_runs; drop table annotations; alter table sources drop ingest_id")
-        writer.connection.execute("alter table store_meta drop last_ingest; update store_meta set schema_version = 5")
+        writer.connection.execute(
+            "drop view v_runs; drop table annotations; alter table sources drop ingest_id"
+        )
+        writer.connection.execute(
+            "alter table store_meta drop last_ingest; update store_meta set schema_version = 5"
+        )
     with pytest.raises(StoreVersionMismatch, match="version 5"), sample_store.reading():
         pass
     assert rebuild(sample_store).runs == 3
@@ -326,10 +440,14 @@ def test_a_store_of_version_5_keeps_its_runs_and_labels(store: Store, samples_re
     ingest_paths(sample_store, *copied(tmp_path), team="b")
     assert {row["repo"] for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {None}
     undo(sample_store, 1)
-    assert {tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {(("team", "a"),)}
+    assert {
+        tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()
+    } == {(("team", "a"),)}
 
 
-def test_the_page_of_a_run_without_a_date_takes_one(tmp_path: Path, store: Store, screens: Callable[..., AppTest]) -> None:
+def test_the_page_of_a_run_without_a_date_takes_one(
+    tmp_path: Path, store: Store, screens: Callable[..., AppTest]
+) -> None:
     (tmp_path / "bare.json").write_text(record_text(uuid="bare"))
     ingest_paths(store, tmp_path / "bare.json")
     app = screens(store.location, "screens/run.py", run="bare")
@@ -340,7 +458,9 @@ def test_the_page_of_a_run_without_a_date_takes_one(tmp_path: Path, store: Store
     assert app.date_input[0].value == date(2026, 11, 1)
 
 
-def test_a_label_that_is_no_date_is_refused_on_the_page_of_a_run(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_label_that_is_no_date_is_refused_on_the_page_of_a_run(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     app = screens(sample_store.location, "screens/run.py", run=RUN)
     app.multiselect(key="run-labels").set_value(["date=soon"])
     next(button for button in app.button if button.label == "Add labels").click().run()
@@ -348,9 +468,13 @@ def test_a_label_that_is_no_date_is_refused_on_the_page_of_a_run(sample_store: S
     assert "the label date takes a day or a time" in app.error[0].value
 
 
-def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     app = screens(sample_store.location, "screens/run.py", run=RUN)
-    [cost] = [html.proto.body for html in app.get("html") if "List-price difference" in html.proto.body]
+    [cost] = [
+        html.proto.body for html in app.get("html") if "List-price difference" in html.proto.body
+    ]
     assert "regional endpoint" in cost
     app.text_area[0].set_value("warm cache")
     app.toggle[0].set_value(True)
@@ -375,7 +499,9 @@ def test_a_read_only_dashboard_changes_nothing(
     assert any("warm cache" in html.proto.body for html in app.get("html"))
 
 
-def test_rows_that_are_ticked_are_changed_together(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_rows_that_are_ticked_are_changed_together(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     app = screens(sample_store.location, "screens/runs.py")
     app.session_state["runs-0"] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
     app.run()
@@ -401,7 +527,9 @@ def test_a_star_that_cannot_be_saved_is_told_like_any_change(
     assert "the store is locked" in app.error[0].value
 
 
-def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_recent_ingest_is_undone_on_the_screen_upload(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     app = screens(sample_store.location, "screens/data.py", view="upload")
     next(button for button in app.button if button.label == "Undo ingest 1").click().run()
     assert not app.exception
@@ -409,10 +537,14 @@ def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, scr
     assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 0
 
 
-def test_a_link_shows_excluded_and_starred_runs_and_the_bar_says_so(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_link_shows_excluded_and_starred_runs_and_the_bar_says_so(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     annotate(sample_store, [RUN], Change(excluded=True, starred=True))
     app = screens(sample_store.location, "screens/runs.py", excluded="only", starred="yes")
-    assert list(app.dataframe[0].value["title"]) == ["I have successfully optimized the MLA attention performance in the vLLM codebase"]
+    assert list(app.dataframe[0].value["title"]) == [
+        "I have successfully optimized the MLA attention performance in the vLLM codebase"
+    ]
     assert not any("not counted" in caption.value for caption in app.caption)
     annotate(sample_store, OTHERS, Change(excluded=True))
     app = screens(sample_store.location, "screens/cost.py")

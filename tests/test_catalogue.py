@@ -1,9 +1,13 @@
-"""The catalogue alone says what columns are called: all that is shown has an entry, and a figure of a run is one entry."""
+"""The catalogue alone says what columns are called.
+
+All that is shown has an entry, and a figure of a run is one entry.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -64,7 +68,10 @@ def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
         told = [column.name for column in columns(answer.table, answer.of)]
         assert not [key for key in told if key not in answer.of], name
         assert not [key for key in answer.shown if key not in answer.of], name
-    assert all(list(cells(verdict)) == list(CHECKS) for verdict in check(samples, NO_FILTERS, {"min-runs": 1}).verdicts)  # type: ignore[dict-item]
+    assert all(
+        list(cells(verdict)) == list(CHECKS)
+        for verdict in check(samples, NO_FILTERS, {"min-runs": Decimal(1)}).verdicts
+    )
 
 
 @pytest.mark.parametrize("module", [grids], ids=lambda module: module.__name__)
@@ -87,32 +94,70 @@ def test_entries_explain_themselves(scope: str) -> None:
 
 
 def test_a_label_of_any_key_is_a_column_of_groups() -> None:
-    assert (GROUPS["label:team"].label, "label:team" in GROUPS, "team" in GROUPS) == ("Label team", True, False)
+    assert (GROUPS["label:team"].label, "label:team" in GROUPS, "team" in GROUPS) == (
+        "Label team",
+        True,
+        False,
+    )
     with pytest.raises(KeyError):
         GROUPS["team"]
 
 
 def test_the_unit_of_a_stored_column_is_that_of_its_type() -> None:
-    units = {key: RUNS[key].unit for key in ("cost_own_usd", "duration_ms", "num_turns", "output_tokens", "started_at", "claimed_speedup")}
-    assert list(units.values()) == [Unit.USD, Unit.MILLISECONDS, Unit.COUNT, Unit.TOKENS, Unit.TIME, Unit.RATIO]
-    suffixes = {"_usd": (Unit.USD,), "_ms": (Unit.MILLISECONDS,), "_tokens": (Unit.TOKENS,), "_share": (Unit.SHARE, Unit.SCORE)}
+    units = {
+        key: RUNS[key].unit
+        for key in (
+            "cost_own_usd",
+            "duration_ms",
+            "num_turns",
+            "output_tokens",
+            "started_at",
+            "claimed_speedup",
+        )
+    }
+    assert list(units.values()) == [
+        Unit.USD,
+        Unit.MILLISECONDS,
+        Unit.COUNT,
+        Unit.TOKENS,
+        Unit.TIME,
+        Unit.RATIO,
+    ]
+    suffixes = {
+        "_usd": (Unit.USD,),
+        "_ms": (Unit.MILLISECONDS,),
+        "_tokens": (Unit.TOKENS,),
+        "_share": (Unit.SHARE, Unit.SCORE),
+    }
     for scope in SCOPES.values():
-        wrong = [entry for key, entry in scope.items() for end, units in suffixes.items() if key.endswith(end) and entry.unit not in units]
+        wrong = [
+            entry
+            for key, entry in scope.items()
+            for end, units in suffixes.items()
+            if key.endswith(end) and entry.unit not in units
+        ]
         assert not wrong
 
 
 @pytest.mark.parametrize("how", AGGREGATES)
 def test_an_aggregate_of_a_figure_is_one_word(how: str, samples: Store) -> None:
     for unit, key in ((Unit.USD, "cost_own_usd"), (Unit.RATIO, "parallelism")):
-        [metric] = aggregates_of(Figure(key, "Cost", unit, "lower", "What it cost.", aggregates=(how,)))
+        [metric] = aggregates_of(
+            Figure(key, "Cost", unit, "lower", "What it cost.", aggregates=(how,))
+        )
         with samples.reading() as connection:
-            [(value, known)] = connection.sql(f"select {metric.sql}, {metric.known} from v_runs").fetchall()
+            [(value, known)] = connection.sql(
+                f"select {metric.sql}, {metric.known} from v_runs"
+            ).fetchall()
         assert (value is not None, known, metric.unit, metric.better) == (True, 3, unit, "lower")
         assert metric.meaning.startswith("What it cost. ")
 
 
 def words_of_columns(path: Path) -> Iterator[str]:
-    """Dicts of a file that say words or units of columns: {"num_turns": "Turns"}, {"num_turns": Unit.COUNT}."""
+    """Dicts of a file that say words or units of columns: {"num_turns": "Turns"}, {"num_turns".
+
+    Unit.COUNT}.
+    """
     of_other_things = {
         "title",
         "label",
@@ -132,10 +177,26 @@ def words_of_columns(path: Path) -> Iterator[str]:
     known = {key for scope in SCOPES.values() for key in scope} - of_other_things
     for node in ast.walk(ast.parse(path.read_text())):
         pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []
-        pairs += [(ast.Constant(word.arg), word.value) for word in node.keywords] if isinstance(node, ast.Call) else []
-        for key, value in ((key.value, value) for key, value in pairs if isinstance(key, ast.Constant) and key.value in known):
-            is_unit = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "Unit"
-            is_words = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value[:1].isupper()
+        pairs += (
+            [(ast.Constant(word.arg), word.value) for word in node.keywords]
+            if isinstance(node, ast.Call)
+            else []
+        )
+        for key, value in (
+            (key.value, value)
+            for key, value in pairs
+            if isinstance(key, ast.Constant) and key.value in known
+        ):
+            is_unit = (
+                isinstance(value, ast.Attribute)
+                and isinstance(value.value, ast.Name)
+                and value.value.id == "Unit"
+            )
+            is_words = (
+                isinstance(value, ast.Constant)
+                and isinstance(value.value, str)
+                and value.value[:1].isupper()
+            )
             if is_unit or is_words:
                 yield f"{path.name}:{value.lineno}: {key}"
 
@@ -147,7 +208,9 @@ def test_two_entries_of_one_key_are_refused() -> None:
 
 @pytest.mark.slow
 def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:
-    assert not [found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)]
+    assert not [
+        found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)
+    ]
 
 
 def test_every_figure_of_a_run_that_is_listed_is_named_in_every_list() -> None:

@@ -1,4 +1,4 @@
-"""Charts: what they draw of whatever a store may hold, their axes, and colours that can be seen by day and by night."""
+"""Charts: what they draw for any store, their axes, and colours visible by day and by night."""
 
 from __future__ import annotations
 
@@ -21,33 +21,89 @@ HOSTILE = '<a href="https://example.com">x</a>'
 NOTHING = Spread()
 
 
-def figures(agent: str = "codex", model: str | None = "m", runs: int = 9, **changes: Any) -> AgentFigures:
+def figures(
+    agent: str = "codex", model: str | None = "m", runs: int = 9, **changes: Any
+) -> AgentFigures:
     """An agent's model whose runs all completed, at 50 cents and a minute each."""
     made = AgentFigures(
-        agent, model, False, True, runs, 1, 1, runs, runs, 0, 0, 0, 0, Decimal(runs) / 2, Spread(runs, 0.5, 0.1, 2), 0, "", 0, None,
-        Spread(runs, 60_000, 900, 4_000_000), 60_000 * runs, NOTHING,
-        dict.fromkeys(MEASURED_CLASSES, 0), 0, 0, 0, 0, 0, 0, NOTHING, NOTHING,
-    )  # fmt: skip
+        agent,
+        model,
+        False,
+        True,
+        runs,
+        1,
+        1,
+        runs,
+        runs,
+        0,
+        0,
+        0,
+        0,
+        Decimal(runs) / 2,
+        Spread(runs, 0.5, 0.1, 2),
+        0,
+        "",
+        0,
+        None,
+        Spread(runs, 60_000, 900, 4_000_000),
+        60_000 * runs,
+        NOTHING,
+        dict.fromkeys(MEASURED_CLASSES, 0),
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        NOTHING,
+        NOTHING,
+    )
     return replace(made, **changes)
 
 
 def point(number: int = 1, **changes: Any) -> dict[str, Any]:
     """A run as `app.queries.agents.points` has it."""
     return {
-        "run_id": f"run-{number}", "title": f"Faster kernel {number}", "agent": "codex", "model": "m", "is_started": True,
-        "is_completed": True, "cost_usd": Decimal("0.5"), "bound": None, "duration_ms": 60_000, "claimed_speedup": 2.0,
-        "measured_speedup": 1.2, "scope_differs": False, "per_turn_usd": Decimal("0.01"),
-    } | changes  # fmt: skip
+        "run_id": f"run-{number}",
+        "title": f"Faster kernel {number}",
+        "agent": "codex",
+        "model": "m",
+        "is_started": True,
+        "is_completed": True,
+        "cost_usd": Decimal("0.5"),
+        "bound": None,
+        "duration_ms": 60_000,
+        "claimed_speedup": 2.0,
+        "measured_speedup": 1.2,
+        "scope_differs": False,
+        "per_turn_usd": Decimal("0.01"),
+    } | changes
 
 
 POINTS = {
     "no runs": [],
     "one run": [point()],
-    "all unknown": [point(number, **dict.fromkeys(("cost_usd", "duration_ms", "claimed_speedup", "per_turn_usd"))) for number in range(3)],
-    "zero": [point(cost_usd=Decimal(0), duration_ms=0, claimed_speedup=0.0, per_turn_usd=Decimal(0))],
-    "huge": [point(), point(2, cost_usd=Decimal("999999999"), duration_ms=2**62, claimed_speedup=1e18)],
-    "hostile": [point(number, run_id=HOSTILE, title=HOSTILE, agent=HOSTILE, model=HOSTILE) for number in range(9)],
-    "thousands": [point(number, duration_ms=number + 1, bound="upper_bound" if number % 3 else None) for number in range(3_000)],
+    "all unknown": [
+        point(
+            number, **dict.fromkeys(("cost_usd", "duration_ms", "claimed_speedup", "per_turn_usd"))
+        )
+        for number in range(3)
+    ],
+    "zero": [
+        point(cost_usd=Decimal(0), duration_ms=0, claimed_speedup=0.0, per_turn_usd=Decimal(0))
+    ],
+    "huge": [
+        point(),
+        point(2, cost_usd=Decimal("999999999"), duration_ms=2**62, claimed_speedup=1e18),
+    ],
+    "hostile": [
+        point(number, run_id=HOSTILE, title=HOSTILE, agent=HOSTILE, model=HOSTILE)
+        for number in range(9)
+    ],
+    "thousands": [
+        point(number, duration_ms=number + 1, bound="upper_bound" if number % 3 else None)
+        for number in range(3_000)
+    ],
 }
 
 
@@ -57,7 +113,10 @@ POINTS = {
 def test_a_chart_survives_what_a_store_may_hold(case: str, page: str | None) -> None:
     """Also texts of strangers, which stay texts."""
     runs = POINTS[case]
-    rows = [figures(agent, model, max(len(runs), 1)) for agent, model in {("codex", "m"), *((run["agent"], run["model"]) for run in runs)}]
+    rows = [
+        figures(agent, model, max(len(runs), 1))
+        for agent, model in {("codex", "m"), *((run["agent"], run["model"]) for run in runs)}
+    ]
     drawn = [
         charts.strips(charts.strips_of("cost", rows, runs, {}), Unit.USD, page),
         charts.strips(charts.strips_of("time", rows, runs, {}), Unit.MILLISECONDS, page),
@@ -70,27 +129,40 @@ def test_a_chart_survives_what_a_store_may_hold(case: str, page: str | None) -> 
     for one in drawn:
         assert one.layout.height <= 640
         assert one.layout.paper_bgcolor == "rgba(0,0,0,0)"
-        assert "<a" not in one.update_traces(customdata=None, selector=lambda _: True).to_json().replace("\\u003c", "<")
+        assert "<a" not in one.update_traces(
+            customdata=None, selector=lambda _: True
+        ).to_json().replace("\\u003c", "<")
 
 
 def test_thousands_of_points_are_left_to_the_graphics_card() -> None:
     rows = [figures(runs=3_000)]
-    assert {trace.type for trace in charts.strips(charts.strips_of("cost", rows, POINTS["thousands"], {}), Unit.USD, None).data} == {
-        "scattergl"
-    }
-    assert {trace.type for trace in charts.strips(charts.strips_of("cost", rows, POINTS["one run"], {}), Unit.USD, None).data} == {
-        "scatter"
-    }
+    assert {
+        trace.type
+        for trace in charts.strips(
+            charts.strips_of("cost", rows, POINTS["thousands"], {}), Unit.USD, None
+        ).data
+    } == {"scattergl"}
+    assert {
+        trace.type
+        for trace in charts.strips(
+            charts.strips_of("cost", rows, POINTS["one run"], {}), Unit.USD, None
+        ).data
+    } == {"scatter"}
 
 
 def test_a_bound_is_hollow_and_a_failure_is_no_filled_time() -> None:
     [strip] = charts.strips_of("cost", [figures()], [point(), point(2, bound="upper_bound")], {})
     assert [run[1] for run in strip.runs] == ["filled", "upper_bound"]
-    [strip] = charts.strips_of("time", [figures()], [point(), point(2, is_completed=False), point(3, is_started=False)], {})
+    [strip] = charts.strips_of(
+        "time", [figures()], [point(), point(2, is_completed=False), point(3, is_started=False)], {}
+    )
     assert [run[1] for run in strip.runs] == ["filled", "hollow"], "what never started has no time"
 
 
-@pytest.mark.parametrize(("kind", "sign", "said"), [("lower_bound", "≥", "▷ a lower bound"), ("estimate", "≈", "◇ an estimate")])
+@pytest.mark.parametrize(
+    ("kind", "sign", "said"),
+    [("lower_bound", "≥", "▷ a lower bound"), ("estimate", "≈", "◇ an estimate")],
+)
 def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str, said: str) -> None:
     strips = charts.strips_of("cost", [figures()], [point(), point(2, bound=kind)], {})
     exact, bound = charts.strips(strips, Unit.USD, None).data
@@ -101,22 +173,40 @@ def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str,
 
 def test_of_many_rows_each_agent_keeps_one() -> None:
     """Ten models of one agent took all rows of a chart whose title named a second agent."""
-    rows = [*(figures("claude-code", f"m{number}", 30 - number) for number in range(12)), figures("codex", "m", 2), figures("trae", "m", 1)]
+    rows = [
+        *(figures("claude-code", f"m{number}", 30 - number) for number in range(12)),
+        figures("codex", "m", 2),
+        figures("trae", "m", 1),
+    ]
     kept = [(row.agent, row.model) for row in charts.largest(rows, 10)]
-    assert kept == [*(("claude-code", f"m{number}") for number in range(8)), ("codex", "m"), ("trae", "m")]
+    assert kept == [
+        *(("claude-code", f"m{number}") for number in range(8)),
+        ("codex", "m"),
+        ("trae", "m"),
+    ]
 
 
 def test_a_median_stands_from_five_values_on() -> None:
-    [strip] = charts.strips_of("cost", [figures(cost=Spread(4, 0.5, 0.1, 2))], POINTS["one run"], {})
+    [strip] = charts.strips_of(
+        "cost", [figures(cost=Spread(4, 0.5, 0.1, 2))], POINTS["one run"], {}
+    )
     assert (strip.median, strip.label) == (None, "")
-    [strip] = charts.strips_of("cost", [figures(bounds="upper_bound", bounded=9)], POINTS["one run"], {})
+    [strip] = charts.strips_of(
+        "cost", [figures(bounds="upper_bound", bounded=9)], POINTS["one run"], {}
+    )
     assert (strip.median, strip.label) == (0.5, "≤ $0.50")
 
 
 def test_a_bound_is_ahead_of_nobody() -> None:
     cheap = figures("trae-agent", cost=Spread(9, 0.01, 0.01, 0.01), bounds="upper_bound", bounded=9)
-    _, found = charts.standings([cheap, figures(), figures("claude-code", cost=Spread(9, 0.7, 0.1, 2))])
-    assert {one.row.agent: one.is_ahead for one in found} == {"trae-agent": False, "codex": True, "claude-code": False}
+    _, found = charts.standings(
+        [cheap, figures(), figures("claude-code", cost=Spread(9, 0.7, 0.1, 2))]
+    )
+    assert {one.row.agent: one.is_ahead for one in found} == {
+        "trae-agent": False,
+        "codex": True,
+        "claude-code": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -128,7 +218,9 @@ def test_a_bound_is_ahead_of_nobody() -> None:
         (Unit.USD, [], ["$1"]),
     ],
 )
-def test_a_logarithmic_axis_has_ticks_in_words(unit: Unit, values: list[float], words: list[str]) -> None:
+def test_a_logarithmic_axis_has_ticks_in_words(
+    unit: Unit, values: list[float], words: list[str]
+) -> None:
     assert log_axis(values, unit, narrow=True)["ticktext"] == words
 
 
@@ -140,22 +232,37 @@ def test_of_more_models_than_colours_the_first_have_one_and_the_others_share_one
 
 
 def test_months_without_a_run_keep_their_place_and_the_last_bar_has_its_label() -> None:
-    assert periods.filled(["2026-07", "2026-11", None]) == ["2026-07", "2026-08", "2026-09", "2026-10", "2026-11", None]
+    assert periods.filled(["2026-07", "2026-11", None]) == [
+        "2026-07",
+        "2026-08",
+        "2026-09",
+        "2026-10",
+        "2026-11",
+        None,
+    ]
     assert periods.filled(["2025-W52", "2026-W02"]) == ["2025-W52", "2026-W01", "2026-W02"]
-    assert periods.filled(["2001-01-01", "2026-01-01"]) == ["2001-01-01", "2026-01-01"], "thousands of bars show nothing"
+    assert periods.filled(["2001-01-01", "2026-01-01"]) == ["2001-01-01", "2026-01-01"], (
+        "thousands of bars show nothing"
+    )
     assert periods.labels([str(number) for number in range(30)])["ticktext"][-1] == "29"
 
 
 @pytest.mark.parametrize("background", ["#FBFAF7", "#11171A"])
-@pytest.mark.parametrize("colour", sorted({*PALETTE, *(agent.colour.upper() for agent in AGENTS.values())}))
+@pytest.mark.parametrize(
+    "colour", sorted({*PALETTE, *(agent.colour.upper() for agent in AGENTS.values())})
+)
 def test_colours_can_be_seen_by_day_and_by_night(colour: str, background: str) -> None:
     lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
-    assert (lighter + 0.05) / (darker + 0.05) >= (3 if background == "#FBFAF7" or colour in PALETTE else 2)
+    assert (lighter + 0.05) / (darker + 0.05) >= (
+        3 if background == "#FBFAF7" or colour in PALETTE else 2
+    )
 
 
 @pytest.mark.parametrize(("page", "background"), [("light", "#FBFAF7"), ("dark", "#11171A")])
 def test_axes_can_be_read_by_day_and_by_night(page: str, background: str) -> None:
-    colour = charts.strips(charts.strips_of("cost", [figures()], POINTS["one run"], {}), Unit.USD, page).layout.font.color
+    colour = charts.strips(
+        charts.strips_of("cost", [figures()], POINTS["one run"], {}), Unit.USD, page
+    ).layout.font.color
     lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
@@ -163,11 +270,17 @@ def test_axes_can_be_read_by_day_and_by_night(page: str, background: str) -> Non
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2 defines it."""
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_long_names_beside_rows_have_two_lines() -> None:
     assert tick_name("claude-opus-4-6") == "claude-opus-4-6"
-    assert tick_name("vllm-project/vllm-benchmarks-of-attention") == "vllm-project/vllm-<br>benchmarks-of-attention"
+    assert (
+        tick_name("vllm-project/vllm-benchmarks-of-attention")
+        == "vllm-project/vllm-<br>benchmarks-of-attention"
+    )
     assert tick_name("<" * 30) == f"{'&lt;' * 26}<br>{'&lt;' * 4}"

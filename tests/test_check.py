@@ -1,4 +1,4 @@
-"""Budgets: where they come from, what is kept, what is not, and that what is unknown never passes in silence."""
+"""Budgets: where they come from, what passes and what fails, and that an unknown never passes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 
 def judged(key: str, allowed: str, found: Any, known: int = 3, runs: int = 3) -> Verdict:
     metric = LIMITS[key].metric
-    return judge(LIMITS[key], Decimal(allowed), {metric: found, f"{metric}{KNOWN_SUFFIX}": known, "runs": runs})
+    return judge(
+        LIMITS[key],
+        Decimal(allowed),
+        {metric: found, f"{metric}{KNOWN_SUFFIX}": known, "runs": runs},
+    )
 
 
 @pytest.fixture
@@ -55,7 +59,9 @@ def answered(filled: Path) -> Any:
     """`check` in this process on the samples: `answered("--max-total-usd", "2")`."""
 
     def run(*words: str) -> Result:
-        return CliRunner().invoke(cli, ["check", *words, "--db", str(filled / "tachograph.duckdb")], standalone_mode=False)
+        return CliRunner().invoke(
+            cli, ["check", *words, "--db", str(filled / "tachograph.duckdb")], standalone_mode=False
+        )
 
     return run
 
@@ -80,7 +86,9 @@ def test_limits_bound_figures_that_exist() -> None:
         ("min-runs", "4", 3, False),
     ],
 )
-def test_a_limit_itself_is_allowed_and_a_billionth_more_is_not(key: str, allowed: str, found: Any, passed: bool) -> None:
+def test_a_limit_itself_is_allowed_and_a_billionth_more_is_not(
+    key: str, allowed: str, found: Any, passed: bool
+) -> None:
     assert judged(key, allowed, found).passed is passed
 
 
@@ -110,9 +118,14 @@ def test_the_most_expensive_day_is_judged_and_undated_runs_are_told() -> None:
         {"day": None, "runs": 5, "cost_usd": Decimal(90), "cost_usd_known": 5},
     ]
     total = {"cost_usd": Decimal(97), "cost_usd_known": 7, "runs": 8}
-    verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days, Undated(5, Decimal(90), "lower_bound"))
+    verdict = judge(
+        LIMITS["max-day-usd"], Decimal("3.5"), total, days, Undated(5, Decimal(90), "lower_bound")
+    )
     assert not verdict.passed
-    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥ $90.00), counted on no day."
+    assert verdict.note == (
+        "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥ "
+        "$90.00), counted on no day."
+    )
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
 
 
@@ -120,16 +133,30 @@ def test_a_day_is_one_of_the_time_zone(store: Store) -> None:
     """23:30 and 00:30 UTC are two days in London, in winter, and one in Berlin."""
     stream = '{"type":"user","timestamp":"%s","session_id":"%s"}\n%s\n'
     for day, uuid in (("2026-01-10T23:30:00Z", "a"), ("2026-01-11T00:30:00Z", "b")):
-        text = stream % (day, uuid, record_text(uuid=uuid, session_id=uuid, total_cost_usd=1, duration_ms=1))
+        text = stream % (
+            day,
+            uuid,
+            record_text(uuid=uuid, session_id=uuid, total_cost_usd=1, duration_ms=1),
+        )
         ingest([Source(uuid, text.encode())], store)
     found = {
-        zone: check(store, Filters(), {"max-day-usd": Decimal(1)}, zone).verdicts[0].found for zone in ("Europe/London", "Europe/Berlin")
+        zone: check(store, Filters(), {"max-day-usd": Decimal(1)}, zone).verdicts[0].found
+        for zone in ("Europe/London", "Europe/Berlin")
     }
     assert found == {"Europe/London": 1, "Europe/Berlin": 2}
 
 
 def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
-    done = answered("--max-total-usd", TOTAL_COST, "--max-run-usd", "1.3", "--max-error-rate", "0", "--min-runs", "3")
+    done = answered(
+        "--max-total-usd",
+        TOTAL_COST,
+        "--max-run-usd",
+        "1.3",
+        "--max-error-rate",
+        "0",
+        "--min-runs",
+        "3",
+    )
     assert done.return_value == 0
     assert done.stdout.count(" PASS ") == 4
     assert "PASS: 4 budgets met" in done.stderr
@@ -137,11 +164,16 @@ def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
 
 @pytest.mark.slow
 def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -> None:
-    results = {name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name) for name in ("table", "md", "json")}
+    results = {
+        name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name)
+        for name in ("table", "md", "json")
+    }
     assert {result.return_value for result in results.values()} == {1}
     assert "FAIL    Over by $0.8251." in results["table"].stdout
     assert "### ❌ FAIL: 1 of 2 budgets not met\n" in results["md"].stdout
-    assert "| Total cost | $2.83 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
+    assert (
+        "| Total cost | $2.83 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
+    )
     answer = simplejson.loads(results["json"].stdout, use_decimal=True)
     assert (answer["passed"], answer["runs"]) == (False, 3)
     assert [(limit["limit"], limit["passed"], limit["found"]) for limit in answer["limits"]] == [
@@ -152,7 +184,10 @@ def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -
 
 def test_filters_choose_what_is_checked(answered: Any) -> None:
     done = answered("--max-total-usd", "0", "--outcome", "api_error", "--format", "json")
-    assert (done.return_value, json.loads(done.stdout)["filters"]) == (1, {"outcome": ["api_error"]})
+    assert (done.return_value, json.loads(done.stdout)["filters"]) == (
+        1,
+        {"outcome": ["api_error"]},
+    )
     assert answered("--min-runs", "1", "--outcome", "api_error").return_value == 1
 
 
@@ -176,14 +211,26 @@ def test_unpriced_runs_are_told(sample_store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "allowed"), [("max-total-usd", "$20", "20"), ("max-error-rate", "5%", "0.05"), ("max-run-usd", "1e-9", "1e-9")]
+    ("key", "text", "allowed"),
+    [
+        ("max-total-usd", "$20", "20"),
+        ("max-error-rate", "5%", "0.05"),
+        ("max-run-usd", "1e-9", "1e-9"),
+    ],
 )
 def test_limits_are_written_as_people_write_them(key: str, text: str, allowed: str) -> None:
     assert parse_allowed(LIMITS[key], text) == Decimal(allowed)
 
 
 @pytest.mark.parametrize(
-    ("key", "text"), [("max-total-usd", "2,5"), ("max-total-usd", "-1"), ("max-run-usd", "nan"), ("max-error-rate", "5"), ("min-runs", "")]
+    ("key", "text"),
+    [
+        ("max-total-usd", "2,5"),
+        ("max-total-usd", "-1"),
+        ("max-run-usd", "nan"),
+        ("max-error-rate", "5"),
+        ("min-runs", ""),
+    ],
 )
 def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
     with pytest.raises(UsageError, match=f"--{key} takes a"):
@@ -191,15 +238,36 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_recipe_for_ci_of_the_docs_runs(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> None:
-    """As a script, without an option of the shell; without logs it ends at once, with the exit code of the ingest."""
-    [script] = re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL | re.MULTILINE)
+def test_the_recipe_for_ci_of_the_docs_runs(
+    tmp_path: Path, forks: Forks, empty: Callable[[], Path]
+) -> None:
+    """As a script, without an option of the shell.
+
+    Without logs it ends at once, with the exit code of the ingest.
+    """
+    [script] = re.findall(
+        r"^```sh\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL | re.MULTILINE
+    )
     with forked_program(tmp_path / "tachograph", forks, empty()):
         variables = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
-        missing = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        missing = subprocess.run(
+            ["sh", "-c", script],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         left = [path.name for path in tmp_path.glob("cost.html")]
         (tmp_path / "logs").symlink_to(SAMPLES)
-        done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["sh", "-c", script],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert (missing.returncode, left) == (3, []), missing.stderr
     assert done.returncode == 0, done.stderr
     assert "PASS: 3 budgets met" in done.stderr
@@ -227,8 +295,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_has_the_names_of_the_options_and_an_option_replaces_its_value(file: Path) -> None:
-    assert read_budgets(file) == {"max-total-usd": Decimal("2.5"), "max-error-rate": Decimal("0.1"), "min-runs": Decimal(1)}
-    assert dict(budgets_of({"max-total-usd": "$9", "max-run-usd": "1e-9"}, file))["max-total-usd"] == 9
+    assert read_budgets(file) == {
+        "max-total-usd": Decimal("2.5"),
+        "max-error-rate": Decimal("0.1"),
+        "min-runs": Decimal(1),
+    }
+    assert (
+        dict(budgets_of({"max-total-usd": "$9", "max-run-usd": "1e-9"}, file))["max-total-usd"] == 9
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,7 +315,9 @@ def test_a_file_has_the_names_of_the_options_and_an_option_replaces_its_value(fi
         ("max-total-usd = nan", "--max-total-usd takes an amount"),
     ],
 )
-def test_a_file_that_is_wrong_says_where_and_what_to_write(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_wrong_says_where_and_what_to_write(
+    tmp_path: Path, text: str, said: str
+) -> None:
     (wrong := tmp_path / "wrong.toml").write_text(text)
     with pytest.raises(UsageError, match=said) as error:
         read_budgets(wrong)
@@ -253,13 +329,23 @@ def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
         read_budgets(tmp_path / "none.toml")
 
 
-def test_budgets_reach_another_process_and_a_command_line_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budgets_reach_another_process_and_a_command_line_unchanged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given = budgets_of({key: "0.000000001" if key.endswith("usd") else "1" for key in LIMITS})
     for name, value in to_environment(given).items():
         monkeypatch.setenv(name, value)
     assert from_environment() == given
     words = as_options(given)
-    assert budgets_of({key.removeprefix("--"): text for key, text in zip(words[::2], words[1::2], strict=True)}) == given
+    assert (
+        budgets_of(
+            {
+                key.removeprefix("--"): text
+                for key, text in zip(words[::2], words[1::2], strict=True)
+            }
+        )
+        == given
+    )
 
 
 def test_check_and_report_read_the_same_file(filled: Path, tachograph: Run, file: Path) -> None:
@@ -268,15 +354,25 @@ def test_check_and_report_read_the_same_file(filled: Path, tachograph: Run, file
     assert "FAIL: 1 of 3 budgets not met" in checked.stderr
     told = tachograph("report", "--budgets", file, "--max-total-usd", "3", cwd=filled).stdout
     assert "$0.1749  PASS, of $3.00" in told
-    assert [line.split()[0] for line in told.partition("\nBudgets\n")[2].splitlines()[2:5]] == ["Total", "Failure", "Runs"]
+    assert [line.split()[0] for line in told.partition("\nBudgets\n")[2].splitlines()[2:5]] == [
+        "Total",
+        "Failure",
+        "Runs",
+    ]
 
 
 def test_the_screen_of_costs_shows_the_budgets_of_the_dashboard(
     sample_store: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACHOGRAPH_BUDGETS", "max-total-usd=3 max-run-usd=0.5")
-    shown = "".join(element.proto.body for element in screens(sample_store.location, "screens/cost.py").get("html"))
+    shown = "".join(
+        element.proto.body
+        for element in screens(sample_store.location, "screens/cost.py").get("html")
+    )
     assert re.search(r"Total cost.*?\$2.83.*?at most \$3.00.*?PASS", shown)
     assert re.search(r"Max cost per run.*?at most \$0.5000.*?FAIL", shown)
     monkeypatch.delenv("TACHOGRAPH_BUDGETS")
-    assert "PASS" not in "".join(element.proto.body for element in screens(sample_store.location, "screens/cost.py").get("html"))
+    assert "PASS" not in "".join(
+        element.proto.body
+        for element in screens(sample_store.location, "screens/cost.py").get("html")
+    )

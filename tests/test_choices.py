@@ -1,4 +1,7 @@
-"""What a visitor chooses on a screen, and what a link chooses for them: within the filters, in the words of either."""
+"""What a visitor chooses on a screen, and what a link chooses for them.
+
+Within the filters, in the words of either.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,13 @@ MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "
 
 
 def text_of(uuid: str) -> str:
-    usage = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": 1}
+    usage = {
+        "inputTokens": 1,
+        "outputTokens": 2,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+        "costUSD": 1,
+    }
     return record_text(
         uuid=uuid,
         session_id=uuid,
@@ -36,7 +45,13 @@ def fill_four(store: Store) -> None:
     """Four runs of three models; of one the time of its file is known."""
     folder = Path(store.location).parent
     (folder / "d.json").write_text(text_of("d"))
-    ingest([*read_paths([folder / "d.json"]), *(Source(f"{uuid}.json", text_of(uuid).encode()) for uuid in "abc")], store)
+    ingest(
+        [
+            *read_paths([folder / "d.json"]),
+            *(Source(f"{uuid}.json", text_of(uuid).encode()) for uuid in "abc"),
+        ],
+        store,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +69,19 @@ def opened(four: Store, screens: Any) -> Any:
 
 
 @pytest.mark.parametrize("view", ["time", "Time"])
-def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, view: str) -> None:
+def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(
+    opened: Any, view: str
+) -> None:
     assert opened("cost", view=view).get("button_group")[-1].value == "time"
 
 
-def test_compare_has_the_groups_of_the_address_else_the_largest_that_the_filters_leave(opened: Any) -> None:
-    """One group, or none, is a sentence on what is missing; what cannot be read in a link is told."""
+def test_compare_has_the_groups_of_the_address_else_the_largest_that_the_filters_leave(
+    opened: Any,
+) -> None:
+    """One group, or none, is a sentence on what is missing; unreadable parts of a link show."""
     said = [
-        opened("compare", **query).get("html") for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})
+        opened("compare", **query).get("html")
+        for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})
     ]
     usual, alone, named = (" ".join(part.proto.body for part in parts) for parts in said)
     assert "Claude Code with opus-4-6" in usual
@@ -88,12 +108,16 @@ def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) 
     long = "The quick brown fox jumps over the lazy dog near the river bank"
     ingest([Source("a", record_text(uuid="a", result=long).encode())], store)
     assert screen_queries.excerpts(store, ["a"], "quick")["a"][1].startswith("The quick")
-    assert screen_queries.excerpts(store, ["a"], "lazy")["a"][1].startswith("… fox jumps over the lazy")
+    assert screen_queries.excerpts(store, ["a"], "lazy")["a"][1].startswith(
+        "… fox jumps over the lazy"
+    )
 
 
 @pytest.mark.slow
 def test_an_excerpt_keeps_what_was_searched_for_behind_blanks(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
     blanks = "\n" * (screen_queries.BEFORE + 1)
-    ingest([Source("a", record_text(uuid="a", result=f"Beginning.{blanks}lazy dog").encode())], store)
+    ingest(
+        [Source("a", record_text(uuid="a", result=f"Beginning.{blanks}lazy dog").encode())], store
+    )
     assert screen_queries.excerpts(store, ["a"], "lazy") == {"a": ("result", "… lazy dog")}

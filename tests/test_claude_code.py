@@ -45,15 +45,33 @@ def rows_of(value: dict[str, Any], text: str | None = None, context: Context = U
         (Outcome.MAX_TURNS, {"subtype": "error_max_turns", "is_error": True}),
         (Outcome.MAX_TURNS, {"terminal_reason": "max_turns"}),
         (Outcome.MAX_BUDGET, {"subtype": "error_max_budget_usd", "is_error": True}),
-        (Outcome.MAX_STRUCTURED_OUTPUT_RETRIES, {"subtype": "error_max_structured_output_retries", "is_error": True}),
-        (Outcome.EXECUTION_ERROR, {"subtype": "error_during_execution", "is_error": True, "errors": ["x"]}),
+        (
+            Outcome.MAX_STRUCTURED_OUTPUT_RETRIES,
+            {"subtype": "error_max_structured_output_retries", "is_error": True},
+        ),
+        (
+            Outcome.EXECUTION_ERROR,
+            {"subtype": "error_during_execution", "is_error": True, "errors": ["x"]},
+        ),
         (Outcome.INTERRUPTED, {"subtype": "error_during_execution", "is_error": False}),
         (Outcome.INTERRUPTED, {"terminal_reason": "aborted_tools"}),
         (Outcome.REFUSED, {"stop_reason": "refusal"}),
-        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "You've hit your limit · resets 5pm (Europe/Berlin)"}),
-        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "Claude AI usage limit reached|1760000000"}),
+        (
+            Outcome.LIMIT_REACHED,
+            {"is_error": True, "result": "You've hit your limit · resets 5pm (Europe/Berlin)"},
+        ),
+        (
+            Outcome.LIMIT_REACHED,
+            {"is_error": True, "result": "Claude AI usage limit reached|1760000000"},
+        ),
         (Outcome.LIMIT_REACHED, {"is_error": True, "result": "5-hour limit reached ∙ resets 3am"}),
-        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "API Error: Claude's response exceeded the 32000 output token maximum."}),
+        (
+            Outcome.LIMIT_REACHED,
+            {
+                "is_error": True,
+                "result": "API Error: Claude's response exceeded the 32000 output token maximum.",
+            },
+        ),
         (Outcome.API_ERROR, {"is_error": True, "result": "API Error: 529 overloaded"}),
         (Outcome.API_ERROR, {"is_error": True, "result": "Invalid API key · Please run /login"}),
         (Outcome.API_ERROR, {"terminal_reason": "api_error"}),
@@ -66,9 +84,20 @@ def test_the_outcome_is_derived_by_version(outcome: Outcome, changes: dict[str, 
 
 
 def test_unknown_figures_are_unknown_and_not_zero() -> None:
-    made = rows(modelUsage={"m": {"outputTokens": 5}}, duration_ms=..., total_cost_usd=None, permission_denials=...)
+    made = rows(
+        modelUsage={"m": {"outputTokens": 5}},
+        duration_ms=...,
+        total_cost_usd=None,
+        permission_denials=...,
+    )
     run = made.run
-    assert (run.duration_ms, run.cost_reported_usd, run.cost_own_usd, run.permission_denials, run.input_tokens) == (None,) * 5
+    assert (
+        run.duration_ms,
+        run.cost_reported_usd,
+        run.cost_own_usd,
+        run.permission_denials,
+        run.input_tokens,
+    ) == (None,) * 5
     assert (made.model_usage[0].cost_reported_usd, made.model_usage[0].output_tokens) == (None, 5)
 
 
@@ -80,20 +109,46 @@ def test_unknown_figures_are_unknown_and_not_zero() -> None:
         ((None, None), 40, {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}, {}),
         ((None, None), 40, None, {}),
         ((0, 0), 0, None, {}),
-        ((7, 33), 40, None, {"cacheCreationEphemeral5mInputTokens": 7, "cacheCreationEphemeral1hInputTokens": 33}),
+        (
+            (7, 33),
+            40,
+            None,
+            {"cacheCreationEphemeral5mInputTokens": 7, "cacheCreationEphemeral1hInputTokens": 33},
+        ),
     ],
 )
 def test_cache_writes_are_split_only_where_the_record_tells(
-    split: tuple[int | None, int | None], written: int, creation: dict[str, int] | None, own: dict[str, int]
+    split: tuple[int | None, int | None],
+    written: int,
+    creation: dict[str, int] | None,
+    own: dict[str, int],
 ) -> None:
-    made = rows(modelUsage={"m": {"cacheCreationInputTokens": written} | own}, usage={"cache_creation": creation})
-    assert (made.model_usage[0].cache_write_5m_tokens, made.model_usage[0].cache_write_1h_tokens) == split
+    made = rows(
+        modelUsage={"m": {"cacheCreationInputTokens": written} | own},
+        usage={"cache_creation": creation},
+    )
+    assert (
+        made.model_usage[0].cache_write_5m_tokens,
+        made.model_usage[0].cache_write_1h_tokens,
+    ) == split
 
 
 def test_a_record_of_version_0_2_is_read() -> None:
-    old = {"role": "system", "cost_usd": 0.23, "duration_ms": 1000, "duration_api_ms": 900, "result": "ok", "session_id": "s"}
+    old = {
+        "role": "system",
+        "cost_usd": 0.23,
+        "duration_ms": 1000,
+        "duration_api_ms": 900,
+        "result": "ok",
+        "session_id": "s",
+    }
     run = rows_of(old).run
-    assert (str(run.cost_reported_usd), run.outcome, run.subtype, run.run_id) == ("0.230000000", "completed", None, canonical_hash(old))
+    assert (str(run.cost_reported_usd), run.outcome, run.subtype, run.run_id) == (
+        "0.230000000",
+        "completed",
+        None,
+        canonical_hash(old),
+    )
 
 
 def test_usage_without_the_name_of_a_model_is_kept_under_none() -> None:
@@ -101,7 +156,9 @@ def test_usage_without_the_name_of_a_model_is_kept_under_none() -> None:
     assert [(row.model_id, row.cache_read_tokens) for row in made.model_usage] == [(None, 30)]
     assert (made.run.models, made.run.cache_write_tokens) == ((), 40)
     made = rows(modelUsage={"": {"outputTokens": 5, "costUSD": 0.25}})
-    assert [(row.model_id, row.model, row.output_tokens) for row in made.model_usage] == [(None, None, 5)]
+    assert [(row.model_id, row.model, row.output_tokens) for row in made.model_usage] == [
+        (None, None, 5)
+    ]
     assert made.run.models == ()
 
 
@@ -113,14 +170,34 @@ def test_a_record_without_uuid_is_known_by_its_content() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("3", "3.0"), ("100", "1e2"), ("1E+2", "100.0"), ("0", "-0.0"), ("25e-2", "0.250"), ("1" + "0" * 23, "1e23")]
+    ("one", "other"),
+    [
+        ("3", "3.0"),
+        ("100", "1e2"),
+        ("1E+2", "100.0"),
+        ("0", "-0.0"),
+        ("25e-2", "0.250"),
+        ("1" + "0" * 23, "1e23"),
+    ],
 )
 def test_the_same_numbers_in_another_spelling_are_the_same_record(one: str, other: str) -> None:
-    assert canonical_hash(json.loads(f'{{"a":[{one}]}}')) == canonical_hash(json.loads(f'{{"a":[{other}]}}'))
+    assert canonical_hash(json.loads(f'{{"a":[{one}]}}')) == canonical_hash(
+        json.loads(f'{{"a":[{other}]}}')
+    )
 
 
 def test_other_numbers_and_numbers_in_text_are_another_record() -> None:
-    values = ([3, 0.5], [3, 0.25], ["3", 0.5], ["3.0", 0.5], ["[3.0]", 0.5], ["[3]", 0.5], [4.0, 0.5], [3.000000001, 0.5], [True, 0.5])
+    values = (
+        [3, 0.5],
+        [3, 0.25],
+        ["3", 0.5],
+        ["3.0", 0.5],
+        ["[3.0]", 0.5],
+        ["[3]", 0.5],
+        [4.0, 0.5],
+        [3.000000001, 0.5],
+        [True, 0.5],
+    )
     assert len(set(map(canonical_hash, values))) == len(values)
 
 
@@ -149,22 +226,43 @@ def test_control_characters_and_halves_of_surrogate_pairs_are_read() -> None:
 
 
 def test_a_look_alike_is_refused_by_name() -> None:
-    droid = {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 9, "num_turns": 1, "result": "x", "session_id": "s"}
+    droid = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 9,
+        "num_turns": 1,
+        "result": "x",
+        "session_id": "s",
+    }
     with pytest.raises(InvalidRecord, match="Droid") as caught:
         rows_of(droid)
     assert caught.value.reason is RejectReason.LOOK_ALIKE
 
 
 def test_a_record_without_figures_may_be_cut_down_or_of_another_agent() -> None:
-    bare = {"type": "result", "subtype": "success", "is_error": True, "result": "Session limit reached", "session_id": "s", "uuid": "u"}
-    with pytest.raises(InvalidRecord, match="without cost, turns or tokens: of an unknown agent, or cut down"):
+    bare = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": True,
+        "result": "Session limit reached",
+        "session_id": "s",
+        "uuid": "u",
+    }
+    with pytest.raises(
+        InvalidRecord, match="without cost, turns or tokens: of an unknown agent, or cut down"
+    ):
         rows_of(bare)
 
 
 def test_a_refusal_names_the_field_and_what_was_found() -> None:
     usage = {"claude-opus-4-6": {"inputTokens": "many"}}
     with pytest.raises(
-        InvalidRecord, match=r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a whole number from 0 to 2\*\*53 \(found 'many'\)"
+        InvalidRecord,
+        match=(
+            r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a whole number from 0 to "
+            r"2\*\*53 \(found 'many'\)"
+        ),
     ):
         rows(modelUsage=usage)
 
@@ -172,25 +270,54 @@ def test_a_refusal_names_the_field_and_what_was_found() -> None:
 @pytest.mark.parametrize(
     ("usage", "total"),
     [
-        ({"claude-opus-4-6": {"costUSD": 9e8}, "claude-opus-4-6[1m]": {"costUSD": 9e8}}, "1,800,000,000.000000000 USD"),
+        (
+            {"claude-opus-4-6": {"costUSD": 9e8}, "claude-opus-4-6[1m]": {"costUSD": 9e8}},
+            "1,800,000,000.000000000 USD",
+        ),
         ({"a": {"inputTokens": 2**53}, "b": {"inputTokens": 1}}, "9,007,199,254,740,993 tokens"),
-        ({str(number): {"outputTokens": 2**53} for number in range(1000)}, "9,007,199,254,740,992,000 tokens"),
+        (
+            {str(number): {"outputTokens": 2**53} for number in range(1000)},
+            "9,007,199,254,740,992,000 tokens",
+        ),
     ],
 )
-def test_models_whose_figures_add_up_to_more_than_a_figure_may_be_are_refused(usage: dict[str, Any], total: str) -> None:
-    with pytest.raises(InvalidRecord, match=f"modelUsage: its models add up to {total}; the maximum is ") as caught:
+def test_models_whose_figures_add_up_to_more_than_a_figure_may_be_are_refused(
+    usage: dict[str, Any], total: str
+) -> None:
+    with pytest.raises(
+        InvalidRecord, match=f"modelUsage: its models add up to {total}; the maximum is "
+    ) as caught:
         rows(modelUsage=usage)
     assert caught.value.reason is RejectReason.INVALID_RECORD
 
 
 def test_models_may_add_up_to_the_largest_figure() -> None:
-    run = rows(modelUsage={"claude-opus-4-6": {"costUSD": 9e8}, "claude-opus-4-6[1m]": {"costUSD": 99_999_999, "inputTokens": 2**53}}).run
+    run = rows(
+        modelUsage={
+            "claude-opus-4-6": {"costUSD": 9e8},
+            "claude-opus-4-6[1m]": {"costUSD": 99_999_999, "inputTokens": 2**53},
+        }
+    ).run
     assert (run.model_costs_usd, run.input_tokens) == ((Decimal(999_999_999),), 2**53)
 
 
 def test_what_is_known_around_the_record_stands_in_its_row() -> None:
-    made = rows_of(record(), None, Context("source", {"branch": "main"}, repo="vllm", agent_version="2.1", tool_calls=(("Bash", 3, 1),)))
-    assert (made.run.repo, made.run.labels, made.run.agent_version) == ("vllm", {"branch": "main"}, "2.1")
+    made = rows_of(
+        record(),
+        None,
+        Context(
+            "source",
+            {"branch": "main"},
+            repo="vllm",
+            agent_version="2.1",
+            tool_calls=(("Bash", 3, 1),),
+        ),
+    )
+    assert (made.run.repo, made.run.labels, made.run.agent_version) == (
+        "vllm",
+        {"branch": "main"},
+        "2.1",
+    )
     assert [(row.tool, row.calls, row.errors) for row in made.tool_calls] == [("Bash", 3, 1)]
 
 
@@ -207,8 +334,18 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
         ("us.anthropic.claude-fable-5-1[1m]", "claude-fable-5-1", "aws", "us"),
         ("global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5", "aws", "global"),
         ("anthropic.claude-3-5-sonnet-20240620-v1:0", "claude-3-5-sonnet", "aws", None),
-        ("arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "aws", "eu"),
-        ("arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc123", "abc123", "aws", "eu-west-1"),
+        (
+            "arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "claude-sonnet-4-5",
+            "aws",
+            "eu",
+        ),
+        (
+            "arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc123",
+            "abc123",
+            "aws",
+            "eu-west-1",
+        ),
         ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5", "google", None),
         ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "openrouter", None),
         ("anthropic/claude-4.6-opus-20260205", "claude-opus-4-6", "openrouter", None),
@@ -229,7 +366,9 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
 )
 def test_model_ids(logged: str, model: str, provider: str | None, region: str | None) -> None:
     assert parse_model_id(logged) == ModelId(model, provider, region)
-    assert parse_model_id("my-alias", "bedrock", "claude-opus-4-8") == ModelId("claude-opus-4-8", "aws", None), "the record's own words win"
+    assert parse_model_id("my-alias", "bedrock", "claude-opus-4-8") == ModelId(
+        "claude-opus-4-8", "aws", None
+    ), "the record's own words win"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +377,10 @@ def test_model_ids(logged: str, model: str, provider: str | None, region: str | 
         ("`zeros` â†’ `empty`", "`zeros` → `empty`"),
         ("donâ€™t — really", "don’t — really"),
         ("→ fine\nâ†’ damaged", "→ fine\n→ damaged"),
-        ("Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ", "Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ"),
+        (
+            "Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ",
+            "Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ",
+        ),
         ("&amp; stays\r\n and so does \u200b", "&amp; stays\r\n and so does \u200b"),
     ],
 )
@@ -252,4 +394,6 @@ def test_d14_an_id_of_ten_thousand_routes_is_read(store: Store) -> None:
     line = record_text(modelUsage={f"{'a/' * 50_000}glm-5.1": usage})
     ingest([Source("log", line.encode())], store)
     with store.reading() as connection:
-        assert connection.execute("select model, provider from runs").fetchall() == [("glm-5.1", "openrouter")]
+        assert connection.execute("select model, provider from runs").fetchall() == [
+            ("glm-5.1", "openrouter")
+        ]

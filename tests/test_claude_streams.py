@@ -1,4 +1,7 @@
-"""Streams of Claude Code: what their events say about the records among them, and streams that end without a result."""
+"""Streams of Claude Code.
+
+What their events say about the records among them, and streams that end without a result.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,19 @@ INIT = {
 }
 
 
-def call(identity: str | None, tool: str, session: str | None = "s1", **more: Any) -> dict[str, Any]:
-    return {"type": "assistant", "session_id": session, "message": {"content": [{"type": "tool_use", "id": identity, "name": tool}]}} | more
+def call(
+    identity: str | None, tool: str, session: str | None = "s1", **more: Any
+) -> dict[str, Any]:
+    return {
+        "type": "assistant",
+        "session_id": session,
+        "message": {"content": [{"type": "tool_use", "id": identity, "name": tool}]},
+    } | more
 
 
-def answer(identity: str, *, is_error: Any = None, session: str | None = "s1", **more: Any) -> dict[str, Any]:
+def answer(
+    identity: str, *, is_error: Any = None, session: str | None = "s1", **more: Any
+) -> dict[str, Any]:
     block = {"type": "tool_result", "tool_use_id": identity, "is_error": is_error, "content": "…"}
     return {"type": "user", "session_id": session, "message": {"content": [block]}} | more
 
@@ -94,25 +105,53 @@ def test_counts_and_times_start_anew_with_each_result_and_init_stays() -> None:
     assert context.at_result("s1").tool_calls == (("Bash", 1, 0),)
     context.see(call("t2", "Edit", timestamp=stamp(9)))
     second = context.at_result("s1")
-    assert (second.tool_calls, second.started_at, second.ended_at) == ((("Edit", 1, 0),), at(9), at(9))
+    assert (second.tool_calls, second.started_at, second.ended_at) == (
+        (("Edit", 1, 0),),
+        at(9),
+        at(9),
+    )
     assert (second.requested_model, second.in_stream) == ("claude-opus-4-6[1m]", True)
-    context.see({"type": "system", "subtype": "init", "session_id": "s1", "model": "haiku", "tools": []})
+    context.see(
+        {"type": "system", "subtype": "init", "session_id": "s1", "model": "haiku", "tools": []}
+    )
     third = context.at_result("s1")
-    assert (third.requested_model, third.cwd, third.tools) == ("haiku", "/srv/app", ("Read", "Bash"))
+    assert (third.requested_model, third.cwd, third.tools) == (
+        "haiku",
+        "/srv/app",
+        ("Read", "Bash"),
+    )
 
 
 @pytest.mark.parametrize(
     ("events", "calls"),
     [
-        ([call("t1", "Bash"), call("t1", "Bash"), answer("t1", is_error=True), answer("t1", is_error=True)], (("Bash", 1, 1),)),
+        (
+            [
+                call("t1", "Bash"),
+                call("t1", "Bash"),
+                answer("t1", is_error=True),
+                answer("t1", is_error=True),
+            ],
+            (("Bash", 1, 1),),
+        ),
         ([call(None, "Bash"), call(None, "Bash")], (("Bash", 2, 0),)),
         ([call("t1", "Bash"), {"type": "result"}, answer("t1", is_error=True)], ()),
         (
-            [*(call(f"t{n}", "Bash") for n in range(3)), answer("t0", is_error="true"), answer("t1", is_error=False), answer("t2")],
+            [
+                *(call(f"t{n}", "Bash") for n in range(3)),
+                answer("t0", is_error="true"),
+                answer("t1", is_error=False),
+                answer("t2"),
+            ],
             (("Bash", 3, 0),),
         ),
     ],
-    ids=["repeated by streaming", "without an id", "an answer behind the result", "only true is an error"],
+    ids=[
+        "repeated by streaming",
+        "without an id",
+        "an answer behind the result",
+        "only true is an error",
+    ],
 )
 def test_tool_calls(events: list[dict[str, Any]], calls: Any) -> None:
     context = StreamContext()
@@ -125,18 +164,34 @@ def test_tool_calls(events: list[dict[str, Any]], calls: Any) -> None:
 
 
 def test_sessions_are_kept_apart() -> None:
-    """A bare record is in no stream, and one of another session takes nothing away; without a session it is of the last one."""
+    """A bare record is in no stream, and one of another session takes nothing away.
+
+    Without a session it is of the last one.
+    """
     assert StreamContext().at_result("s1") == RunFacts()
-    context = fed(INIT, call("t1", "Bash"), call("t1", "Read", session="s2"), INIT | {"session_id": "s2", "model": "haiku"})
+    context = fed(
+        INIT,
+        call("t1", "Bash"),
+        call("t1", "Read", session="s2"),
+        INIT | {"session_id": "s2", "model": "haiku"},
+    )
     assert context.at_result("s3") == RunFacts()
-    assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == ("claude-opus-4-6[1m]", "haiku")
+    assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == (
+        "claude-opus-4-6[1m]",
+        "haiku",
+    )
     assert fed(INIT).at_result(None).cwd == "/srv/app"
     saved = fed({"type": "user", "sessionId": "s1", "timestamp": stamp(3)})
-    assert saved.at_result("s1").started_at == at(3), "saved transcripts name the session in camel case"
+    assert saved.at_result("s1").started_at == at(3), (
+        "saved transcripts name the session in camel case"
+    )
 
 
 def test_events_without_a_session_belong_to_any() -> None:
-    context = fed({key: value for key, value in INIT.items() if key != "session_id"}, call("t1", "Bash", session=None))
+    context = fed(
+        {key: value for key, value in INIT.items() if key != "session_id"},
+        call("t1", "Bash", session=None),
+    )
     facts = context.at_result("s9")
     assert (facts.in_stream, facts.cwd, facts.tool_calls) == (True, "/srv/app", (("Bash", 1, 0),))
 
@@ -159,13 +214,19 @@ def test_events_without_a_session_belong_to_any() -> None:
     ],
 )
 def test_timestamps(timestamp: object, time: datetime | None) -> None:
-    assert fed({"type": "user", "session_id": "s1", "timestamp": timestamp}).at_result("s1").started_at == time
+    assert (
+        fed({"type": "user", "session_id": "s1", "timestamp": timestamp}).at_result("s1").started_at
+        == time
+    )
 
 
 @pytest.mark.parametrize("bad", [None, 7, "x", [], {}, ["\ud800"], [[[]]], "\ud800"])
 def test_damaged_init_fields_are_not_known(bad: object) -> None:
     """A lone surrogate in a name would refuse the whole row later on."""
-    facts = fed({"type": "system", "subtype": "init", "session_id": "s1"} | dict.fromkeys(("tools", "model", "claude_code_version"), bad))
+    facts = fed(
+        {"type": "system", "subtype": "init", "session_id": "s1"}
+        | dict.fromkeys(("tools", "model", "claude_code_version"), bad)
+    )
     found = facts.at_result("s1")
     assert found.in_stream
     assert all(name.encode() for name in (*found.tools, found.requested_model or "?"))
@@ -173,7 +234,7 @@ def test_damaged_init_fields_are_not_known(bad: object) -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded_by_hostile_streams() -> None:
-    """Ids, sessions and tool names without end: each is capped, and calls are counted all the same."""
+    """Ids, sessions and tool names without end: each is capped, and calls are still counted."""
     tracemalloc.start()
     context = StreamContext()
     for number in range(8 * CALLS_KEPT):
@@ -187,22 +248,51 @@ def test_memory_is_bounded_by_hostile_streams() -> None:
 
 
 def test_tools_beyond_the_limit_are_counted_together() -> None:
-    facts = fed(*(call(f"t{number}", f"tool{number}") for number in range(TOOLS_KEPT + 10)), call("last", "x" * 10_000)).at_result("s1")
+    facts = fed(
+        *(call(f"t{number}", f"tool{number}") for number in range(TOOLS_KEPT + 10)),
+        call("last", "x" * 10_000),
+    ).at_result("s1")
     assert len(facts.tool_calls) == TOOLS_KEPT + 1
     assert (OTHER_TOOLS, 11, 0) in facts.tool_calls
     assert sum(calls for _, calls, _ in facts.tool_calls) == TOOLS_KEPT + 11
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.text(st.characters(categories=["Cs"]), max_size=3),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.text(st.characters(categories=["Cs"]), max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
-WORDS = st.sampled_from(["system", "assistant", "user", "result", "init", "tool_use", "tool_result", "s1", "t1", "Bash", stamp(1)])
-NAMES = "type subtype session_id sessionId timestamp message content id name tool_use_id is_error model tools"
+WORDS = st.sampled_from(
+    [
+        "system",
+        "assistant",
+        "user",
+        "result",
+        "init",
+        "tool_use",
+        "tool_result",
+        "s1",
+        "t1",
+        "Bash",
+        stamp(1),
+    ]
+)
+NAMES = (
+    "type subtype session_id sessionId timestamp message content id name tool_use_id is_error "
+    "model tools"
+)
 FIELDS = st.sampled_from(NAMES.split())
 HOSTILE = st.recursive(
-    JSON | WORDS | st.just(value=True), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner), max_leaves=12
+    JSON | WORDS | st.just(value=True),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner),
+    max_leaves=12,
 )
 EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 
@@ -215,7 +305,12 @@ def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | No
     json.dumps([facts.tools, facts.tool_calls, facts.cwd], ensure_ascii=False).encode()
 
 
-@given(st.lists(st.tuples(st.sampled_from(["s1", "s2", "s3"]), st.sampled_from(["Bash", "Read"])), max_size=20))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["s1", "s2", "s3"]), st.sampled_from(["Bash", "Read"])),
+        max_size=20,
+    )
+)
 def test_interleaved_sessions_count_as_if_alone(drawn: list[tuple[str, str]]) -> None:
     events = [call(str(number), tool, session) for number, (session, tool) in enumerate(drawn)]
     together = fed(*events)
@@ -238,29 +333,78 @@ SONNET = "claude-sonnet-4-6"
 
 
 def init(number: int = 1, session: str = SESSION, **changes: Any) -> dict[str, Any]:
-    told = {"cwd": "/srv/shop", "tools": ["Bash"], "mcp_servers": [], "model": SONNET, "permissionMode": "default"}
+    told = {
+        "cwd": "/srv/shop",
+        "tools": ["Bash"],
+        "mcp_servers": [],
+        "model": SONNET,
+        "permissionMode": "default",
+    }
     own = {"claude_code_version": "2.1.221", "uuid": f"init-{number}"}
     event = {"type": "system", "subtype": "init", "session_id": session} | told | own | changes
     return {name: value for name, value in event.items() if value is not ...}
 
 
-def says(message: str, output: int = 7, read: int = 1000, session: str = SESSION, **changes: Any) -> dict[str, Any]:
+def says(
+    message: str, output: int = 7, read: int = 1000, session: str = SESSION, **changes: Any
+) -> dict[str, Any]:
     """An event of a response: one line for each block, with the output count of its beginning."""
-    used = {"input_tokens": 3, "output_tokens": output, "cache_read_input_tokens": read, "cache_creation_input_tokens": 100}
+    used = {
+        "input_tokens": 3,
+        "output_tokens": output,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": 100,
+    }
     content = [{"type": "text", "text": f"This is {message}."}]
-    body = {"id": message, "model": SONNET, "role": "assistant", "content": content, "stop_reason": None, "usage": used}
-    return {"type": "assistant", "message": body, "session_id": session, "parent_tool_use_id": None, "uuid": f"of-{message}"} | changes
+    body = {
+        "id": message,
+        "model": SONNET,
+        "role": "assistant",
+        "content": content,
+        "stop_reason": None,
+        "usage": used,
+    }
+    return {
+        "type": "assistant",
+        "message": body,
+        "session_id": session,
+        "parent_tool_use_id": None,
+        "uuid": f"of-{message}",
+    } | changes
 
 
 def ends(number: int, read: int, cost: float, **changes: Any) -> dict[str, Any]:
     """The result of a process that used so many tokens from the cache."""
-    used = {"inputTokens": 90, "outputTokens": 4000, "cacheReadInputTokens": read, "cacheCreationInputTokens": 900, "costUSD": cost}
-    main = {"input_tokens": 9, "output_tokens": 3000, "cache_read_input_tokens": read, "cache_creation_input_tokens": 900}
-    told = {"uuid": f"r{number}", "session_id": SESSION, "total_cost_usd": cost, "modelUsage": {SONNET: used}, "usage": main}
+    used = {
+        "inputTokens": 90,
+        "outputTokens": 4000,
+        "cacheReadInputTokens": read,
+        "cacheCreationInputTokens": 900,
+        "costUSD": cost,
+    }
+    main = {
+        "input_tokens": 9,
+        "output_tokens": 3000,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": 900,
+    }
+    told = {
+        "uuid": f"r{number}",
+        "session_id": SESSION,
+        "total_cost_usd": cost,
+        "modelUsage": {SONNET: used},
+        "usage": main,
+    }
     return record(**told | changes)
 
 
-CUT = [init(), says("msg_a"), says("msg_a", 9), says("msg_b", 40, 2000), says("msg_c", 5, 500, parent_tool_use_id="toolu_1")]
+CUT = [
+    init(),
+    says("msg_a"),
+    says("msg_a", 9),
+    says("msg_b", 40, 2000),
+    says("msg_c", 5, 500, parent_tool_use_id="toolu_1"),
+]
 WHOLE = [*CUT, says("msg_d", 8, 4000), ends(1, 7500, 0.5)]
 
 
@@ -271,7 +415,9 @@ def figures(store: Store) -> list[tuple[Any, ...]]:
 
 def found(store: Store) -> list[tuple[str, str]]:
     with store.reading() as connection:
-        return connection.sql("select rule, severity from findings where rule = 'cut_off' order by all").fetchall()
+        return connection.sql(
+            "select rule, severity from findings where rule = 'cut_off' order by all"
+        ).fetchall()
 
 
 def as_array(events: list[dict[str, Any]], left_out: int) -> str:
@@ -282,12 +428,29 @@ def as_array(events: list[dict[str, Any]], left_out: int) -> str:
 def test_a_killed_stream_is_one_interrupted_run(store: Store, tmp_path: Path) -> None:
     """As lines, with noise between, as an array, whole or cut, and with a last line that is cut."""
     noisy = "npm warn deprecated {x}\n" + lines(*CUT).replace("\n", "\nError: (node) at foo {\n")
-    texts = [lines(*CUT), noisy, as_array(CUT, 0), as_array(CUT, 2), lines(*CUT) + json.dumps(says("msg_z"))[:200]]
-    runs = ingested(store, tmp_path, **{f"log{number}": in_session(number, text) for number, text in enumerate(texts)})
+    texts = [
+        lines(*CUT),
+        noisy,
+        as_array(CUT, 0),
+        as_array(CUT, 2),
+        lines(*CUT) + json.dumps(says("msg_z"))[:200],
+    ]
+    runs = ingested(
+        store,
+        tmp_path,
+        **{f"log{number}": in_session(number, text) for number, text in enumerate(texts)},
+    )
     assert figures(store) == [("interrupted", "lower_bound", 54, 3500, 2)] * 5
     for run in runs:
-        assert (run["cost"], run["record_kind"], run["subagents"], run["result"]) == (None, "stream", 1, "This is msg_b.")
-        assert run["cost_list_usd"] == Decimal("0.003012")  # 9 × 3 + 54 × 15 + 3500 × 0.3 + 300 × 3.75 dollars a million
+        assert (run["cost"], run["record_kind"], run["subagents"], run["result"]) == (
+            None,
+            "stream",
+            1,
+            "This is msg_b.",
+        )
+        assert run["cost_list_usd"] == Decimal(
+            "0.003012"
+        )  # 9 × 3 + 54 × 15 + 3500 × 0.3 + 300 × 3.75 dollars a million
     assert found(store) == [("cut_off", "warning")] * 5
 
 
@@ -295,16 +458,27 @@ def test_a_report_says_that_a_run_was_cut_off(tachograph: Run, tmp_path: Path) -
     (tmp_path / "log.jsonl").write_text(lines(*CUT))
     tachograph("ingest", tmp_path / "log.jsonl")
     told = " ".join(tachograph("report").stdout.split())
-    assert "1 run was cut off before the result: tokens and cost are lower bounds, or not known (finding cut_off)." in told
+    assert (
+        "1 run was cut off before the result: tokens and cost are lower bounds, or not known "
+        "(finding cut_off)."
+    ) in told
     assert "incl. $0.0030 lower bounds" in told
 
 
 def piece(kind: str, agent: str | None = None, **told: Any) -> dict[str, Any]:
-    return {"type": "stream_event", "event": {"type": kind} | told, "session_id": SESSION, "parent_tool_use_id": agent, "uuid": kind}
+    return {
+        "type": "stream_event",
+        "event": {"type": kind} | told,
+        "session_id": SESSION,
+        "parent_tool_use_id": agent,
+        "uuid": kind,
+    }
 
 
 @pytest.mark.parametrize("starts_with_zeros", [False, True])
-def test_partial_messages_tell_the_whole_output(store: Store, tmp_path: Path, *, starts_with_zeros: bool) -> None:
+def test_partial_messages_tell_the_whole_output(
+    store: Store, tmp_path: Path, *, starts_with_zeros: bool
+) -> None:
     """Some gateways tell what went in only at the end of a response."""
     begun, other = says("msg_a")["message"], says("msg_s", 2, 300)["message"]
     used = begun["usage"] | {"output_tokens": 480} if starts_with_zeros else {"output_tokens": 480}
@@ -331,43 +505,96 @@ def test_tokens_that_no_response_tells_are_unknown(store: Store, tmp_path: Path)
         [init(), says("msg_a") | {"message": {"id": "msg_a", "content": []}}],
         [init(), says("msg_a") | {"message": zeros}],
     ]
-    ingested(store, tmp_path, **{f"log{number}": in_session(number, lines(*events)) for number, events in enumerate(streams)})
+    ingested(
+        store,
+        tmp_path,
+        **{
+            f"log{number}": in_session(number, lines(*events))
+            for number, events in enumerate(streams)
+        },
+    )
     assert figures(store) == [("interrupted", "unknown", None, None, None)] * 3
 
 
 def test_events_of_an_unknown_agent_are_no_run_of_claude_code(store: Store, tmp_path: Path) -> None:
-    of_qwen = says("1") | {"message": says("1")["message"] | {"usage": {"input_tokens": 3, "output_tokens": 1, "total_tokens": 4}}}
+    of_qwen = says("1") | {
+        "message": says("1")["message"]
+        | {"usage": {"input_tokens": 3, "output_tokens": 1, "total_tokens": 4}}
+    }
     of_amp = says("msg_a", session="T-1")
     assert (
-        ingested(store, tmp_path, one=lines(of_qwen), other=lines({"type": "system", "subtype": "init", "session_id": "s"}, of_amp)) == []
+        ingested(
+            store,
+            tmp_path,
+            one=lines(of_qwen),
+            other=lines({"type": "system", "subtype": "init", "session_id": "s"}, of_amp),
+        )
+        == []
     )
     assert [reason for reason, _ in rejects_of(store)] == ["no_record"] * 2
 
 
 TRANSCRIPT = lines(
     user("Make the shop faster."),
-    *(reply(f"of-{name}", name, f"req_{name}", usage(output) | {"cache_read_input_tokens": read}, second=second)
-      for second, (name, output, read) in enumerate([("msg_a", 90, 1000), ("msg_b", 400, 2000), ("msg_d", 800, 4000)], 1)),
-)  # fmt: skip
+    *(
+        reply(
+            f"of-{name}",
+            name,
+            f"req_{name}",
+            usage(output) | {"cache_read_input_tokens": read},
+            second=second,
+        )
+        for second, (name, output, read) in enumerate(
+            [("msg_a", 90, 1000), ("msg_b", 400, 2000), ("msg_d", 800, 4000)], 1
+        )
+    ),
+)
 
 FILES = {
-    "stream then whole": ({"cut": lines(*CUT), "longer": lines(*WHOLE[:-1]), "whole": lines(*WHOLE)}, [("completed", 4000, 7500)]),
-    "result by itself": ({"cut": lines(*CUT), "result": lines(WHOLE[-1])}, [("completed", 4000, 7500)]),
+    "stream then whole": (
+        {"cut": lines(*CUT), "longer": lines(*WHOLE[:-1]), "whole": lines(*WHOLE)},
+        [("completed", 4000, 7500)],
+    ),
+    "result by itself": (
+        {"cut": lines(*CUT), "result": lines(WHOLE[-1])},
+        [("completed", 4000, 7500)],
+    ),
     "no id of the init": (
-        {"begun": lines(init(uuid=...)), "cut": lines(init(uuid=...), *CUT[1:]), "whole": lines(init(uuid=...), *WHOLE[1:])},
+        {
+            "begun": lines(init(uuid=...)),
+            "cut": lines(init(uuid=...), *CUT[1:]),
+            "whole": lines(init(uuid=...), *WHOLE[1:]),
+        },
         [("completed", 4000, 7500)],
     ),
     "transcript": ({"cut": lines(*CUT), "transcript": TRANSCRIPT}, [("interrupted", 1295, 7500)]),
     "two cut, and a transcript": (
-        {"cut": lines(*CUT), "again": lines(init(2), says("msg_d", 8, 4000), says("msg_e", 8, 100)), "transcript": TRANSCRIPT},
+        {
+            "cut": lines(*CUT),
+            "again": lines(init(2), says("msg_d", 8, 4000), says("msg_e", 8, 100)),
+            "transcript": TRANSCRIPT,
+        },
         [("interrupted", 495, 3500), ("interrupted", 808, 4100)],
     ),
     "resumed": (
-        {"cut": lines(*CUT), "again": lines(init(2), says("msg_n", 8, 9000), ends(2, 9000, 0.7)), "transcript": TRANSCRIPT},
+        {
+            "cut": lines(*CUT),
+            "again": lines(init(2), says("msg_n", 8, 9000), ends(2, 9000, 0.7)),
+            "transcript": TRANSCRIPT,
+        },
         [("interrupted", 495, 3500), ("completed", 4000, 9000)],
     ),
     "appended": (
-        {"log": lines(*CUT, init(2), says("msg_n", 8, 9000), ends(2, 9000, 0.7), init(3), says("msg_o", 6, 300))},
+        {
+            "log": lines(
+                *CUT,
+                init(2),
+                says("msg_n", 8, 9000),
+                ends(2, 9000, 0.7),
+                init(3),
+                says("msg_o", 6, 300),
+            )
+        },
         [("interrupted", 6, 300), ("interrupted", 54, 3500), ("completed", 4000, 9000)],
     ),
     "one process that began twice": (
@@ -375,7 +602,10 @@ FILES = {
         [("completed", 4000, 12500)],
     ),
     "a process that was killed, and one that resumed and used more": (
-        {"begun": lines(*CUT, init(2), says("msg_n", 8, 9000)), "log": lines(*CUT, init(2), says("msg_n", 8, 9000), ends(1, 32500, 0.7))},
+        {
+            "begun": lines(*CUT, init(2), says("msg_n", 8, 9000)),
+            "log": lines(*CUT, init(2), says("msg_n", 8, 9000), ends(1, 32500, 0.7)),
+        },
         [("interrupted", 54, 3500), ("completed", 4000, 32500)],
     ),
 }
@@ -384,7 +614,10 @@ FILES = {
 
 @pytest.mark.slow
 def test_a_stream_joins_what_tells_more_in_any_order(tmp_path: Path) -> None:
-    """All of FILES together, each as a session of its own: at once, one after the other backwards, and rebuilt."""
+    """All of FILES together, each as a session of its own.
+
+    At once, one after the other backwards, and rebuilt.
+    """
     cases = [
         [(f"{place}-{file}.jsonl", in_session(place, text)) for file, text in texts.items()]
         for place, (texts, _) in enumerate(FILES.values())
@@ -400,11 +633,16 @@ def test_a_stream_joins_what_tells_more_in_any_order(tmp_path: Path) -> None:
     for store in (at_once, parts):
         told: dict[str, list[tuple[Any, ...]]] = {name: [] for name in FILES}
         for run in runs_in_store(store):
-            told[[*FILES][int(run["session_id"][-3:])]].append((run["outcome"], run["output_tokens"], run["cache_read_tokens"]))
+            told[[*FILES][int(run["session_id"][-3:])]].append(
+                (run["outcome"], run["output_tokens"], run["cache_read_tokens"])
+            )
         assert {name: sorted(runs) for name, runs in told.items()} == expected
         assert (figures(store), found(store)) == whole
         with store.reading() as connection:
-            sums = "select sum(documents) - sum(accepted) - sum(duplicates) - sum(rejected) - sum(ignored), sum(accepted) from sources"
+            sums = (
+                "select sum(documents) - sum(accepted) - sum(duplicates) - sum(rejected) - "
+                "sum(ignored), sum(accepted) from sources"
+            )
             assert connection.sql(sums).fetchall() == [(0, sum(map(len, expected.values())))]
     rebuild(parts)
     assert (figures(parts), found(parts)) == whole
@@ -422,10 +660,21 @@ def test_an_undone_result_leaves_the_stream_that_was_cut_off(store: Store, tmp_p
         assert figures(store) == before[number - 1]
 
 
-def test_a_result_that_is_taken_for_that_of_a_cut_stream_says_so(store: Store, tmp_path: Path) -> None:
+def test_a_result_that_is_taken_for_that_of_a_cut_stream_says_so(
+    store: Store, tmp_path: Path
+) -> None:
     """Another process may have written it; one with fewer tokens certainly did."""
-    ingested(store, tmp_path, cut=lines(*CUT), result=lines(ends(1, 7500, 0.5)), small=lines(ends(2, 2000, 0.1, uuid="r2")))
-    assert [(run["run_id"], run["output_tokens"]) for run in runs_in_store(store)] == [("r1", 4000), ("r2", 4000)]
+    ingested(
+        store,
+        tmp_path,
+        cut=lines(*CUT),
+        result=lines(ends(1, 7500, 0.5)),
+        small=lines(ends(2, 2000, 0.1, uuid="r2")),
+    )
+    assert [(run["run_id"], run["output_tokens"]) for run in runs_in_store(store)] == [
+        ("r1", 4000),
+        ("r2", 4000),
+    ]
     assert ("cut_off", "warning") in found(store)
 
 
@@ -435,16 +684,50 @@ MORE = ends(2, 8000, 0.6, num_turns=1, duration_ms=3_000, result="Nothing new.",
 
 
 def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path) -> None:
-    """A background task woke the agent, twice; the first result and the last one may also have been saved apart, and come in any order."""
+    """A background task woke the agent, twice.
+
+    The first result and the last one may also have been saved apart, and come in any order.
+    """
     last = ends(3, 9000, 0.7, num_turns=2, duration_ms=2_000, result="Still nothing.", **WOKEN)
     then = ends(4, 9900, 0.9, num_turns=5, result="The next prompt's answer.")
-    stream = [init(), says("msg_a"), ANSWER, init(), says("msg_b"), MORE, last, init(), says("msg_c", read=300), then]
+    stream = [
+        init(),
+        says("msg_a"),
+        ANSWER,
+        init(),
+        says("msg_b"),
+        MORE,
+        last,
+        init(),
+        says("msg_c", read=300),
+        then,
+    ]
     texts = {"log": lines(*stream), "first": lines(*stream[:3]), "last": lines(last)}
-    orders = [("log",), ("first", "log"), ("log", "first"), ("log", "last"), ("last", "first", "log")]
+    orders = [
+        ("log",),
+        ("first", "log"),
+        ("log", "first"),
+        ("log", "last"),
+        ("last", "first", "log"),
+    ]
     for turn in range(3):
-        come = {f"log{place}_{turn}": in_session(place, texts[order[turn]]) for place, order in enumerate(orders) if turn < len(order)}
+        come = {
+            f"log{place}_{turn}": in_session(place, texts[order[turn]])
+            for place, order in enumerate(orders)
+            if turn < len(order)
+        }
         runs = ingested(store, tmp_path, **come)
-    told = [(run["run_id"], run["cost"], run["cache_read_tokens"], run["num_turns"], run["duration_ms"], run["result"]) for run in runs]
+    told = [
+        (
+            run["run_id"],
+            run["cost"],
+            run["cache_read_tokens"],
+            run["num_turns"],
+            run["duration_ms"],
+            run["result"],
+        )
+        for run in runs
+    ]
     for place in range(len(orders)):
         assert told[2 * place : 2 * place + 2] == [
             (f"{place}-r1", 0.7, 9000, 23, 65_000, "Sorting is 3.2x faster."),
@@ -452,21 +735,36 @@ def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path)
         ], orders[place]
 
 
-@pytest.mark.parametrize("changes", [{"origin": {"kind": "human"}}, {"origin": {"kind": "coordinator"}}, {"total_cost_usd": 0.1}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"origin": {"kind": "human"}}, {"origin": {"kind": "coordinator"}}, {"total_cost_usd": 0.1}],
+)
 def test_a_prompt_and_a_new_process_begin_a_run(changes: dict[str, Any]) -> None:
     assert len(read_log(lines(init(), ANSWER, MORE | changes))) == 2
 
 
-def test_a_resumed_process_that_nobody_prompted_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:
+def test_a_resumed_process_that_nobody_prompted_is_a_run_of_its_own(
+    store: Store, tmp_path: Path
+) -> None:
     """Its totals are larger, but they are what its own turn used: they began anew."""
-    own = {"input_tokens": 90, "output_tokens": 4000, "cache_read_input_tokens": 9000, "cache_creation_input_tokens": 900}
+    own = {
+        "input_tokens": 90,
+        "output_tokens": 4000,
+        "cache_read_input_tokens": 9000,
+        "cache_creation_input_tokens": 900,
+    }
     woken = ends(2, 9000, 0.9, usage=own, origin={"kind": "auto-continuation"})
     runs = ingested(store, tmp_path, log=lines(*WHOLE, init(2), says("msg_e"), woken))
     assert [run["cost_own_usd"] for run in runs] == [Decimal("0.5"), Decimal("0.9")]
 
 
-def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(tachograph: Run, tmp_path: Path) -> None:
-    """The responses of one process say nothing of the other: the record of that counts too, and nothing of it is outside a transcript."""
+def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(
+    tachograph: Run, tmp_path: Path
+) -> None:
+    """The responses of one process say nothing of the other.
+
+    The record of that counts too, and nothing of it is outside a transcript.
+    """
     (tmp_path / "cut.jsonl").write_text(lines(*CUT))
     (tmp_path / "resumed.json").write_text(json.dumps(ends(2, 100, 0.3)))
     tachograph("ingest", "cut.jsonl", "resumed.json")
@@ -479,7 +777,7 @@ def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(tachogr
 
 
 def test_a_transcript_without_a_model_is_a_run(store: Store, tmp_path: Path) -> None:
-    """Its findings are about no result record, and a model without a name is no reason to lose it."""
+    """Its findings are about no result record; a missing model name is no reason to lose it."""
     line = reply(tokens=usage(output=5))
     del line["message"]["model"]
     folder = tmp_path / "projects" / "-srv-shop"

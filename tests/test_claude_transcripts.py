@@ -1,4 +1,7 @@
-"""Claude Code's session transcripts: each response once, whose a file is, what its session was, and lines that are not parsed."""
+"""Claude Code's session transcripts.
+
+Each response once, whose a file is, what its session was, and lines that are not parsed.
+"""
 
 from __future__ import annotations
 
@@ -43,21 +46,39 @@ from tests.documents import lines, rejects_of, runs_in_store, tools_of
 
 
 def test_lines_of_one_response_are_one() -> None:
-    """One line per block, each with the tokens of the whole: their sum would be three times too high."""
-    blocks = ({"content": "Let me see.", "stop_reason": None}, calling("Read", "t1"), calling("Bash", "t2"))
-    told = read_transcript(lines(*(reply(f"u{number}", inside=one) for number, one in enumerate(blocks))))
-    assert told.told("message_id", "output_tokens", "tools", "stop_reason") == [("msg_a", 70, ("Read", "Bash"), "tool_use")]
+    """One line per block, each with the tokens of the whole.
+
+    Their sum would be three times too high.
+    """
+    blocks = (
+        {"content": "Let me see.", "stop_reason": None},
+        calling("Read", "t1"),
+        calling("Bash", "t2"),
+    )
+    told = read_transcript(
+        lines(*(reply(f"u{number}", inside=one) for number, one in enumerate(blocks)))
+    )
+    assert told.told("message_id", "output_tokens", "tools", "stop_reason") == [
+        ("msg_a", 70, ("Read", "Bash"), "tool_use")
+    ]
 
 
 @pytest.mark.parametrize("written", [(8, 8, 300), (300, 8), (8, 300, 8)])
 def test_the_largest_output_counts_whole(written: tuple[int, ...]) -> None:
     """Lines are written while the response still grows; a later line may be smaller."""
     told = read_transcript(
-        lines(*(reply(f"u{number}", tokens=usage(count, input_tokens=count + 1)) for number, count in enumerate(written)))
+        lines(
+            *(
+                reply(f"u{number}", tokens=usage(count, input_tokens=count + 1))
+                for number, count in enumerate(written)
+            )
+        )
     )
     assert told.told("output_tokens", "input_tokens") == [(300, 301)]
     told = read_transcript(lines(reply("u1", tokens=usage(cache_read_input_tokens=0)), reply("u2")))
-    assert told.told("output_tokens", "cache_read_tokens") == [(70, 900)], "of equal outputs the largest total counts"
+    assert told.told("output_tokens", "cache_read_tokens") == [(70, 900)], (
+        "of equal outputs the largest total counts"
+    )
 
 
 def test_lines_of_two_responses_may_alternate() -> None:
@@ -70,11 +91,14 @@ def test_lines_of_two_responses_may_alternate() -> None:
 def test_what_only_one_line_says_stays(place: int) -> None:
     """The line with the split, the speed or the region need not be the one that counts."""
     split = {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 30}
-    both = [reply("u1", tokens=usage(8, cache_creation=split, speed="fast", inference_geo="us")), reply("u2")]
-    told = read_transcript(lines(*both[:: 1 - 2 * place]))
-    assert told.told("output_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens", "speed", "inference_geo") == [
-        (70, 20, 30, "fast", "us")
+    both = [
+        reply("u1", tokens=usage(8, cache_creation=split, speed="fast", inference_geo="us")),
+        reply("u2"),
     ]
+    told = read_transcript(lines(*both[:: 1 - 2 * place]))
+    assert told.told(
+        "output_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens", "speed", "inference_geo"
+    ) == [(70, 20, 30, "fast", "us")]
 
 
 @pytest.mark.parametrize(
@@ -90,44 +114,84 @@ def test_what_only_one_line_says_stays(place: int) -> None:
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_one_id_under_two_requests(second: dict[str, Any], expected: list[int], order: int) -> None:
-    """A side question sends the parent's message again, with more tokens. Elsewhere the same input means the same response."""
+    """A side question sends the parent's message again, with more tokens.
+
+    Elsewhere the same input means the same response.
+    """
     assert sorted(map(int, outputs(*[reply(), second][::order]))) == expected  # type: ignore[arg-type]
 
 
 def test_requests_without_ids_are_told_apart_by_their_lines() -> None:
-    """Gateways write one constant message id and no request id: only a line that goes on belongs to the response before it."""
-    one = [reply("u1", "chat", None, usage(5)), reply("u2", "chat", None, parentUuid="u1", second=11)]
+    """Gateways write one constant message id and no request id.
+
+    Only a line that goes on belongs to the response before it.
+    """
+    one = [
+        reply("u1", "chat", None, usage(5)),
+        reply("u2", "chat", None, parentUuid="u1", second=11),
+    ]
     two = [reply("u3", "chat", None, second=60), reply("u3", "chat", None, second=60)]
     told = read_transcript(lines(*one, *two, reply("u5", "chat", None, second=90)))
-    assert told.told("message_id", "line_id", "output_tokens") == [("chat", "u1", 70), ("chat", "u3", 70), ("chat", "u5", 70)]
+    assert told.told("message_id", "line_id", "output_tokens") == [
+        ("chat", "u1", 70),
+        ("chat", "u3", 70),
+        ("chat", "u5", 70),
+    ]
 
 
 @pytest.mark.parametrize(("uuid", "expected"), [("u1", "u1"), (None, None)])
-def test_a_response_without_an_id_has_that_of_its_line(uuid: str | None, expected: str | None) -> None:
-    event = {name: value for name, value in reply("u1", None, None).items() if uuid or name != "uuid"}
+def test_a_response_without_an_id_has_that_of_its_line(
+    uuid: str | None, expected: str | None
+) -> None:
+    event = {
+        name: value for name, value in reply("u1", None, None).items() if uuid or name != "uuid"
+    }
     told = read_transcript(lines(event, event))
     assert [expected or found for found in told.told("message_id")] == told.told("message_id")
     assert len(told.responses) == 1
 
 
 def test_lines_of_a_sub_agent_inside_the_main_file() -> None:
-    """Files of sub-agents are deleted, or were never kept: the progress of their tool call has their messages."""
+    """Files of sub-agents are deleted, or were never kept.
+
+    The progress of their tool call has their messages.
+    """
     told = read_transcript(
-        lines(reply(), progress(reply("s1", "msg_s", "req_s", usage(2), second=12)), progress(reply("s2", "msg_s", "req_s")))
+        lines(
+            reply(),
+            progress(reply("s1", "msg_s", "req_s", usage(2), second=12)),
+            progress(reply("s2", "msg_s", "req_s")),
+        )
     )
-    assert told.told("message_id", "output_tokens", "is_sidechain", "agent_id") == [("msg_a", 70, False, None), ("msg_s", 70, True, "ag1")]
+    assert told.told("message_id", "output_tokens", "is_sidechain", "agent_id") == [
+        ("msg_a", 70, False, None),
+        ("msg_s", 70, True, "ag1"),
+    ]
 
 
 def test_what_is_no_response() -> None:
     """What the agent wrote itself, and messages without counts."""
-    failed = reply("u2", "x", None, usage(0), inside={"model": "<synthetic>"}, isApiErrorMessage=True)
-    without = line("assistant", "u3", message={"role": "assistant", "content": "API Error"}, isApiErrorMessage=True)
-    uncounted = [reply("u4", "msg_b", "req_b", inside={"usage": one}) for one in ({}, None, "none", {"output_tokens": None})]
+    failed = reply(
+        "u2", "x", None, usage(0), inside={"model": "<synthetic>"}, isApiErrorMessage=True
+    )
+    without = line(
+        "assistant",
+        "u3",
+        message={"role": "assistant", "content": "API Error"},
+        isApiErrorMessage=True,
+    )
+    uncounted = [
+        reply("u4", "msg_b", "req_b", inside={"usage": one})
+        for one in ({}, None, "none", {"output_tokens": None})
+    ]
     assert outputs(reply(), failed, without, *uncounted) == [70]
 
 
 def test_sums_of_other_responses_are_not_added() -> None:
-    """The result of a sub-agent, the iterations of a response, and the costs of a session repeat what its responses tell."""
+    """Sub-agent results, response iterations and session costs repeat the responses' counts.
+
+    So they are not added.
+    """
     rolled = answer("t1", toolUseResult={"totalTokens": 9000, "usage": usage(8000)})
     iterations = [{"type": "message", **usage(40)}, {"type": "message", **usage(30)}]
     assert outputs(reply(tokens=usage(iterations=iterations)), rolled) == [70]
@@ -135,9 +199,17 @@ def test_sums_of_other_responses_are_not_added() -> None:
 
 def test_an_advisor_is_billed_beside_its_response() -> None:
     tokens = usage(iterations=[{"type": "message", **usage()}, ADVICE])
-    told = read_transcript(lines(reply("u1", tokens=tokens, costUSD=1.25), reply("u2", tokens=tokens)))
-    expected = [("msg_a", "claude-opus-4-5", 4, 70, Decimal("1.25")), ("msg_a/advisor-1", "claude-sonnet-4-5", 11, 3, None)]
-    assert told.told("message_id", "model", "input_tokens", "output_tokens", "cost_reported_usd") == expected
+    told = read_transcript(
+        lines(reply("u1", tokens=tokens, costUSD=1.25), reply("u2", tokens=tokens))
+    )
+    expected = [
+        ("msg_a", "claude-opus-4-5", 4, 70, Decimal("1.25")),
+        ("msg_a/advisor-1", "claude-sonnet-4-5", 11, 3, None),
+    ]
+    assert (
+        told.told("message_id", "model", "input_tokens", "output_tokens", "cost_reported_usd")
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,40 +220,77 @@ def test_an_advisor_is_billed_beside_its_response() -> None:
         ({"ephemeral_1h_input_tokens": 80}, 50, (80, 0, 80)),
         ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30}, None, (40, 10, 30)),
         ({}, 50, (50, None, None)),
-        ({"ephemeral_5m_input_tokens": 2**53, "ephemeral_1h_input_tokens": 1}, 50, (None, 2**53, 1)),
+        (
+            {"ephemeral_5m_input_tokens": 2**53, "ephemeral_1h_input_tokens": 1},
+            50,
+            (None, 2**53, 1),
+        ),
     ],
     ids=["not split", "short of all", "more than all", "only split", "empty", "beyond any count"],
 )
 def test_cache_writes(creation: Any, written: int | None, expected: tuple[int | None, ...]) -> None:
-    tokens = usage(cache_creation_input_tokens=written) | ({} if creation is None else {"cache_creation": creation})
+    tokens = usage(cache_creation_input_tokens=written) | (
+        {} if creation is None else {"cache_creation": creation}
+    )
     told = read_transcript(lines(reply(tokens=tokens)))
-    assert told.told("cache_write_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens") == [expected]
+    assert told.told("cache_write_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens") == [
+        expected
+    ]
 
 
 @pytest.mark.parametrize(
     ("counted", "tool", "expected"),
-    [(2, "WebSearch", 2), (0, "WebSearch", 3), (None, "WebSearch", 3), (0, "WebFetch", 0), (None, "Bash", None)],
+    [
+        (2, "WebSearch", 2),
+        (0, "WebSearch", 3),
+        (None, "WebSearch", 3),
+        (0, "WebFetch", 0),
+        (None, "Bash", None),
+    ],
 )
 def test_web_searches(counted: int | None, tool: str, expected: int | None) -> None:
-    """The own counter wins; where it is zero, the results of the searches tell how often the provider searched."""
+    """The own counter wins; if it is zero, the search results give the number of searches.
+
+    The number is how often the provider searched.
+    """
     tokens = usage() if counted is None else usage(server_tool_use={"web_search_requests": counted})
-    events = [reply(tokens=tokens, inside=calling(tool, "t1")), answer("t1", toolUseResult={"searchCount": 3})]
-    told = read_transcript(lines(*events, events[1], reply("u2", "msg_b", "req_b", inside=calling("WebSearch", "t2"))))
+    events = [
+        reply(tokens=tokens, inside=calling(tool, "t1")),
+        answer("t1", toolUseResult={"searchCount": 3}),
+    ]
+    told = read_transcript(
+        lines(*events, events[1], reply("u2", "msg_b", "req_b", inside=calling("WebSearch", "t2")))
+    )
     assert told.told("web_search_requests") == [expected, None]
     calls = [reply(f"u{number}", inside=calling("WebSearch", f"t{number}")) for number in (1, 2)]
     results = [answer(f"t{number}", toolUseResult={"searchCount": number}) for number in (1, 2)]
-    assert read_transcript(lines(*calls, *results)).told("web_search_requests") == [3], "those of one response add up"
+    assert read_transcript(lines(*calls, *results)).told("web_search_requests") == [3], (
+        "those of one response add up"
+    )
 
 
 def test_failed_calls_are_those_of_their_response() -> None:
-    events = [reply(inside=calling("Bash", "t1")), answer("t1", is_error=True), reply("u2", "msg_b", "req_b", inside=calling("Read", "t2"))]
-    told = read_transcript(lines(*events, answer("t1", is_error=True), answer("t2"), answer("other", is_error=True)))
+    events = [
+        reply(inside=calling("Bash", "t1")),
+        answer("t1", is_error=True),
+        reply("u2", "msg_b", "req_b", inside=calling("Read", "t2")),
+    ]
+    told = read_transcript(
+        lines(*events, answer("t1", is_error=True), answer("t2"), answer("other", is_error=True))
+    )
     assert told.told("tools", "failed_tools") == [(("Bash",), ("Bash",)), (("Read",), ())]
 
 
 def test_calls_of_messages_without_tokens_are_counted(store: Store, tmp_path: Path) -> None:
     """Some programs that write transcripts leave the tokens out."""
-    bare = line("assistant", "u1", message={"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash"}]})
+    bare = line(
+        "assistant",
+        "u1",
+        message={
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "Bash"}],
+        },
+    )
     (tmp_path / "log.jsonl").write_text(lines(bare, answer("t1", is_error=True)))
     ingest_paths(store, tmp_path / "log.jsonl")
     assert tools_of(store) == [("Bash", 1, 1)]
@@ -189,7 +298,9 @@ def test_calls_of_messages_without_tokens_are_counted(store: Store, tmp_path: Pa
 
 def test_an_output_without_a_stop_reason_is_a_lower_bound() -> None:
     """Versions 2.1.9 to 2.1.50 recorded the count at the start of the message."""
-    told = read_transcript(lines(reply(inside={"stop_reason": None}), reply("u2", "msg_b", "req_b")))
+    told = read_transcript(
+        lines(reply(inside={"stop_reason": None}), reply("u2", "msg_b", "req_b"))
+    )
     assert told.told("output_is_final", "tokens_basis") == [(False, "lower_bound"), (True, "exact")]
 
 
@@ -207,14 +318,30 @@ def test_an_output_without_a_stop_reason_is_a_lower_bound() -> None:
 def test_times(stamp: Any, expected: str | None) -> None:
     """A response without a time keeps its tokens."""
     told = read_transcript(lines(reply(timestamp=stamp)))
-    assert [(found and found.isoformat(), told.told("output_tokens")) for found in told.told("at")] == [(expected, [70])]
-    told = read_transcript(lines(reply("u1", second=12), reply("u2", second=10), reply("u3", second=14)))
-    assert [found.isoformat() for found in told.told("at")] == ["2026-03-02T08:00:10+00:00"], "that of its first line"
+    assert [
+        (found and found.isoformat(), told.told("output_tokens")) for found in told.told("at")
+    ] == [(expected, [70])]
+    told = read_transcript(
+        lines(reply("u1", second=12), reply("u2", second=10), reply("u3", second=14))
+    )
+    assert [found.isoformat() for found in told.told("at")] == ["2026-03-02T08:00:10+00:00"], (
+        "that of its first line"
+    )
 
 
 @pytest.mark.parametrize(
     ("logged", "expected"),
-    [("70", 70), (70.0, 70), ("7e1", 70), (None, None), (-1, None), (1e300, None), (True, None), ("many", None), ([], None)],
+    [
+        ("70", 70),
+        (70.0, 70),
+        ("7e1", 70),
+        (None, None),
+        (-1, None),
+        (1e300, None),
+        (True, None),
+        ("many", None),
+        ([], None),
+    ],
 )
 def test_counts_as_they_are_written(logged: Any, expected: int | None) -> None:
     assert outputs(reply(tokens=usage(logged))) == [expected]
@@ -225,13 +352,17 @@ RESPONSE = st.tuples(st.integers(0, 5), st.integers(0, 400), st.booleans())
 
 @pytest.mark.slow
 @given(st.lists(RESPONSE, max_size=12), st.randoms(use_true_random=False))
-def test_order_and_repetition_of_lines_change_no_count(told: list[tuple[int, int, bool]], random: Any) -> None:
+def test_order_and_repetition_of_lines_change_no_count(
+    told: list[tuple[int, int, bool]], random: Any
+) -> None:
     events = [
         reply(f"u{number}", f"msg_{one}", f"req_{one}", usage(output), isSidechain=is_side)
         for number, (one, output, is_side) in enumerate(told)
     ]
     counted = sorted(read_transcript(lines(*events)).told("message_id", "output_tokens"))
-    assert counted == sorted({f"msg_{one}": max(out for each, out, _ in told if each == one) for one, *_ in told}.items())
+    assert counted == sorted(
+        {f"msg_{one}": max(out for each, out, _ in told if each == one) for one, *_ in told}.items()
+    )
     mixed = [*events, *random.choices(events, k=4)] if events else []
     random.shuffle(mixed)
     assert sorted(read_transcript(lines(*mixed)).told("message_id", "output_tokens")) == counted
@@ -280,7 +411,10 @@ OTHER = lines(reply("u2", "msg_b", "req_b")).encode()
 )
 def test_damage_that_loses_nothing(content: bytes) -> None:
     told = read_transcript(content)
-    assert (told.told("message_id", "output_tokens", "model"), told.rejects) == ([("msg_a", 70, "claude-opus-4-5")], [])
+    assert (told.told("message_id", "output_tokens", "model"), told.rejects) == (
+        [("msg_a", 70, "claude-opus-4-5")],
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,12 +423,18 @@ def test_damage_that_loses_nothing(content: bytes) -> None:
         (WHOLE + OTHER[:200], ["msg_a"], f"line 2, byte {len(WHOLE)}: truncated"),
         (WHOLE[:250] + b"\n" + OTHER, ["msg_b"], "line 1, byte 0: truncated"),
         (WHOLE[:250] + OTHER + WHOLE, ["msg_a"], "line 1, byte 0: not_json"),
-        (b"[1]\n" + WHOLE + OTHER[:300] + b"\n", ["msg_a"], f"line 3, byte {len(WHOLE) + 4}: truncated"),
+        (
+            b"[1]\n" + WHOLE + OTHER[:300] + b"\n",
+            ["msg_a"],
+            f"line 3, byte {len(WHOLE) + 4}: truncated",
+        ),
     ],
     ids=["at the end", "in the middle", "with the next one behind it", "among other values"],
 )
-def test_a_line_that_is_cut_off_is_rejected_with_its_place(content: bytes, expected: list[str], reject: str) -> None:
-    """A process that is killed while it writes leaves half a line, and the next one appends to it."""
+def test_a_line_that_is_cut_off_is_rejected_with_its_place(
+    content: bytes, expected: list[str], reject: str
+) -> None:
+    """A process that is killed while writing leaves half a line, and the next one appends to it."""
     told = read_transcript(content)
     assert (told.told("message_id"), told.rejects) == (expected, [reject])
 
@@ -313,40 +453,77 @@ def test_a_line_that_is_cut_off_is_rejected_with_its_place(content: bytes, expec
     ],
 )
 def test_the_run_is_the_session(name: str, sessions: list[str], expected: str) -> None:
-    """Lines of a resumed session have the id of the earlier one; the name of the file says whose it is, where a line has it."""
-    events = [reply(f"u{number}", f"msg_{number}", f"req_{number}", sessionId=one) for number, one in enumerate(sessions)]
+    """Lines of a resumed session have the id of the earlier one.
+
+    The name of the file says whose it is, where a line has it.
+    """
+    events = [
+        reply(f"u{number}", f"msg_{number}", f"req_{number}", sessionId=one)
+        for number, one in enumerate(sessions)
+    ]
     told = read_transcript(lines(*events), name)
     assert told.run
     assert (told.run.run_id, told.run.session_id) == (expected, expected)
     assert set(told.told("session_id")) == {expected}
     assert set(told.told("agent_id")) == {"ag1" if "agent-" in name else None}
-    bare = read_transcript(lines({"type": "assistant", "timestamp": at(2), "message": message(None)}), "projects/shop/first.jsonl")
-    assert (bare.run and bare.run.run_id, bare.told("output_tokens")) == ("first", [70]), "no line has a session"
+    bare = read_transcript(
+        lines({"type": "assistant", "timestamp": at(2), "message": message(None)}),
+        "projects/shop/first.jsonl",
+    )
+    assert (bare.run and bare.run.run_id, bare.told("output_tokens")) == ("first", [70]), (
+        "no line has a session"
+    )
 
 
 def test_a_sub_agents_file_tells_nothing_of_the_session_itself() -> None:
     """Its prompt was written by the main agent, and its text is no summary of the session."""
     told = read_transcript(
-        lines(user("Look for tests.", isSidechain=True), reply(isSidechain=True, agentId="ag1", inside={"content": "It is 3x faster."})),
+        lines(
+            user("Look for tests.", isSidechain=True),
+            reply(isSidechain=True, agentId="ag1", inside={"content": "It is 3x faster."}),
+        ),
         f"projects/-srv-shop/{SESSION}/subagents/agent-ag1.jsonl",
     )
     assert told.run
-    assert (told.run.prompt, told.run.title, told.run.result, told.run.outcome) == (None, None, None, "unknown")
+    assert (told.run.prompt, told.run.title, told.run.result, told.run.outcome) == (
+        None,
+        None,
+        None,
+        "unknown",
+    )
     assert told.told("is_sidechain", "agent_id", "output_tokens") == [(True, "ag1", 70)]
 
 
-def test_the_sessions_own_file_ranks_above_those_of_its_sub_agents(store: Store, tmp_path: Path) -> None:
+def test_the_sessions_own_file_ranks_above_those_of_its_sub_agents(
+    store: Store, tmp_path: Path
+) -> None:
     """Whichever is read first, there is one run, and it is called as the session is."""
     folder = tmp_path / SESSION / "subagents"
     folder.mkdir(parents=True)
-    (tmp_path / f"{SESSION}.jsonl").write_text(lines(user("Make the shop faster."), reply(second=100)))
+    (tmp_path / f"{SESSION}.jsonl").write_text(
+        lines(user("Make the shop faster."), reply(second=100))
+    )
     (folder / "agent-ag1.jsonl").write_text(lines(reply(isSidechain=True, second=50)))
-    (folder / "agent-ag1.meta.json").write_text(json.dumps({"agentType": "Explore", "toolUseId": "t1"}))
-    (folder / "journal.jsonl").write_text(lines({"type": "started", "agentId": "ag1"}, {"type": "result", "agentId": "ag1", "result": {}}))
-    (tmp_path / "history.jsonl").write_text(lines({"display": "/model", "timestamp": 1772438410000, "sessionId": SESSION}))
+    (folder / "agent-ag1.meta.json").write_text(
+        json.dumps({"agentType": "Explore", "toolUseId": "t1"})
+    )
+    (folder / "journal.jsonl").write_text(
+        lines(
+            {"type": "started", "agentId": "ag1"},
+            {"type": "result", "agentId": "ag1", "result": {}},
+        )
+    )
+    (tmp_path / "history.jsonl").write_text(
+        lines({"display": "/model", "timestamp": 1772438410000, "sessionId": SESSION})
+    )
     ingest_paths(store, tmp_path)
     [run] = runs_in_store(store)
-    assert (run["run_id"], run["title"], run["record_kind"], rejects_of(store)) == (SESSION, "Make the shop faster", "transcript", [])
+    assert (run["run_id"], run["title"], run["record_kind"], rejects_of(store)) == (
+        SESSION,
+        "Make the shop faster",
+        "transcript",
+        [],
+    )
 
 
 def test_what_the_session_was() -> None:
@@ -355,18 +532,41 @@ def test_what_the_session_was() -> None:
             user("<command-name>/clear</command-name>"),
             user("Caveat: …", isMeta=True),
             user(
-                [{"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}, {"type": "text", "text": "Make it faster."}], "p2", 2
+                [
+                    {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},
+                    {"type": "text", "text": "Make it faster."},
+                ],
+                "p2",
+                2,
             ),
             reply("u1", version="2.1.60"),
             user("And now?", "p3", 30, permissionMode="plan"),
-            reply("u2", "msg_b", "req_b", version="2.1.61", gitBranch="speed", second=70, inside={"content": "It is 3x faster."}),
+            reply(
+                "u2",
+                "msg_b",
+                "req_b",
+                version="2.1.61",
+                gitBranch="speed",
+                second=70,
+                inside={"content": "It is 3x faster."},
+            ),
             line("system", "x1", 80, subtype="turn_duration"),
         )
     )
     run = told.run
     assert run
-    assert (run.prompt, run.result, run.claimed_speedup, run.outcome) == ("Make it faster.", "It is 3x faster.", 3, "completed")
-    assert (run.agent_version, run.cwd, run.branch, run.permission_mode) == ("2.1.61", "/srv/shop", "speed", "plan")
+    assert (run.prompt, run.result, run.claimed_speedup, run.outcome) == (
+        "Make it faster.",
+        "It is 3x faster.",
+        3,
+        "completed",
+    )
+    assert (run.agent_version, run.cwd, run.branch, run.permission_mode) == (
+        "2.1.61",
+        "/srv/shop",
+        "speed",
+        "plan",
+    )
     assert (run.duration_ms, run.record_kind, run.agent) == (79_000, "transcript", "claude-code")
 
 
@@ -376,7 +576,10 @@ def test_what_the_session_was() -> None:
         ([], "Make it faster"),
         ([{"type": "summary", "summary": "Shop", "leafUuid": "u1"}], "Shop"),
         (
-            [{"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION}, {"type": "summary", "summary": "Shop", "leafUuid": "u"}],
+            [
+                {"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION},
+                {"type": "summary", "summary": "Shop", "leafUuid": "u"},
+            ],
             "Speed up",
         ),
         (
@@ -401,7 +604,9 @@ API_ERROR = {
 }
 
 
-LIMIT = API_ERROR | {"message": message("x", content="Claude AI usage limit reached|1772438410", model="<synthetic>")}
+LIMIT = API_ERROR | {
+    "message": message("x", content="Claude AI usage limit reached|1772438410", model="<synthetic>")
+}
 
 
 @pytest.mark.parametrize(
@@ -414,9 +619,24 @@ LIMIT = API_ERROR | {"message": message("x", content="Claude AI usage limit reac
         ([reply(), reply("u2", "x", None) | API_ERROR], "api_error"),
         ([reply("u2", "x", None) | API_ERROR, reply()], "completed"),
         ([reply(), reply("u2", "x", None) | LIMIT], "limit_reached"),
-        ([reply(), user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])], "interrupted"),
-        ([reply(), user("[Request interrupted by user]"), reply("u2", "msg_b", "req_b")], "completed"),
-        ([reply(), reply("u2", "msg_b", "req_b", isSidechain=True, inside={"stop_reason": None})], "completed"),
+        (
+            [
+                reply(),
+                user([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+            ],
+            "interrupted",
+        ),
+        (
+            [reply(), user("[Request interrupted by user]"), reply("u2", "msg_b", "req_b")],
+            "completed",
+        ),
+        (
+            [
+                reply(),
+                reply("u2", "msg_b", "req_b", isSidechain=True, inside={"stop_reason": None}),
+            ],
+            "completed",
+        ),
     ],
 )
 def test_outcomes(events: list[dict[str, Any]], expected: str) -> None:
@@ -426,20 +646,33 @@ def test_outcomes(events: list[dict[str, Any]], expected: str) -> None:
 
 
 def test_the_agents_own_cost_is_that_of_all_its_processes() -> None:
-    """It grows within one process, and starts again where the session is resumed; it also covers calls that the transcript lacks."""
+    """It grows within one process, and starts again where the session is resumed.
+
+    It also covers calls that the transcript lacks.
+    """
     states = [(100, 0.1), (100, 0.3), (100, 0.2), (900, 0.05)]
     told = read_transcript(
         lines(
             reply(),
             *(
-                {"type": "cost-state", "sessionId": SESSION, "startTime": start, "totalCostUSD": cost, "totalAPIDuration": 7}
+                {
+                    "type": "cost-state",
+                    "sessionId": SESSION,
+                    "startTime": start,
+                    "totalCostUSD": cost,
+                    "totalAPIDuration": 7,
+                }
                 for start, cost in states
             ),
             {"type": "cost-state", "sessionId": PARENT, "startTime": 5, "totalCostUSD": 4},
         )
     )
     assert told.run
-    assert (told.run.cost_own_usd, told.run.duration_api_ms, told.told("output_tokens")) == (Decimal("0.35"), 14, [70])
+    assert (told.run.cost_own_usd, told.run.duration_api_ms, told.told("output_tokens")) == (
+        Decimal("0.35"),
+        14,
+        [70],
+    )
 
 
 @pytest.mark.parametrize(
@@ -458,24 +691,48 @@ def test_a_file_without_prompts_and_responses_is_no_run(event: dict[str, Any]) -
 
 
 def test_every_line_is_a_document(store: Store, tmp_path: Path) -> None:
-    (tmp_path / f"{SESSION}.jsonl").write_bytes(WHOLE + OTHER[:200] + b"\n" + OTHER + lines(user("go")).encode())
+    (tmp_path / f"{SESSION}.jsonl").write_bytes(
+        WHOLE + OTHER[:200] + b"\n" + OTHER + lines(user("go")).encode()
+    )
     counts = ingest_paths(store, tmp_path).as_dict()
-    assert [counts[name] for name in ("documents", "accepted", "rejected", "ignored")] == [4, 1, 1, 2]
+    assert [counts[name] for name in ("documents", "accepted", "rejected", "ignored")] == [
+        4,
+        1,
+        1,
+        2,
+    ]
 
 
 def test_events_of_a_stream_are_not_lines_of_a_transcript(store: Store, tmp_path: Path) -> None:
-    """`claude -p` writes its session's id in another way, and its assistant lines have the tokens of the start of the message."""
-    event = {"type": "assistant", "session_id": SESSION, "uuid": "u1", "timestamp": at(1), "message": message()}
+    """`claude -p` writes the session's id differently, and its lines have early token counts.
+
+    The lines are those of the assistant; the counts are those at the start of the message.
+    """
+    event = {
+        "type": "assistant",
+        "session_id": SESSION,
+        "uuid": "u1",
+        "timestamp": at(1),
+        "message": message(),
+    }
     (tmp_path / "log.jsonl").write_text(lines(event))
     ingest_paths(store, tmp_path)
     [run] = runs_in_store(store)
-    assert (run["record_kind"], run["outcome"], run["tokens_basis"]) == ("stream", "interrupted", "lower_bound")
+    assert (run["record_kind"], run["outcome"], run["tokens_basis"]) == (
+        "stream",
+        "interrupted",
+        "lower_bound",
+    )
 
 
 @given(st.integers(1, len(WHOLE + OTHER)))
 def test_wherever_a_file_is_cut_its_whole_lines_count(cut: int) -> None:
     """A session that still runs."""
-    whole = [name for name, end in (("msg_a", len(WHOLE)), ("msg_b", len(WHOLE + OTHER))) if cut >= end - 1]
+    whole = [
+        name
+        for name, end in (("msg_a", len(WHOLE)), ("msg_b", len(WHOLE + OTHER)))
+        if cut >= end - 1
+    ]
     assert read_transcript((WHOLE + OTHER)[:cut]).told("message_id") == whole
 
 
@@ -485,22 +742,44 @@ FILLER = 40
 """Lines in front, since the first events of a file are parsed before its reader is known."""
 
 
-def written(kind: str, number: int, more: Line, session: str = SESSION, *, is_sidechain: bool = False) -> Line:
+def written(
+    kind: str, number: int, more: Line, session: str = SESSION, *, is_sidechain: bool = False
+) -> Line:
     """A line with its names in the order of Claude Code."""
-    around = {"parentUuid": f"p{number}", "isSidechain": is_sidechain, "userType": "external", "cwd": "/srv/shop", "sessionId": session}
-    times = {"uuid": f"u{number}", "timestamp": f"2026-03-01T10:{number // 60 % 60:02}:{number % 60:02}.000Z"}
+    around = {
+        "parentUuid": f"p{number}",
+        "isSidechain": is_sidechain,
+        "userType": "external",
+        "cwd": "/srv/shop",
+        "sessionId": session,
+    }
+    times = {
+        "uuid": f"u{number}",
+        "timestamp": f"2026-03-01T10:{number // 60 % 60:02}:{number % 60:02}.000Z",
+    }
     return around | {"version": "2.1.212", "gitBranch": "main", "type": kind} | more | times
 
 
-def output(number: int, text: str, *, last: Line | None = None, block: Line | None = None, **others: Any) -> Line:
-    """The output of a tool. `last`: what stands behind the time; `block`: more of the block; `others`: as for `written`."""
-    result = {"tool_use_id": f"t{number % 7}", "type": "tool_result", "content": text} | (block or {})
-    return written("user", number, {"message": {"role": "user", "content": [result]}}, **others) | (last or {})
+def output(
+    number: int, text: str, *, last: Line | None = None, block: Line | None = None, **others: Any
+) -> Line:
+    """The output of a tool.
+
+    `last`: what stands behind the time; `block`: more of the block; `others`: as for `written`.
+    """
+    result = {"tool_use_id": f"t{number % 7}", "type": "tool_result", "content": text} | (
+        block or {}
+    )
+    return written("user", number, {"message": {"role": "user", "content": [result]}}, **others) | (
+        last or {}
+    )
 
 
 def said(number: int) -> Line:
     call = calling("WebSearch" if number % 2 else "Bash", f"t{number % 7}")
-    message = reply("x", f"msg_{number // 2}", f"req_{number // 2}", usage(number), inside=call)["message"]
+    message = reply("x", f"msg_{number // 2}", f"req_{number // 2}", usage(number), inside=call)[
+        "message"
+    ]
     return written("assistant", number, {"message": message, "requestId": f"req_{number // 2}"})
 
 
@@ -514,15 +793,23 @@ LINES: list[Callable[[int], Line]] = [
     lambda number: output(number, QUOTED),
     lambda number: output(number, "x" * 300, block={"is_error": False}),
     lambda number: output(number, "boom", block={"is_error": True}),
-    lambda number: output(number, "found", last={"toolUseResult": {"searchCount": 2, "usage": usage(9000)}}),
+    lambda number: output(
+        number, "found", last={"toolUseResult": {"searchCount": 2, "usage": usage(9000)}}
+    ),
     lambda number: output(number, "later", session="another"),
     lambda number: output(number, "of a sub-agent", is_sidechain=True),
-    lambda number: output(number, "dated", last={"toolUseResult": {"timestamp": "2031-01-01T00:00:00.000Z"}}),
+    lambda number: output(
+        number, "dated", last={"toolUseResult": {"timestamp": "2031-01-01T00:00:00.000Z"}}
+    ),
     lambda number: output(number, "forked", last={"forkedFrom": {"sessionId": "origin"}}),
     lambda number: output(number, "allowed", last={"permissionMode": "plan"}),
     lambda number: output(number, "odd") | {"timestamp": "2025-01-01T00:00:00+02:00"},
     lambda number: written("progress", number, {"data": {"type": "hook_progress", "output": "…"}}),
-    lambda number: written("progress", number, {"data": {"type": "agent_progress", "agentId": "a", "message": said(number + 1)}}),
+    lambda number: written(
+        "progress",
+        number,
+        {"data": {"type": "agent_progress", "agentId": "a", "message": said(number + 1)}},
+    ),
     lambda number: asked(number, "Make it faster."),
     lambda number: asked(number, "[Request interrupted by user]"),
     lambda number: output(number, f"[main {number:07x}] Faster\n 2 files changed, 3 insertions(+)"),
@@ -532,28 +819,39 @@ LINES: list[Callable[[int], Line]] = [
 
 
 def text_of(lines: list[Line], *, is_parsed: bool) -> str:
-    """The lines as Claude Code writes them; with `is_parsed` a blank stands behind the first brace, and no line is passed over."""
+    """The lines as Claude Code writes them.
+
+    With `is_parsed` a blank stands behind the first brace, and no line is passed over.
+    """
     texts = [json.dumps(one, separators=(",", ":"), ensure_ascii=False) for one in lines]
     return "".join(f"{{ {text[1:]}\n" if is_parsed else f"{text}\n" for text in texts)
 
 
 def told(lines: list[Line], *, is_parsed: bool) -> tuple[object, ...]:
     """What reading a file leaves in the spool, and its counts."""
-    source = Source(f"projects/-srv-shop/{SESSION}.jsonl", text_of(lines, is_parsed=is_parsed).encode())
+    source = Source(
+        f"projects/-srv-shop/{SESSION}.jsonl", text_of(lines, is_parsed=is_parsed).encode()
+    )
     with tempfile.TemporaryDirectory() as folder:
         writer = SpoolWriter(Path(folder), "task")
         [result] = read_members(source, "one", Settings(), writer)
         writer.flush()
-        rows = {path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).iterdir())}
+        rows = {
+            path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).iterdir())
+        }
     for run in rows.get("runs-task-0.parquet", ()):
-        run["raw"] = {name: value for name, value in json.loads(run["raw"]).items() if name != "resume"}  # counts lines of both kinds
+        run["raw"] = {
+            name: value for name, value in json.loads(run["raw"]).items() if name != "resume"
+        }  # counts lines of both kinds
     return rows, result.records, result.rejected, result.ignored, result.container
 
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(LINES), max_size=60), st.booleans())
-def test_a_file_means_the_same_whether_lines_are_passed_over(chosen: list[Callable[[int], Line]], is_asked_first: bool) -> None:
-    """A line that its reader needs and that is passed over loses tokens, failures, searches or times without a word."""
+def test_a_file_means_the_same_whether_lines_are_passed_over(
+    chosen: list[Callable[[int], Line]], is_asked_first: bool
+) -> None:
+    """A needed line that is passed over would lose tokens, failures, searches or times silently."""
     beginning = [asked(0, "Make it faster.")] * is_asked_first + [output(1, "y" * 1000)] * FILLER
     lines = [*beginning, *(make(number) for number, make in enumerate(chosen, 2))]
     assert told(lines, is_parsed=False) == told(lines, is_parsed=True)
@@ -561,30 +859,45 @@ def test_a_file_means_the_same_whether_lines_are_passed_over(chosen: list[Callab
 
 def passed(*lines: Line | bytes) -> list[bool]:
     """Of each line, whether it is passed over, in a session whose prompt is known."""
-    texts = [line if isinstance(line, bytes) else json.dumps(line, separators=(",", ":")).encode() for line in lines]
+    texts = [
+        line if isinstance(line, bytes) else json.dumps(line, separators=(",", ":")).encode()
+        for line in lines
+    ]
     taker = PassedLines(SessionFacts(prompt="Make it faster."))
     taker.look_at(b"\n".join(texts) + b"\n")
     places = [sum(len(before) + 1 for before in texts[:number]) for number in range(len(texts))]
-    return [taker.takes(place, place + len(text)) for place, text in zip(places, texts, strict=True)]
+    return [
+        taker.takes(place, place + len(text)) for place, text in zip(places, texts, strict=True)
+    ]
 
 
 def test_tool_output_and_progress_are_passed_over() -> None:
     """Without it every byte is parsed. The first line of a session tells where it runs."""
     lines = [make(number) for number, make in enumerate(LINES)]
-    assert passed(output(0, ""), *lines)[1:] == [place in (1, 2, 11, 16) for place in range(len(lines))]
+    assert passed(output(0, ""), *lines)[1:] == [
+        place in (1, 2, 11, 16) for place in range(len(lines))
+    ]
 
 
 @pytest.mark.parametrize("spaced", [True, False])
 def test_tokens_are_seen_wherever_they_are_written(spaced: bool) -> None:
-    """A line was cut off, and the next one is behind it on the same line: the tokens are read there."""
+    """A line was cut off, and the next one is behind it on the same line.
+
+    The tokens are read there.
+    """
     whole = json.dumps(said(2), separators=(", ", ": ") if spaced else (",", ":")).encode()
-    torn = json.dumps(output(1, "cut here"), separators=(",", ":")).encode().partition(b" here")[0] + whole
+    torn = (
+        json.dumps(output(1, "cut here"), separators=(",", ":")).encode().partition(b" here")[0]
+        + whole
+    )
     assert passed(output(0, ""), torn) == [False, False]
 
 
 def test_a_line_that_is_cut_off_is_parsed() -> None:
     """It becomes a reject."""
-    assert passed(output(0, ""), json.dumps(output(1, "cut"), separators=(",", ":")).encode()[:-1]) == [False, False]
+    assert passed(
+        output(0, ""), json.dumps(output(1, "cut"), separators=(",", ":")).encode()[:-1]
+    ) == [False, False]
 
 
 def test_memory_for_beginnings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,7 @@
-"""The command, run as a user runs it: help, ingest and usage. stdout, stderr and exit code are told apart everywhere."""
+"""The command, run as a user runs it.
+
+Help, ingest and usage. stdout, stderr and exit code are told apart everywhere.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ label batch=a --agent claude-code --yes
 
 @pytest.mark.slow
 def test_a_command_never_loads_pandas(filled: Path) -> None:
-    """It is installed with Streamlit; pyarrow would import it, half a second, for the first value that is given without its type."""
+    """It is installed with Streamlit.
+
+    Pyarrow would import it, half a second, for the first value that is given without its type.
+    """
     code = """if True:
         import sys
         from app.cli.main import main
@@ -73,7 +79,9 @@ def test_a_command_never_loads_pandas(filled: Path) -> None:
             assert not done and "pandas" not in sys.modules, (line, done)
     """
     options: dict[str, Any] = {"input": WITHOUT_PANDAS, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", code], cwd=filled, env=environment(), check=False, **options)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=filled, env=environment(), check=False, **options
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -88,9 +96,19 @@ def test_ingest_tells_people_on_stderr_and_programs_on_stdout(tachograph: Run) -
     done = tachograph("ingest", SAMPLES, "--json")
     counts = json.loads(done.stdout)
     assert counts.pop("seconds") > 0
-    assert counts == {"sources": 3, "documents": 3, "accepted": 3, "duplicates": 0, "rejected": 0, "ignored": 0}
+    assert counts == {
+        "sources": 3,
+        "documents": 3,
+        "accepted": 3,
+        "duplicates": 0,
+        "rejected": 0,
+        "ignored": 0,
+    }
     assert done.stdout.startswith('{"sources":3,"documents":3,')
-    assert "3 documents = 3 accepted + 0 duplicates + 0 rejected + 0 ignored (events and other JSON that is no run)" in done.stderr
+    assert (
+        "3 documents = 3 accepted + 0 duplicates + 0 rejected + 0 ignored (events and other "
+        "JSON that is no run)"
+    ) in done.stderr
     assert done.returncode == 0
 
 
@@ -103,7 +121,10 @@ def test_an_unreadable_path_is_told_and_the_others_go_on(tachograph: Run, tmp_pa
 
 
 def test_rejects_are_told_with_place_and_reason(tachograph: Run, tmp_path: Path) -> None:
-    """30 of them: the first 20, then how to see all; no control character of the file reaches the terminal."""
+    """30 of them: the first 20, then how to see all.
+
+    No control character of the file reaches the terminal.
+    """
     broken = tmp_path / "broken.jsonl"
     broken.write_text(record_text() + "\n" + '{"type": "\x1b[31mresult", \n' * 30)
     done = tachograph("ingest", broken)
@@ -134,11 +155,16 @@ def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> Non
     assert done.returncode == 1
 
 
-def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(tachograph: Run, tmp_path: Path) -> None:
+def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(
+    tachograph: Run, tmp_path: Path
+) -> None:
     """No failure to a script without --strict, since rejects are kept, but one to a reader."""
     (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
     done = tachograph("ingest", "broken.json")
-    assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: records of Claude Code, Codex, " in done.stderr
+    assert (
+        "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: records of Claude "
+        "Code, Codex, "
+    ) in done.stderr
     assert "`claude -p … --output-format json > run.json`" in done.stderr
     assert done.returncode == 0
     again = tachograph("ingest", "broken.json").stderr
@@ -162,7 +188,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
-    """As root, permission bits do not count, so the command runs without the capabilities that override them."""
+    """The command runs without the capabilities that override permission bits for root."""
     (closed := tmp_path / "closed").mkdir()
     (closed / "log.json").touch()
     closed.chmod(0)
@@ -171,13 +197,24 @@ def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "logs" / "nowhere").symlink_to("gone")
     (tmp_path / "logs" / "loop").symlink_to("loop")
     command = [sys.executable, "-m", "app.cli.main", "ingest", str(closed), "logs", str(SAMPLES)]
-    elsewhere = [sys.executable, "-m", "app.cli.main", "report", "--db", str(closed / "runs.duckdb")]
+    elsewhere = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "report",
+        "--db",
+        str(closed / "runs.duckdb"),
+    ]
     if os.geteuid() == 0:
         dropped = "-dac_override,-dac_read_search"
         drop = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
         command, elsewhere = drop + command, drop + elsewhere
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-    store = subprocess.run(elsewhere, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    store = subprocess.run(
+        elsewhere, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
     closed.chmod(0o700)
     assert f"{closed / 'runs.duckdb'} cannot be used as a store: Permission denied." in store.stderr
     assert store.returncode == 4
@@ -210,7 +247,10 @@ def test_what_makes_no_sense_exits_with_2(words: tuple[str, ...]) -> None:
 def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
     done = tachograph("runs", "--label", "main")
     assert done.stdout == ""
-    assert done.stderr == "Error: a label is written key=value, not 'main'.\nFor example: --label branch=main.\n"
+    assert (
+        done.stderr
+        == "Error: a label is written key=value, not 'main'.\nFor example: --label branch=main.\n"
+    )
     assert done.returncode == 2
 
 
@@ -225,7 +265,9 @@ def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
         ("models -o cost.csv", 2, 0, ""),
     ],
 )
-def test_a_stream_that_the_shell_closed(tachograph: Run, filled: Path, words: str, closed: int, code: int, said: str) -> None:
+def test_a_stream_that_the_shell_closed(
+    tachograph: Run, filled: Path, words: str, closed: int, code: int, said: str
+) -> None:
     done = tachograph(*words.split(), preexec_fn=lambda: os.close(closed))
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -241,14 +283,23 @@ def test_a_number_of_rows_beyond_all_counting_is_all_of_them(filled: Path) -> No
         assert done.exit_code == 0
 
 
-def test_an_unexpected_error_is_a_sentence_and_a_private_file(tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A column of the store is gone, which no message foresees. Exit code 1 would be a check that failed."""
+def test_an_unexpected_error_is_a_sentence_and_a_private_file(
+    tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A column of the store is gone, which no message foresees.
+
+    Exit code 1 would be a check that failed.
+    """
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     tachograph("ingest", SAMPLES)
     with Store(tmp_path / FILE).writing() as writer:
         writer.connection.execute("alter table rejects drop column detail")
     (tmp_path / "new.json").write_text("{" + record_text(uuid="new")[1:-1])
-    for words, is_told in ((("rejects",), True), (("ingest", "new.json", "--label", "token=HUSH"), True), (("--debug", "rejects"), False)):
+    for words, is_told in (
+        (("rejects",), True),
+        (("ingest", "new.json", "--label", "token=HUSH"), True),
+        (("--debug", "rejects"), False),
+    ):
         done = tachograph(*words)
         assert done.returncode == ExitCode.INTERNAL_ERROR
         assert done.stderr.partition("\n")[0 if is_told else 2].count("Tachograph failed: ") == 1
@@ -260,16 +311,23 @@ def test_an_unexpected_error_is_a_sentence_and_a_private_file(tachograph: Run, t
         assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-def test_no_file_name_is_a_command_to_the_runner_of_github(tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_name_is_a_command_to_the_runner_of_github(
+    tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever opens a pull request chooses the names of its files, and a step prints them."""
     for name in ("::error title=x::a.json", "##[error]b.json", "\u00a0::stop-commands::c.json"):
         (tmp_path / name).write_text("{" + record_text(session_id=name)[1:-1])
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     asked = (("rejects",), ("rejects", "--format", "csv"), ("sources",))
-    said = [tachograph("ingest", ".", "::warning::none"), *(tachograph(*words, fresh=True) for words in asked)]  # whose stdout is a pipe
+    said = [
+        tachograph("ingest", ".", "::warning::none"),
+        *(tachograph(*words, fresh=True) for words in asked),
+    ]  # whose stdout is a pipe
     for done in said:
         lines = (done.stdout + done.stderr).splitlines()
         assert not [line for line in lines if line.strip().startswith("::") or "##[" in line]
     assert "  : :error title=x::a.json" in said[0].stderr
     monkeypatch.delenv("GITHUB_ACTIONS")
-    assert "\n::error title=x::a.json," in tachograph("rejects", "--format", "csv").stdout, "exact elsewhere"
+    assert "\n::error title=x::a.json," in tachograph("rejects", "--format", "csv").stdout, (
+        "exact elsewhere"
+    )

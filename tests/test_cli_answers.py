@@ -1,4 +1,7 @@
-"""The commands that answer from the store: one figure in every format, tables that fit, files written whole."""
+"""The commands that answer from the store.
+
+One figure in every format, tables that fit, files written whole.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,17 @@ from tests.examples import a_share
 
 
 @pytest.mark.slow
-def test_a_file_is_what_stdout_would_have_been_and_its_name_chooses_the_format(tachograph: Run, filled: Path) -> None:
+def test_a_file_is_what_stdout_would_have_been_and_its_name_chooses_the_format(
+    tachograph: Run, filled: Path
+) -> None:
     """At one time, which SOURCE_DATE_EPOCH sets, the same store gives the same bytes."""
     there = ["--db", str(filled / "tachograph.duckdb")]
     for name, export in a_share(EXPORTS.items(), 2):
         target = filled / f"cost{export.suffix}"
         runner = CliRunner(env={"SOURCE_DATE_EPOCH": "1763647200"})
-        command, said = ("report", "3 runs") if name == "html" else ("runs", "3 rows")  # a report takes five times as long
+        command, said = (
+            ("report", "3 runs") if name == "html" else ("runs", "3 rows")
+        )  # a report takes five times as long
         printed = runner.invoke(cli, [command, "--format", name, *there])
         done = runner.invoke(cli, [command, "-o", str(target), *there])
         assert target.read_bytes() == printed.stdout_bytes
@@ -43,12 +50,19 @@ def test_a_report_by_group_ends_with_a_total_for_people_only(tachograph: Run, fi
     assert table.stderr.startswith("3 runs · --label branch=main · tachograph.duckdb\n")
     assert table.returncode == 0
     lines = tachograph("report", "--by", "model,outcome", "--format", "csv").stdout.splitlines()
-    assert lines[0].startswith("model,outcome,runs,runs_known,never_started_runs,never_started_runs_known,cost_usd,cost_usd_known,")
+    assert lines[0].startswith(
+        "model,outcome,runs,runs_known,never_started_runs,never_started_runs_known,cost_usd,"
+        "cost_usd_known,"
+    )
     assert "Total" not in lines[-1]
 
 
 def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Path) -> None:
-    (tmp_path / "log.jsonl").write_text(record_text() + "\n" + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...))
+    (tmp_path / "log.jsonl").write_text(
+        record_text()
+        + "\n"
+        + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...)
+    )
     ingest_paths(Store(tmp_path / "tachograph.duckdb"), tmp_path / "log.jsonl")
     done = tachograph("report", "--metrics", "turns", "--brief")
     assert done.stdout.splitlines() == ["Runs   2", "Turns  3  based on 1 of 2"]
@@ -59,16 +73,25 @@ def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Pat
 @pytest.mark.parametrize("width", [40, 80, 100, 160, 300])
 def test_a_table_fits_the_terminal(filled: Path, width: int) -> None:
     """Nothing is wider than asked for; every column is drawn or named as one without room."""
-    done = CliRunner(env={"COLUMNS": str(width)}).invoke(cli, ["runs", "--db", str(filled / "tachograph.duckdb")])
+    done = CliRunner(env={"COLUMNS": str(width)}).invoke(
+        cli, ["runs", "--db", str(filled / "tachograph.duckdb")]
+    )
     assert max(map(len, done.stdout.splitlines())) <= width
     shown = [word for word in ("Turns", "Labels", "Source") if word in done.stdout]
-    named = [word for word in ("Turns", "Labels", "Source") if word in done.stderr.partition("Hidden columns: ")[2]]
+    named = [
+        word
+        for word in ("Turns", "Labels", "Source")
+        if word in done.stderr.partition("Hidden columns: ")[2]
+    ]
     assert shown + named == ["Turns", "Labels", "Source"]
     assert done.exit_code == 0
 
 
 def test_runs_are_short_in_tables_and_whole_for_programs(tachograph: Run, filled: Path) -> None:
-    rows = [json.loads(line) for line in tachograph("runs", "--limit", "2", "--format", "jsonl").stdout.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in tachograph("runs", "--limit", "2", "--format", "jsonl").stdout.splitlines()
+    ]
     assert [len(row["run_id"]) for row in rows] == [36, 36]
     assert rows[0]["labels"] == {"branch": "main"}
     table = tachograph("runs", "--limit", "2")
@@ -82,7 +105,9 @@ def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_fo
     tachograph: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    (filled / "nameless.json").write_text(record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...))
+    (filled / "nameless.json").write_text(
+        record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)
+    )
     tachograph("ingest", "nameless.json")
     done = tachograph("models")
     header = " ".join(done.stdout.partition("─")[0].split())
@@ -94,10 +119,15 @@ def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_fo
 
 
 def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
-    costs = [Decimal(row["cost_usd"]) for row in csv.DictReader(tachograph("models", "--format", "csv").stdout.splitlines())]
+    costs = [
+        Decimal(row["cost_usd"])
+        for row in csv.DictReader(tachograph("models", "--format", "csv").stdout.splitlines())
+    ]
     assert sum(costs) == Decimal(TOTAL_COST)
     sources = json.loads(tachograph("sources", "--format", "json").stdout)
-    assert sorted(Path(source["name"]).name for source in sources) == sorted(file.name for file in SAMPLES.iterdir())
+    assert sorted(Path(source["name"]).name for source in sources) == sorted(
+        file.name for file in SAMPLES.iterdir()
+    )
 
 
 def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
@@ -110,7 +140,10 @@ def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
 def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None:
     done = tachograph("report", "-o", "missing/cost.csv")
     assert done.stdout == ""
-    assert done.stderr == "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nCreate the folder first.\n"
+    assert done.stderr == (
+        "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nCreate "
+        "the folder first.\n"
+    )
     assert done.returncode == 2
 
 
@@ -122,7 +155,9 @@ def test_a_name_that_no_file_may_have(tachograph: Run, filled: Path, length: int
     assert done.returncode == 2
 
 
-def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tachograph: Run, filled: Path) -> None:
+def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(
+    tachograph: Run, filled: Path
+) -> None:
     target = filled / "cost.csv"
     target.write_text("old\n" * 1000)
     target.chmod(0o640)
@@ -139,7 +174,15 @@ def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "app.cli.main", "runs", "--format", "csv"]
-    done = subprocess.run(command, cwd=filled, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=filled,
+        env=environment(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     os.close(writing)
     assert done.stderr == ""
     assert done.returncode == 0
@@ -156,9 +199,15 @@ def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tachograph.duckdb", "logs/../tachograph.duckdb", "tachograph.duckdb.wal", "link.json"])
-@pytest.mark.parametrize("command", [("report",), ("runs",), ("claims",), ("compare", "repo=a", "repo=b")])
-def test_no_answer_is_written_over_the_store(filled: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["tachograph.duckdb", "logs/../tachograph.duckdb", "tachograph.duckdb.wal", "link.json"]
+)
+@pytest.mark.parametrize(
+    "command", [("report",), ("runs",), ("claims",), ("compare", "repo=a", "repo=b")]
+)
+def test_no_answer_is_written_over_the_store(
+    filled: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(filled)
     (filled / "logs").mkdir()
     (filled / "link.json").symlink_to("tachograph.duckdb")

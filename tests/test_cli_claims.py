@@ -1,4 +1,7 @@
-"""`tachograph claims` and `tachograph findings`: what is listed, in which order, under which filters, in every format."""
+"""`tachograph claims` and `tachograph findings`.
+
+What is listed, in which order, under which filters, in every format.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,19 @@ SUMMARIES = (
 
 
 def fill_claiming(store: Store) -> None:
-    """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples. Only read from."""
+    """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples.
+
+    Only read from.
+    """
     logs = Path(store.location).parent / "logs"
     logs.mkdir()
     for number, summary in enumerate(SUMMARIES, 1):
-        text = record_text(result=summary, uuid=f"run-{number}", session_id=f"session-{number}", total_cost_usd=0.25 if number < 3 else 0.3)
+        text = record_text(
+            result=summary,
+            uuid=f"run-{number}",
+            session_id=f"session-{number}",
+            total_cost_usd=0.25 if number < 3 else 0.3,
+        )
         (logs / f"{number}.json").write_text(text)
     ingest_paths(store, logs, repo="parser")
     ingest_paths(store, SAMPLES, repo="vllm")
@@ -57,36 +68,63 @@ def rows(store: Store, *words: str) -> list[dict[str, Any]]:
 
 
 def test_the_largest_claim_comes_first_and_says_who_claims_it_on_what(claiming: Store) -> None:
-    found = [row for row in rows(claiming, "claims", "--repo", "parser") if row["kind"] == "quantified"]
+    found = [
+        row for row in rows(claiming, "claims", "--repo", "parser") if row["kind"] == "quantified"
+    ]
     assert [(row["run_id"], row["ratio"], row["evidence"]) for row in found] == [
         ("run-1", pytest.approx(3.0), "benchmarked"),
         ("run-2", 1.5, "stated"),
     ]
     assert [row["repo"] for row in found] == ["parser", "parser"]
-    assert all(SUMMARIES[number][row["start"] : row["end"]] == row["quote"] for number, row in enumerate(found))
+    assert all(
+        SUMMARIES[number][row["start"] : row["end"]] == row["quote"]
+        for number, row in enumerate(found)
+    )
 
 
 def test_evidence_and_min_claim_choose_claims_and_runs_alike(claiming: Store) -> None:
-    assert {row["run_id"] for row in rows(claiming, "claims", "--evidence", "stated", "--kind", "quantified")} == {"run-2"}
+    assert {
+        row["run_id"]
+        for row in rows(claiming, "claims", "--evidence", "stated", "--kind", "quantified")
+    } == {"run-2"}
     assert {row["run_id"] for row in rows(claiming, "runs", "--evidence", "stated")} == {"run-2"}
-    assert [row["ratio"] for row in rows(claiming, "claims", "--min-claim", "2.9x")] == [3.17, pytest.approx(3.0)]
-    assert {row["run_id"] for row in rows(claiming, "runs", "--min-claim", "1.5", "--repo", "parser")} == {"run-1", "run-2"}
+    assert [row["ratio"] for row in rows(claiming, "claims", "--min-claim", "2.9x")] == [
+        3.17,
+        pytest.approx(3.0),
+    ]
+    assert {
+        row["run_id"] for row in rows(claiming, "runs", "--min-claim", "1.5", "--repo", "parser")
+    } == {"run-1", "run-2"}
 
 
 def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) -> None:
-    grouped = run_queries.summary(claiming, choose({}), by=("evidence",), metrics=("runs", "runs_with_claim", "claimed_speedup_median"))
+    grouped = run_queries.summary(
+        claiming,
+        choose({}),
+        by=("evidence",),
+        metrics=("runs", "runs_with_claim", "claimed_speedup_median"),
+    )
     counts = {row["evidence"]: row["runs"] for row in grouped.to_pylist()}
     assert counts == {"benchmarked": 2, "stated": 1, None: 3}
     for evidence in ("benchmarked", "stated"):
-        [chosen] = run_queries.summary(claiming, choose({"evidence": evidence}), metrics=("runs",)).to_pylist()
+        [chosen] = run_queries.summary(
+            claiming, choose({"evidence": evidence}), metrics=("runs",)
+        ).to_pylist()
         assert chosen["runs"] == counts[evidence]
-    [overall] = run_queries.summary(claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")).to_pylist()
-    assert (overall["runs_with_claim"], overall["claimed_speedup_median"]) == (3, pytest.approx(3.0))
+    [overall] = run_queries.summary(
+        claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")
+    ).to_pylist()
+    assert (overall["runs_with_claim"], overall["claimed_speedup_median"]) == (
+        3,
+        pytest.approx(3.0),
+    )
 
 
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
-    told = "2 claims of 1 run, from the agents' summaries, not verified (14 without a number: --all)"
+    told = (
+        "2 claims of 1 run, from the agents' summaries, not verified (14 without a number: --all)"
+    )
     assert shown.stderr.startswith(f"{told} · --repo vllm · {claiming.location}\n")
     assert "Claimed" in shown.stdout
     assert "3.17×" in shown.stdout
@@ -94,13 +132,24 @@ def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     assert cut.stderr.startswith("the 1 largest of 4 claims of 3 runs")
 
 
-def test_evidence_has_the_words_of_the_screens_in_a_terminal_and_its_keys_for_programs(claiming: Store) -> None:
-    shown = CliRunner().invoke(cli, ["claims", "--all", "--db", claiming.location], env={"COLUMNS": "200"}).stdout
+def test_evidence_has_the_words_of_the_screens_in_a_terminal_and_its_keys_for_programs(
+    claiming: Store,
+) -> None:
+    shown = (
+        CliRunner()
+        .invoke(cli, ["claims", "--all", "--db", claiming.location], env={"COLUMNS": "200"})
+        .stdout
+    )
     assert all(word in shown for word in ("method stated", "number only", "no number")), shown
     assert "benchmarked" not in shown
     assert {row["evidence"] for row in rows(claiming, "claims")} == {"benchmarked", "stated"}
     assert "stated (benchmarked)" in " ".join(ask(claiming, "claims", "--help").stdout.split())
-    for words, key in (("method stated", "benchmarked"), ("before–after", "figures"), ("Number only", "stated"), ("estimate", "estimated")):
+    for words, key in (
+        ("method stated", "benchmarked"),
+        ("before–after", "figures"),
+        ("Number only", "stated"),
+        ("estimate", "estimated"),
+    ):
         refused = ask(claiming, "claims", "--evidence", words).exception
         assert isinstance(refused, UsageError)
         assert refused.hint.startswith(f"Did you mean {key}?"), words
@@ -111,7 +160,11 @@ def test_a_rule_has_the_cost_of_its_runs_each_once(claiming: Store) -> None:
     for rule in claim_queries.findings_by_rule(claiming, choose({})).to_pylist():
         of_rule = [row for row in rows if row["rule"] == rule["rule"]]
         costs = {row["run_id"]: row["cost_own_usd"] for row in of_rule}
-        assert (rule["findings"], rule["runs"], rule["cost_usd"]) == (len(of_rule), len(costs), sum(costs.values())), rule["rule"]
+        assert (rule["findings"], rule["runs"], rule["cost_usd"]) == (
+            len(of_rule),
+            len(costs),
+            sum(costs.values()),
+        ), rule["rule"]
 
 
 def test_no_claims_is_an_answer(claiming: Store) -> None:
@@ -124,11 +177,21 @@ def test_findings_come_errors_first_with_what_was_expected(claiming: Store) -> N
     found = rows(claiming, "findings")
     order = [SEVERITIES.index(row["severity"]) for row in found]
     assert order == sorted(order)
-    assert (found[0]["run_id"], found[0]["rule"], found[0]["expected"], found[0]["actual"]) == ("run-3", "cost_sum", "$0.25", "$0.3")
+    assert (found[0]["run_id"], found[0]["rule"], found[0]["expected"], found[0]["actual"]) == (
+        "run-3",
+        "cost_sum",
+        "$0.25",
+        "$0.3",
+    )
     cost = {row["run_id"]: row["cost_own_usd"] for row in rows(claiming, "runs")}
     assert all(row["cost_own_usd"] == cost[row["run_id"]] for row in found)
-    assert {row["rule"] for row in rows(claiming, "findings", "--rule", "count_mismatch")} == {"count_mismatch"}
-    assert {row["severity"] for row in rows(claiming, "findings", "--severity", "error", "--severity", "info")} == {"error", "info"}
+    assert {row["rule"] for row in rows(claiming, "findings", "--rule", "count_mismatch")} == {
+        "count_mismatch"
+    }
+    assert {
+        row["severity"]
+        for row in rows(claiming, "findings", "--severity", "error", "--severity", "info")
+    } == {"error", "info"}
     assert rows(claiming, "findings", "--severity", "error", "--repo", "vllm") == []
 
 
@@ -136,7 +199,9 @@ def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
     listed = rows(claiming, "findings")
     for run in rows(claiming, "runs"):
         assert run["findings"] == sum(row["run_id"] == run["run_id"] for row in listed)
-        assert run["error_findings"] == sum(row["run_id"] == run["run_id"] and row["severity"] == "error" for row in listed)
+        assert run["error_findings"] == sum(
+            row["run_id"] == run["run_id"] and row["severity"] == "error" for row in listed
+        )
 
 
 def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:
@@ -153,8 +218,14 @@ def test_every_format_holds_the_same_rows(claiming: Store, tmp_path: Path) -> No
         done = ask(claiming, "findings", "-o", str(target))
         assert done.exit_code == 0, (name, done.output, done.exception)
         assert f"{len(expected)} rows" in done.stderr
-    assert [row["run_id"] for row in csv.DictReader((tmp_path / "findings.csv").read_text().splitlines())] == expected
-    assert [json.loads(line)["run_id"] for line in (tmp_path / "findings.jsonl").read_text().splitlines()] == expected
+    assert [
+        row["run_id"]
+        for row in csv.DictReader((tmp_path / "findings.csv").read_text().splitlines())
+    ] == expected
+    assert [
+        json.loads(line)["run_id"]
+        for line in (tmp_path / "findings.jsonl").read_text().splitlines()
+    ] == expected
 
 
 def test_the_words_of_the_options_are_those_of_the_rows() -> None:

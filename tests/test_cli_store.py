@@ -1,4 +1,7 @@
-"""The command and what it stands on: a store that is missing, held, newer or damaged, and the port of the dashboard."""
+"""The command and what it stands on.
+
+A store that is missing, held, newer or damaged, and the port of the dashboard.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
 def test_the_store_may_come_from_the_environment(filled: Path) -> None:
     elsewhere = environment(TACHOGRAPH_DB=str(filled / "tachograph.duckdb"))
     command = [sys.executable, "-m", "app.cli.main", "sources", "--format", "jsonl"]
-    done = subprocess.run(command, cwd=ROOT, env=elsewhere, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=elsewhere, capture_output=True, text=True, check=False
+    )
     assert done.stdout.count("\n") == 3
     assert done.returncode == 0
 
@@ -49,8 +54,13 @@ def test_the_store_may_come_from_the_environment(filled: Path) -> None:
 @contextmanager
 def held(store: Path) -> Iterator[None]:
     """Another process has the store open for writing."""
-    code = f"import duckdb, time; c = duckdb.connect({str(store)!r}); print('held', flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
+    code = (
+        f"import duckdb, time; c = duckdb.connect({str(store)!r}); print('held', flush=True); "
+        "time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         try:
@@ -102,7 +112,9 @@ def test_a_full_disk_is_told_and_leaves_no_store(tachograph: Run, tmp_path: Path
 
 
 @pytest.mark.parametrize(("command", "size"), [("rebuild", 50_000), ("reprice", 500)])
-def test_a_full_disk_leaves_the_store_as_it_was(tachograph: Run, filled: Path, command: str, size: int) -> None:
+def test_a_full_disk_leaves_the_store_as_it_was(
+    tachograph: Run, filled: Path, command: str, size: int
+) -> None:
     before = (filled / "tachograph.duckdb").read_bytes()
     done = tachograph(command, preexec_fn=full(size))
     assert "tachograph.duckdb failed: " in done.stderr
@@ -132,36 +144,52 @@ def test_a_name_that_no_store_may_have(tachograph: Run, tmp_path: Path, command:
 def test_doctor_finds_a_good_store_good(tachograph: Run, filled: Path) -> None:
     done = tachograph("doctor")
     assert "3 files, 3 runs, 6 model rows, 0 rejects" in done.stdout
-    assert {line.split()[1] for line in done.stdout.splitlines() if line.startswith("problem")} <= {"prices"}, (
-        "which grow old by themselves"
-    )
+    assert {line.split()[1] for line in done.stdout.splitlines() if line.startswith("problem")} <= {
+        "prices"
+    }, "which grow old by themselves"
     assert done.stderr == ""
     assert done.returncode == 0
 
 
 def test_doctor_tells_old_prices_and_packages_of_other_versions() -> None:
     young, old = (price_age(date(2026, 1, day), date(2026, 5, 15)) for day in (15, 14))
-    assert (young.advice, young.found.endswith("its newest price is of 2026-01-15, 120 days ago")) == ("", True)
+    assert (
+        young.advice,
+        young.found.endswith("its newest price is of 2026-01-15, 120 days ago"),
+    ) == ("", True)
     upgrade = install_command("--upgrade", "genai-prices")
     assert old.advice == f"Newer models have no list price: {upgrade}, then tachograph reprice."
     assert (datetime.now(UTC).date() - newest_price(datetime.now(UTC).date())).days >= 0
-    assert _package("duckdb", Requirement("duckdb>=99")).advice == f"Install it: {install_command('duckdb>=99')}"
+    assert (
+        _package("duckdb", Requirement("duckdb>=99")).advice
+        == f"Install it: {install_command('duckdb>=99')}"
+    )
     assert _package("no-such-package", Requirement("no-such-package")).found == "not installed"
 
 
 def test_doctor_finds_books_that_do_not_balance(tachograph: Run, filled: Path) -> None:
     """Each of the four; the store can still be read, so this is no failure of the command."""
     with duckdb.connect(str(filled / "tachograph.duckdb")) as connection:
-        connection.execute("update sources set ignored = 1; update sources set rejected = 1, documents = 9")
-        connection.execute("delete from runs where cost_reported_usd = (select max(cost_reported_usd) from runs)")
+        connection.execute(
+            "update sources set ignored = 1; update sources set rejected = 1, documents = 9"
+        )
+        connection.execute(
+            "delete from runs where cost_reported_usd = (select max(cost_reported_usd) from runs)"
+        )
         connection.execute("update model_usage set cost_reported_usd = cost_reported_usd + 1")
     done = tachograph("doctor")
-    problems = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("problem") and "prices" not in line]
+    problems = [
+        line.split()[1]
+        for line in done.stdout.splitlines()
+        if line.startswith("problem") and "prices" not in line
+    ]
     assert problems == ["documents", "runs", "rejects", "cost"]
     assert done.returncode == 0
 
 
-def test_doctor_takes_a_missing_store_for_no_problem_and_a_foreign_file_for_one(tachograph: Run, tmp_path: Path) -> None:
+def test_doctor_takes_a_missing_store_for_no_problem_and_a_foreign_file_for_one(
+    tachograph: Run, tmp_path: Path
+) -> None:
     missing = tachograph("doctor")
     assert "does not exist yet" in missing.stdout
     assert missing.returncode == 0
@@ -190,7 +218,9 @@ def answers(port: int, seconds: float = PATIENCE_SECONDS) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as response:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/_stcore/health", timeout=2
+            ) as response:
                 return bool(response.status == 200)
         except OSError:
             time.sleep(0.1)
@@ -198,7 +228,10 @@ def answers(port: int, seconds: float = PATIENCE_SECONDS) -> bool:
 
 
 IN_A_TERMINAL = "import pty, sys; pty.spawn(sys.argv[1:])"
-IGNORING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+IGNORING = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], "
+    "sys.argv[1:])"
+)
 """As a shell without a terminal starts what ends in `&`."""
 
 
@@ -206,7 +239,15 @@ IGNORING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)
 def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path) -> None:
     """It reaches both processes: the server's own said `Aborted!`."""
     port = free_port()
-    dashboard = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
+    dashboard = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "dashboard",
+        "--port",
+        str(port),
+        "--headless",
+    ]
     with interruptible([sys.executable, "-c", IN_A_TERMINAL, *dashboard], filled) as process:
         served = answers(port)
         out, _ = process.communicate("\x03", timeout=PATIENCE_SECONDS)
@@ -216,9 +257,17 @@ def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path)
 
 @pytest.mark.slow
 def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) -> None:
-    """The server's process takes the signal all the same, and was taken down beneath its threads."""
+    """The server's process still takes the signal, and was taken down beneath its threads."""
     port = free_port()
-    dashboard = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
+    dashboard = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "dashboard",
+        "--port",
+        str(port),
+        "--headless",
+    ]
     with interruptible([sys.executable, "-c", IGNORING, *dashboard], filled) as process:
         served = answers(port)
         os.killpg(process.pid, signal.SIGINT)
@@ -232,7 +281,15 @@ def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) 
 def test_a_folder_is_no_store(tachograph: Run, tmp_path: Path) -> None:
     """Whoever serves it learns that at once, and not on every page."""
     (tmp_path / "runs").mkdir()
-    for words in (("dashboard", "--headless"), ("report",), ("ingest", SAMPLES), ("watch", "."), ("rebuild",), ("mcp",), ("doctor",)):
+    for words in (
+        ("dashboard", "--headless"),
+        ("report",),
+        ("ingest", SAMPLES),
+        ("watch", "."),
+        ("rebuild",),
+        ("mcp",),
+        ("doctor",),
+    ):
         done = tachograph(*words, "--db", "runs")
         assert done.returncode == StoreError.exit_code, words
         assert "runs is a folder, and not a store." in done.stdout + done.stderr
@@ -240,8 +297,14 @@ def test_a_folder_is_no_store(tachograph: Run, tmp_path: Path) -> None:
 
 
 def test_a_rebuild_says_which_files_to_read_again(tachograph: Run, tmp_path: Path) -> None:
-    """An older version ignored files that this one knows: an ordinary ingest passes over them as unchanged."""
+    """An older version ignored files that this one knows.
+
+    An ordinary ingest passes over them as unchanged.
+    """
     (tmp_path / "notes.txt").write_text("nothing")
     tachograph("ingest", SAMPLES, "notes.txt")
     said = tachograph("rebuild").stderr
-    assert "1 file has rejects or no results, in which this version may find some: tachograph ingest --retry-rejects" in said
+    assert (
+        "1 file has rejects or no results, in which this version may find some: tachograph "
+        "ingest --retry-rejects"
+    ) in said

@@ -1,4 +1,7 @@
-"""Groups beside a baseline: paired by task, on one cost, never stronger in words than bounds and intervals allow."""
+"""Groups beside a baseline.
+
+Paired by task, on one cost, never stronger in words than bounds and intervals allow.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,22 @@ from tests.conftest import FILE, SAMPLES, Run, StoreOnce, ingest_paths, record_t
 
 @pytest.mark.parametrize("size", [5, 6, 25, 60])
 def test_the_shortcut_is_the_bootstrap(size: int) -> None:
-    """Medians drawn by rank have the distribution of medians of resamples: the quantiles agree within the noise of 10,000 draws."""
+    """Medians drawn by rank have the distribution of medians of resamples.
+
+    The quantiles agree within the noise of 10,000 draws.
+    """
     values = np.sort(np.random.default_rng(7).lognormal(size=size))
     chance = np.random.default_rng(8)
     resampled = np.median(chance.choice(values, (RESAMPLES, size)), axis=1)
     by_rank = medians(values, np.random.default_rng(SEED)).resampled
     steps = np.linspace(values[0], values[-1], 200)
-    shares = [np.searchsorted(np.sort(one), steps, side="right") / RESAMPLES for one in (resampled, by_rank)]
-    assert np.abs(shares[0] - shares[1]).max() < 0.025  # Kolmogorov and Smirnov's distance; 0.023 at a chance of 1 in 100
+    shares = [
+        np.searchsorted(np.sort(one), steps, side="right") / RESAMPLES
+        for one in (resampled, by_rank)
+    ]
+    assert (
+        np.abs(shares[0] - shares[1]).max() < 0.025
+    )  # Kolmogorov and Smirnov's distance; 0.023 at a chance of 1 in 100
 
 
 def exact(*values: float) -> dict[str, Span]:
@@ -59,9 +70,14 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
 
 
 def test_tasks_are_paired_with_themselves_in_any_order() -> None:
-    """The group is a tenth slower on every task, which the spread between tasks hides from medians over all."""
+    """The group is a tenth slower on every task, but medians over all tasks do not show it.
+
+    The spread between tasks hides it.
+    """
     baseline = exact(*(10.0**number for number in range(8)))
-    group = {task: Span(*(1.1 * end for end in span)) for task, span in baseline.items()} | {"other": Span(5, 5, 5)}
+    group = {task: Span(*(1.1 * end for end in span)) for task, span in baseline.items()} | {
+        "other": Span(5, 5, 5)
+    }
     found = paired(group, baseline)
     assert (found.n, found.lower, found.higher, found.verdict) == ((8,), 0, 8, Verdict.HIGHER)
     assert found.value == pytest.approx(1.1)
@@ -78,8 +94,13 @@ def test_tasks_are_paired_with_themselves_in_any_order() -> None:
         (5, Verdict.BOUNDS, ("≤ 0.50×", "upper bounds in 5 of 9", "9 / 0")),
     ],
 )
-def test_upper_bounds_widen_the_interval_and_make_a_bound_of_most(bounded: int, verdict: Verdict, told: tuple[str, str, str]) -> None:
-    group = {task: Span(0.5, 0.0 if number < bounded else 0.5, 0.5) for number, task in enumerate(exact(*[1.0] * 9))}
+def test_upper_bounds_widen_the_interval_and_make_a_bound_of_most(
+    bounded: int, verdict: Verdict, told: tuple[str, str, str]
+) -> None:
+    group = {
+        task: Span(0.5, 0.0 if number < bounded else 0.5, 0.5)
+        for number, task in enumerate(exact(*[1.0] * 9))
+    }
     found = paired(group, exact(*[1.0] * 9))
     assert (found.verdict, (*ratio_words(found), counts(found))) == (verdict, told)
     swapped = paired(exact(*[1.0] * 9), group)
@@ -89,8 +110,27 @@ def test_upper_bounds_widen_the_interval_and_make_a_bound_of_most(bounded: int, 
 
 
 def test_a_bound_is_rounded_so_that_it_holds() -> None:
-    assert (times(4.0279, "≤"), times(4.0279, "≥"), times(4.0279)) == ("≤ 4.03×", "≥ 4.02×", "4.03×")
-    assert counts(Ratio(Verdict.BOUNDS, 4, "≤", n=(9,), lower=2, higher=1, undecided=6, bounded=6, tasks=exact(*range(9)))) == "2 / ?"
+    assert (times(4.0279, "≤"), times(4.0279, "≥"), times(4.0279)) == (
+        "≤ 4.03×",
+        "≥ 4.02×",
+        "4.03×",
+    )
+    assert (
+        counts(
+            Ratio(
+                Verdict.BOUNDS,
+                4,
+                "≤",
+                n=(9,),
+                lower=2,
+                higher=1,
+                undecided=6,
+                bounded=6,
+                tasks=exact(*range(9)),
+            )
+        )
+        == "2 / ?"
+    )
 
 
 AGENTS = {"claude-code": "Claude Code", "codex": "Codex", "cursor": "Cursor", "grok": "Grok Build"}
@@ -118,40 +158,77 @@ def made_runs(number: int) -> list[Made]:
     runs = []
     for agent in list(AGENTS)[: chance.choice((2, 2, 3, 4))]:
         factor, spread = chance.choice((0.3, 0.9, 1, 1, 1.4, 5)), chance.choice((0.0, 0.2, 0.8))
-        reports, lists, bounds = chance.choice((0, 0, 1)), chance.choice((0, 1, 1, 1)), chance.choice((0, 0, 0.1, 0.5, 0.9))
-        kind, ends, own_tasks = chance.choice(("upper_bound", "lower_bound", "estimate")), chance.random(), chance.random() < 0.1
+        reports, lists, bounds = (
+            chance.choice((0, 0, 1)),
+            chance.choice((0, 1, 1, 1)),
+            chance.choice((0, 0, 0.1, 0.5, 0.9)),
+        )
+        kind, ends, own_tasks = (
+            chance.choice(("upper_bound", "lower_bound", "estimate")),
+            chance.random(),
+            chance.random() < 0.1,
+        )
         for task in tasks:
             for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
-                usd, is_known = round(factor * math.exp(chance.gauss(0, spread)), 2), chance.random() < 0.9
+                usd, is_known = (
+                    round(factor * math.exp(chance.gauss(0, spread)), 2),
+                    chance.random() < 0.9,
+                )
                 runs.append(
                     Made(
                         agent,
-                        None if chance.random() < 0.05 else f"{agent} {task}" if own_tasks else task,
+                        None
+                        if chance.random() < 0.05
+                        else f"{agent} {task}"
+                        if own_tasks
+                        else task,
                         chance.random() > 0.05,
-                        chance.choice((True, True, False, None)) if chance.random() < ends else True,
+                        chance.choice((True, True, False, None))
+                        if chance.random() < ends
+                        else True,
                         usd if reports and is_known else None,
                         usd if lists and is_known else None,
                         kind if chance.random() < bounds else "exact",
-                        None if chance.random() < 0.1 else max(1, round(60_000 * factor * math.exp(chance.gauss(0, spread)))),
+                        None
+                        if chance.random() < 0.1
+                        else max(1, round(60_000 * factor * math.exp(chance.gauss(0, spread)))),
                     )
                 )
     return runs
 
 
 def fill_generated(store: Store) -> None:
-    """A real run, copied with the values of each generated one; `experiment` is the number of its comparison."""
+    """A real run, copied with the values of each generated one.
+
+    `experiment` is the number of its comparison.
+    """
     ingest_paths(store, _written(Path(store.location).parent / "one.json"))
-    rows = [(f"{number} {place}", str(number), run) for number in range(GENERATED) for place, run in enumerate(made_runs(number))]
+    rows = [
+        (f"{number} {place}", str(number), run)
+        for number in range(GENERATED)
+        for place, run in enumerate(made_runs(number))
+    ]
     values = [
         {
-            "run_id": run_id, "session_id": run_id, "experiment": number, "agent": run.agent, "task": run.task,
-            "cost_reported_usd": run.reported if run.started else None, "cost_own_usd": run.reported, "cost_list_usd": run.listed,
-            "tokens_basis": run.basis, "duration_ms": run.wall, "num_turns": 3 if run.started else 0,
+            "run_id": run_id,
+            "session_id": run_id,
+            "experiment": number,
+            "agent": run.agent,
+            "task": run.task,
+            "cost_reported_usd": run.reported if run.started else None,
+            "cost_own_usd": run.reported,
+            "cost_list_usd": run.listed,
+            "tokens_basis": run.basis,
+            "duration_ms": run.wall,
+            "num_turns": 3 if run.started else 0,
             "outcome": {True: "completed", False: "api_error", None: "unknown"}[run.ended],
-            **dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 5 if run.started else 0),
+            **dict.fromkeys(
+                ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+                5 if run.started else 0,
+            ),
         }
         for run_id, number, run in rows
-    ]  # fmt: skip
+    ]
     path = Path(store.location).parent / "runs.json"
     path.write_text(json.dumps(values))
     columns = ", ".join(f"made.{name} as {name}" for name in values[0])
@@ -191,7 +268,9 @@ class Truth:
             if metric == "wall":
                 value, basis = (run.wall if run.ended is True else None), "exact"
             else:
-                value, basis = (run.listed, run.basis) if self.is_listed else (run.reported, "exact")
+                value, basis = (
+                    (run.listed, run.basis) if self.is_listed else (run.reported, "exact")
+                )
             if value is not None:
                 low = 0.0 if basis in ("upper_bound", "estimate") else value
                 high = math.inf if basis in ("lower_bound", "estimate") else value
@@ -205,30 +284,52 @@ class Truth:
             [[median(run[end] for run in side[task]) for end in range(3)] for side in (one, two)]
             for task in sorted(one.keys() & two.keys() - {""})
         ]
-        return [(group[0] / base[0], group[1] / base[2], group[2] / base[1] if base[1] else math.inf) for group, base in sides]
+        return [
+            (group[0] / base[0], group[1] / base[2], group[2] / base[1] if base[1] else math.inf)
+            for group, base in sides
+        ]
 
-    def unpaired(self, agent: str, metric: str) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
-        one, two = ([run for runs in self.values(side, metric).values() for run in runs] for side in (agent, self.baseline))
+    def unpaired(
+        self, agent: str, metric: str
+    ) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
+        one, two = (
+            [run for runs in self.values(side, metric).values() for run in runs]
+            for side in (agent, self.baseline)
+        )
         return one, two
 
     def doubts(self, agent: str, metric: str, *, is_paired: bool) -> tuple[float, float, float]:
-        """The ratio, and the shares of resamples whose ratio may be as high as 1, and as low as 1."""
+        """The ratio, and the shares of resamples that may be as high as 1, and as low as 1."""
         chance = random.Random(5)
 
         def middle(values: Sequence[float]) -> float:
             ordered = sorted(values)
             pair = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-            return math.sqrt(pair[0] * pair[1]) if is_paired and 0 not in pair else sum(pair) / 2 if 0 not in pair or not is_paired else 0.0
+            return (
+                math.sqrt(pair[0] * pair[1])
+                if is_paired and 0 not in pair
+                else sum(pair) / 2
+                if 0 not in pair or not is_paired
+                else 0.0
+            )
 
         above = below = 0
-        one, two = (self.ratios(agent, metric), [(1.0, 1.0, 1.0)]) if is_paired else self.unpaired(agent, metric)
+        one, two = (
+            (self.ratios(agent, metric), [(1.0, 1.0, 1.0)])
+            if is_paired
+            else self.unpaired(agent, metric)
+        )
         for _ in range(RESAMPLED):
             group, base = chance.choices(one, k=len(one)), chance.choices(two, k=len(two))
             low, high = (middle([run[end] for run in group]) for end in (1, 2))
             of_low, of_high = (middle([run[end] for run in base]) for end in (2, 1))
             above += (high / of_high if of_high else math.inf) >= 1
             below += low / of_low <= 1
-        return middle([run[0] for run in one]) / middle([run[0] for run in two]), above / RESAMPLED, below / RESAMPLED
+        return (
+            middle([run[0] for run in one]) / middle([run[0] for run in two]),
+            above / RESAMPLED,
+            below / RESAMPLED,
+        )
 
     def tasks(self, agent: str) -> set[str]:
         """Those that its started runs worked on."""
@@ -250,20 +351,28 @@ DONE = r"(?:at least )?\d+ of \d+"
 STATEMENTS = re.compile(
     "|".join(
         (
-            f" ?(?:On the same task |A run of |Whether )?(?P<group>{NAME})(?: or {A} (?P<open>costs less|is faster) is open)?:?",
+            (
+                f" ?(?:On the same task |A run of |Whether )?(?P<group>{NAME})(?: or {A} "
+                "(?P<open>costs less|is faster) is open)?:?"
+            ),
             rf" ?costs (?P<cost>[\d.,]+)× (?:what (?:one of )?{A} costs|as much)",
             rf" ?takes (?P<wall>[\d.,]+)× as long(?: as (?:one of )?{A})?",
             (
-                r"[Nn]o clear difference in (?P<unclear>cost|wall time)(?: (?:and|or) (?P<also>wall time))?"
+                r"[Nn]o clear difference in (?P<unclear>cost|wall time)(?: (?:and|or) "
+                r"(?P<also>wall time))?"
                 f"(?: between (?P<between>{NAME}) and {A} (?:on the same tasks|from run to run))?"
             ),
             (
-                r"its costs are [a-z ]+, so it is surely (?P<word>cheaper|dearer) on (?P<sure>\d+|none) of (?P<of>\d+) tasks?, "
+                r"its costs are [a-z ]+, so it is surely (?P<word>cheaper|dearer) on "
+                r"(?P<sure>\d+|none) of (?P<of>\d+) tasks?, "
                 "and for the rest nobody can say"
             ),
             "its costs are [a-z ]+, which do not tell",
             r"(?P<few>cost|wall time) rests on only (?P<only>\d+) (?:shared task|run)s?",
-            f"(?:Neither cost nor wall time is|No task has a cost or wall time) known for both (?P<with>{NAME}) and {A}",
+            (
+                "(?:Neither cost nor wall time is|No task has a cost or wall time) known for "
+                f"both (?P<with>{NAME}) and {A}"
+            ),
             f"(?:It )?completes (?P<done>{DONE}) tasks?; {A} (?P<base>{DONE})",
             " and |[;. ]+",
         )
@@ -274,7 +383,10 @@ STATEMENTS = re.compile(
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
 def test_no_sentence_is_stronger_than_the_runs(generated: Store, pair: str) -> None:
-    """Each statement of the generated comparisons is read back and checked against the runs; words that cannot be read fail."""
+    """Each statement of the generated comparisons is read back and checked against the runs.
+
+    Words that cannot be read fail.
+    """
     read = 0
     with read_transaction(generated) as transaction:
         for number in range(GENERATED):
@@ -283,12 +395,16 @@ def test_no_sentence_is_stronger_than_the_runs(generated: Store, pair: str) -> N
             if len(agents) < 2:
                 continue
             chosen = [choose({"agent": [agent]}) for agent in agents]
-            found = queries.compare(transaction, [one.with_values("experiment", [str(number)]) for one in chosen], pair)
+            found = queries.compare(
+                transaction, [one.with_values("experiment", [str(number)]) for one in chosen], pair
+            )
             said = sentences.compare(found, names(found.groups, chosen))
             truth = Truth(runs, agents[0], found.basis is LIST)
             first = re.findall(NAME, said.heading)[0]
             for text in (said.heading, said.second):
-                read += check_text(text.replace("**", ""), first, truth, {AGENTS[key]: key for key in agents}, pair)
+                read += check_text(
+                    text.replace("**", ""), first, truth, {AGENTS[key]: key for key in agents}, pair
+                )
     assert read > 2 * GENERATED
 
 
@@ -308,12 +424,25 @@ def check_text(text: str, first: str, truth: Truth, keys: dict[str, str], pair: 
                 assert min(above, below) < 0.06, (text, ratio, above, below)
                 assert (above < below) == (ratio < 1), (text, ratio)
                 written = float(part[metric].replace(",", ""))
-                assert written == pytest.approx(ratio, abs=0.051 if ratio >= 1.99 else 0.0051, rel=1e-9), (text, ratio)
-                n = [len(truth.ratios(agent, metric))] if is_paired else list(map(len, truth.unpaired(agent, metric)))
+                assert written == pytest.approx(
+                    ratio, abs=0.051 if ratio >= 1.99 else 0.0051, rel=1e-9
+                ), (text, ratio)
+                n = (
+                    [len(truth.ratios(agent, metric))]
+                    if is_paired
+                    else list(map(len, truth.unpaired(agent, metric)))
+                )
                 assert min(n) >= FEWEST
         for noun in filter(None, (part["unclear"], part["also"])):
-            ratio, above, below = truth.doubts(agent, "cost" if noun == "cost" else "wall", is_paired=is_paired)
-            assert min(above, below) > 0.005 or f"{ratio:.2f}" == "1.00", (text, ratio, above, below)
+            ratio, above, below = truth.doubts(
+                agent, "cost" if noun == "cost" else "wall", is_paired=is_paired
+            )
+            assert min(above, below) > 0.005 or f"{ratio:.2f}" == "1.00", (
+                text,
+                ratio,
+                above,
+                below,
+            )
         if part["sure"]:
             spans = truth.ratios(agent, "cost")
             sure = sum(high < 1 if part["word"] == "cheaper" else low > 1 for _, low, high in spans)
@@ -321,10 +450,17 @@ def check_text(text: str, first: str, truth: Truth, keys: dict[str, str], pair: 
             assert 2 * sum(low < high for _, low, high in spans) >= len(spans)
         if part["few"]:
             metric = "cost" if part["few"] == "cost" else "wall"
-            n = [len(truth.ratios(agent, metric))] if is_paired else list(map(len, truth.unpaired(agent, metric)))
+            n = (
+                [len(truth.ratios(agent, metric))]
+                if is_paired
+                else list(map(len, truth.unpaired(agent, metric)))
+            )
             assert int(part["only"]) == min(n) < FEWEST
         if part["with"]:
-            assert not any(truth.ratios(agent, metric) if is_paired else all(truth.unpaired(agent, metric)) for metric in ("cost", "wall"))
+            assert not any(
+                truth.ratios(agent, metric) if is_paired else all(truth.unpaired(agent, metric))
+                for metric in ("cost", "wall")
+            )
         for who, what in ((agent, part["done"]), (truth.baseline, part["base"])):
             if what:
                 open_, done, of = truth.completed(who)
@@ -343,19 +479,42 @@ def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = No
         (
             totals(5, "2.00", 5, verified=1),
             totals(5, "2.36", 5, verified=2),
-            "5 runs cost $2.36, +18.0% vs. $2.00 of 5 runs in the baseline; 2 verified speedups, 1 in the baseline.",
+            (
+                "5 runs cost $2.36, +18.0% vs. $2.00 of 5 runs in the baseline; 2 verified "
+                "speedups, 1 in the baseline."
+            ),
         ),
         (  # a percentage of fewer than five costs would be chance
             totals(1, "2.00", 1),
             totals(4, "1.00", 3, verified=0),
-            "4 runs cost $1.00 (known for 3 of 4) vs. $2.00 of 1 run in the baseline; 0 verified speedups, unknown in the baseline.",
+            (
+                "4 runs cost $1.00 (known for 3 of 4) vs. $2.00 of 1 run in the baseline; 0 "
+                "verified speedups, unknown in the baseline."
+            ),
         ),
-        (totals(0, None, 0), totals(4, "1.00"), "4 runs cost $1.00 vs. – of 0 runs in the baseline."),
-        (totals(2, "0", 2), totals(4, "1.00"), "4 runs cost $1.00 vs. $0.0000 of 2 runs in the baseline."),
+        (
+            totals(0, None, 0),
+            totals(4, "1.00"),
+            "4 runs cost $1.00 vs. – of 0 runs in the baseline.",
+        ),
+        (
+            totals(2, "0", 2),
+            totals(4, "1.00"),
+            "4 runs cost $1.00 vs. $0.0000 of 2 runs in the baseline.",
+        ),
     ],
 )
-def test_totals_are_said_with_what_is_known_of_them(baseline: CohortTotals, candidate: CohortTotals, sentence: str) -> None:
-    assert totals_words(TwoTotals(baseline, candidate, BEST, min(baseline.known, candidate.known) >= FEWEST_VALUES)) == sentence
+def test_totals_are_said_with_what_is_known_of_them(
+    baseline: CohortTotals, candidate: CohortTotals, sentence: str
+) -> None:
+    assert (
+        totals_words(
+            TwoTotals(
+                baseline, candidate, BEST, min(baseline.known, candidate.known) >= FEWEST_VALUES
+            )
+        )
+        == sentence
+    )
 
 
 @pytest.mark.slow
@@ -365,14 +524,42 @@ def test_a_baseline_may_be_another_store(tachograph: Run, filled: Path, tmp_path
     tachograph("ingest", "more.json", "--db", "next.duckdb", "--label", "branch=next")
     tachograph("ingest", "more.json", "--db", "both.duckdb", "--label", "branch=next")
     tachograph("ingest", str(SAMPLES), "--db", "both.duckdb", "--label", "branch=main")
-    apart = json.loads(tachograph("compare", "--base", FILE, "--db", "next.duckdb", "--format", "json").stdout)
-    together = json.loads(tachograph("compare", "label=branch=main", "label=branch=next", "--db", "both.duckdb", "--format", "json").stdout)
-    assert [{**row, "group": "", "filters": ""} for row in apart] == [{**row, "group": "", "filters": ""} for row in together] != []
-    said = tachograph("compare", "--base", "both.duckdb", "label=branch=main", "", "--db", "next.duckdb", "--brief")
+    apart = json.loads(
+        tachograph("compare", "--base", FILE, "--db", "next.duckdb", "--format", "json").stdout
+    )
+    together = json.loads(
+        tachograph(
+            "compare",
+            "label=branch=main",
+            "label=branch=next",
+            "--db",
+            "both.duckdb",
+            "--format",
+            "json",
+        ).stdout
+    )
+    assert (
+        [{**row, "group": "", "filters": ""} for row in apart]
+        == [{**row, "group": "", "filters": ""} for row in together]
+        != []
+    )
+    said = tachograph(
+        "compare",
+        "--base",
+        "both.duckdb",
+        "label=branch=main",
+        "",
+        "--db",
+        "next.duckdb",
+        "--brief",
+    )
     assert said.stdout == "1 run cost $0.2500 vs. $2.83 of 3 runs in the baseline.\n"
     assert (
         "1 run of All runs is in All runs (both.duckdb), too."
         in tachograph("compare", "--base", "both.duckdb", "--db", "next.duckdb").stderr
     )
-    assert [tachograph("compare", *words).returncode for words in (("label=branch=main",), ("--base", "nowhere.duckdb"))] == [2, 4]
+    assert [
+        tachograph("compare", *words).returncode
+        for words in (("label=branch=main",), ("--base", "nowhere.duckdb"))
+    ] == [2, 4]
     assert CLI_PAIRS == PAIRS

@@ -75,7 +75,9 @@ def test_utf_16_is_text() -> None:
     assert documents(json.dumps(ONE).encode("utf-16")) == [ONE]
 
 
-@pytest.mark.parametrize("text", ["a\0b\n{}\n", "{}\n\0\n", "\0{}\n", "\0\n{}\0\n\0", "Café \0\0\0\n> {}\n"])
+@pytest.mark.parametrize(
+    "text", ["a\0b\n{}\n", "{}\n\0\n", "\0{}\n", "\0\n{}\0\n\0", "Café \0\0\0\n> {}\n"]
+)
 def test_the_odd_nul_makes_no_binary_of_a_log(text: str) -> None:
     assert documents(text.replace("{}", json.dumps(ONE))) == [ONE]
 
@@ -87,17 +89,26 @@ def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str, hole: int) -> N
     assert documents(text.replace("{}", json.dumps(ONE)).replace("H", "\0" * hole)) == [ONE]
 
 
-@pytest.mark.parametrize("data", [b"\0" * 20_000, b"SQLite format 3\0" + b"\0" * 4000 + b"create table runs (cost);" * 9])
+@pytest.mark.parametrize(
+    "data", [b"\0" * 20_000, b"SQLite format 3\0" + b"\0" * 4000 + b"create table runs (cost);" * 9]
+)
 def test_nothing_but_nuls_and_a_database_are_binary(data: bytes) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.BINARY, [])
 
 
 def test_a_nul_in_a_record_is_read() -> None:
-    assert [value["result"] for value in documents(record_text().replace("Done.", "a\0b"))] == ["a\0b"]
+    assert [value["result"] for value in documents(record_text().replace("Done.", "a\0b"))] == [
+        "a\0b"
+    ]
 
 
 @pytest.mark.parametrize(
-    "data", [json.dumps([ONE, TWO], indent=1), f"{json.dumps(ONE)}\n{json.dumps(TWO)}", json.dumps(ONE) + json.dumps(TWO)]
+    "data",
+    [
+        json.dumps([ONE, TWO], indent=1),
+        f"{json.dumps(ONE)}\n{json.dumps(TWO)}",
+        json.dumps(ONE) + json.dumps(TWO),
+    ],
 )
 def test_several_records_keep_their_order(data: str) -> None:
     assert documents(data) == [ONE, TWO]
@@ -105,7 +116,10 @@ def test_several_records_keep_their_order(data: str) -> None:
 
 def test_documents_know_where_they_stand() -> None:
     parts = parts_of("noise\n" + record_text() + "\n" + record_text())
-    assert [(part.ordinal, part.position.partition(",")[0]) for part in parts] == [(0, "line 2"), (1, "line 3")]
+    assert [(part.ordinal, part.position.partition(",")[0]) for part in parts] == [
+        (0, "line 2"),
+        (1, "line 3"),
+    ]
 
 
 def test_a_document_keeps_the_text_as_it_was() -> None:
@@ -142,14 +156,22 @@ def test_what_looks_like_a_run_is_told_with_its_reason(data: bytes, reason: Reje
         ("x", b"\0", FileKind.BINARY),
         ("run.json", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, FileKind.PICTURE),
         ("a.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF" * 9, FileKind.PICTURE),
-        ("a", b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", FileKind.PICTURE),
+        (
+            "a",
+            b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>",
+            FileKind.PICTURE,
+        ),
         ("x", b"hello", FileKind.TEXT),
         ("x", b" " * 9000 + b"hello", FileKind.TEXT),
         ("notes.md", b'# Notes\n\nAn object: {"a": 1}\n', FileKind.TEXT),
         ("a.py", b'x = {"type": kind}\n', FileKind.SOURCE),
         ("run", b"#!/bin/sh\necho hello\n", FileKind.SOURCE),
         ("settings.toml", b"[a]\nb = 1\n", FileKind.SOURCE),
-        ("a.txt", b'diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{"a": 1}\n', FileKind.PATCH),
+        (
+            "a.txt",
+            b'diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{"a": 1}\n',
+            FileKind.PATCH,
+        ),
         ("a.txt", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n", FileKind.CSV),
         ("a.csv", b"a\n1\n", FileKind.CSV),
         ("x", b"[]", FileKind.JSON),
@@ -166,14 +188,19 @@ def test_a_file_that_is_no_log_has_a_kind(name: str, data: bytes, expected: File
     assert contents.file_kind is expected
 
 
-@pytest.mark.parametrize("data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]"])
+@pytest.mark.parametrize(
+    "data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]"]
+)
 def test_json_without_an_object_is_json(data: str) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.JSON, [])
 
 
 @pytest.mark.slow
 @examples(100)
-@given(st.binary(max_size=400) | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode()))
+@given(
+    st.binary(max_size=400)
+    | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode())
+)
 def test_any_bytes_are_accounted_for(data: bytes) -> None:
     """No input raises, and what holds no document has a kind."""
     contents = read(Source("x", data))
@@ -193,7 +220,11 @@ def test_folders_are_walked_in_order_hidden_ones_too(tmp_path: Path) -> None:
     for name in ("b/2.json", "a.json", ".hidden/1.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
-    found = [str(one.path.relative_to(tmp_path)) for one in read_paths([tmp_path]) if isinstance(one, Source) and one.path]
+    found = [
+        str(one.path.relative_to(tmp_path))
+        for one in read_paths([tmp_path])
+        if isinstance(one, Source) and one.path
+    ]
     assert found == [".hidden/1.json", "a.json", "b/2.json"]
 
 
@@ -201,7 +232,9 @@ def test_looping_and_dangling_links_are_survived(tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text("{}")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "dangling").symlink_to(tmp_path / "gone")
-    assert [one.path for one in read_paths([tmp_path]) if isinstance(one, Source)] == [tmp_path / "log.json"]
+    assert [one.path for one in read_paths([tmp_path]) if isinstance(one, Source)] == [
+        tmp_path / "log.json"
+    ]
 
 
 def test_a_missing_path_is_told_and_the_others_go_on(tmp_path: Path) -> None:
@@ -233,7 +266,10 @@ def test_compressed_files_are_read_by_their_content(compression: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("compression", ["gz", "zst", "bz2", "xz"])
 def test_a_compressed_file_that_ends_early_gives_what_it_held_and_says_so(compression: str) -> None:
-    lines = b"\n".join(record_text(uuid=str(number), result=str(hash(str(number))) * 40).encode() for number in range(2000))
+    lines = b"\n".join(
+        record_text(uuid=str(number), result=str(hash(str(number))) * 40).encode()
+        for number in range(2000)
+    )
     data = COMPRESSIONS[compression](lines)
     parts = parts_of(data[: len(data) * 9 // 10])
     assert isinstance(parts[-1], Unreadable)
@@ -242,10 +278,14 @@ def test_a_compressed_file_that_ends_early_gives_what_it_held_and_says_so(compre
     assert compression == "bz2" or len(parts) > 10
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+)
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 def test_every_encoding_and_line_break_is_read(encoding: str, line_break: str) -> None:
-    text = line_break.join(json.dumps(record(uuid=uuid, result="→ é 🎉"), ensure_ascii=False) for uuid in "ab")
+    text = line_break.join(
+        json.dumps(record(uuid=uuid, result="→ é 🎉"), ensure_ascii=False) for uuid in "ab"
+    )
     assert [value["uuid"] for value in documents(text.encode(encoding))] == ["a", "b"]
 
 
@@ -274,7 +314,9 @@ QUOTED: list[dict[str, object]] = [
 
 def test_records_quoted_in_an_event_are_no_documents() -> None:
     assert documents("\n".join(map(json.dumps, QUOTED))) == QUOTED
-    assert documents("log: " + "\n".join(map(json.dumps, QUOTED))) == [value for value in QUOTED if "type" in value]
+    assert documents("log: " + "\n".join(map(json.dumps, QUOTED))) == [
+        value for value in QUOTED if "type" in value
+    ]
 
 
 @pytest.mark.parametrize(
@@ -288,7 +330,13 @@ def test_records_quoted_in_an_event_are_no_documents() -> None:
         {"role": "runner", "output": json.dumps(ONE)},
         {"role": "assistant", "content": "done", "run": ONE},
         [{"name": "x", "output": json.dumps(ONE)}],
-        {"data": {"result": [{"stream": {"app": "x"}, "values": [["1772359872123456789", json.dumps(ONE)]]}]}},
+        {
+            "data": {
+                "result": [
+                    {"stream": {"app": "x"}, "values": [["1772359872123456789", json.dumps(ONE)]]}
+                ]
+            }
+        },
     ],
 )
 def test_a_record_in_a_wrapper_is_found(wrapper: object) -> None:
@@ -304,7 +352,12 @@ def test_a_wrapped_record_keeps_its_figures_to_the_last_digit() -> None:
 
 @pytest.mark.parametrize("depth", range(940, 1000, 3))
 def test_a_wrapped_record_at_the_limit_of_nesting_is_told_or_read(depth: int) -> None:
-    data = '{"w":{"type":"result","duration_ms":1,"num_turns":2,"x":' + "[" * depth + "]" * depth + "}}"
+    data = (
+        '{"w":{"type":"result","duration_ms":1,"num_turns":2,"x":'
+        + "[" * depth
+        + "]" * depth
+        + "}}"
+    )
     [part] = parts_of(data)
     assert isinstance(part, Unreadable) or part.value["num_turns"] == 2
 
@@ -312,7 +365,14 @@ def test_a_wrapped_record_at_the_limit_of_nesting_is_told_or_read(depth: int) ->
 def test_a_wrapped_record_with_figures_out_of_range_is_no_crash() -> None:
     body = json.dumps({"inner": record_text().replace("60000", "1e999")})
     assert [value["duration_ms"] for value in documents(body)] == [float("inf")]
-    assert len(documents(json.dumps({"body": '{"x": ' + record_text().replace("60000", "1e999") + "}"}))) == 1
+    assert (
+        len(
+            documents(
+                json.dumps({"body": '{"x": ' + record_text().replace("60000", "1e999") + "}"})
+            )
+        )
+        == 1
+    )
 
 
 def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
@@ -320,7 +380,9 @@ def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
     assert documents(json.dumps({"messages": [event, ONE], "other": [event]})) == [event, ONE]
 
 
-def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_big_file_of_records_is_read_in_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ingest.sources.files.BIG_BYTES", 1000)
     monkeypatch.setattr("ingest.sources.files.PORTION_BYTES", 7000)
     (tmp_path / "log").write_bytes(LINES)
@@ -328,13 +390,20 @@ def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: 
     parts = portions(source)
     assert len(parts) > 5
     assert sum(part.length for part in parts) == source.size
-    texts = [document.text for part in parts for document in read(source, part) if isinstance(document, Document)]
+    texts = [
+        document.text
+        for part in parts
+        for document in read(source, part)
+        if isinstance(document, Document)
+    ]
     assert "\n".join(texts).encode() == LINES
     [first, *_] = read(source, parts[1])
     assert first.position == f"byte {parts[1].offset}"
 
 
-def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ingest.sources.files.BIG_BYTES", 1000)
     monkeypatch.setattr("ingest.sources.files.PORTION_BYTES", 7000)
     event = json.dumps({"type": "assistant", "message": {}}).encode()

@@ -66,35 +66,80 @@ JOURNAL = {
     "commits": {"pre": "a" * 40, "human": "b" * 40},
     "agent_branch": "agent/vllm_core/bbbbbbbb",
     "status": "success",
-    "run_metadata": {"repo": "vllm", "agent": "claude_code", "model": "opus", "run_timestamp": "2026-01-27_15-00-00", "run_path": "…"},
-    "metrics": {"time_to_first_edit_s": 61.5, "commit_count": 1, "patch_size_loc": 6, "changed_files_count": 3, "violations_count": 0},
-    "claude_code": {"cli": "claude", "time_budget_minutes": 120, "returncode": 0, "duration_s": 20.0},
+    "run_metadata": {
+        "repo": "vllm",
+        "agent": "claude_code",
+        "model": "opus",
+        "run_timestamp": "2026-01-27_15-00-00",
+        "run_path": "…",
+    },
+    "metrics": {
+        "time_to_first_edit_s": 61.5,
+        "commit_count": 1,
+        "patch_size_loc": 6,
+        "changed_files_count": 3,
+        "violations_count": 0,
+    },
+    "claude_code": {
+        "cli": "claude",
+        "time_budget_minutes": 120,
+        "returncode": 0,
+        "duration_s": 20.0,
+    },
     "timestamps": {"written": WRITTEN},
 }
 SUMMARY = {
     "schema_version": "1.0",
-    "meta": {"repo": "vllm", "agent": "trae", "model": "gpt-5", "model_full": "gpt-5-2025-08-07", "timestamp": "2026-01-27_15-16-21"}
+    "meta": {
+        "repo": "vllm",
+        "agent": "trae",
+        "model": "gpt-5",
+        "model_full": "gpt-5-2025-08-07",
+        "timestamp": "2026-01-27_15-16-21",
+    }
     | {"task_id": "vllm_core", "item_id": "vllm_core-0007"},
     "commits": {"human": "b" * 40, "pre": "a" * 40},
-    "agent": {"status": "error", "patch_stats": {"lines_added": 4, "lines_removed": 2, "files_changed": 1}, "time_to_first_edit_s": 1.25},
+    "agent": {
+        "status": "error",
+        "patch_stats": {"lines_added": 4, "lines_removed": 2, "files_changed": 1},
+        "time_to_first_edit_s": 1.25,
+    },
 }
-PREDICTION = {"instance_id": "vllm-project__vllm-abc1234", "model_patch": PATCH, "model_name_or_path": "openhands"}
+PREDICTION = {
+    "instance_id": "vllm-project__vllm-abc1234",
+    "model_patch": PATCH,
+    "model_name_or_path": "openhands",
+}
 
 
 def item(folder: Path, **files: Any) -> Path:
     """A folder of an item: `journal={…}` becomes journal.json; text stays as it is."""
-    suffixes = {"journal": ".json", "run_summary": ".json", "prediction": ".jsonl", "model_patch": ".diff"}
+    suffixes = {
+        "journal": ".json",
+        "run_summary": ".json",
+        "prediction": ".jsonl",
+        "model_patch": ".diff",
+    }
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        text = content if isinstance(content, str) else json.dumps(content, indent=None if name == "prediction" else 2)
+        text = (
+            content
+            if isinstance(content, str)
+            else json.dumps(content, indent=None if name == "prediction" else 2)
+        )
         (folder / (name + suffixes[name])).write_text(text, encoding="utf-8")
     return folder
 
 
 def test_a_template_reads_the_end_of_a_path() -> None:
-    path = "/data/runs/vllm/claude_code/opus/2026-01-27_15-16-21/vllm_core-0007/claude_code_stdout.txt"
+    path = (
+        "/data/runs/vllm/claude_code/opus/2026-01-27_15-16-21/vllm_core-0007/claude_code_stdout.txt"
+    )
     assert PathTemplate.parse(TEMPLATE).match(path) == PathFacts(
-        repo="vllm", task="vllm_core-0007", labels={"agent": "claude_code", "model": "opus"}, started_at=STARTED
+        repo="vllm",
+        task="vllm_core-0007",
+        labels={"agent": "claude_code", "model": "opus"},
+        started_at=STARTED,
     )
 
 
@@ -111,7 +156,11 @@ def test_a_template_reads_the_end_of_a_path() -> None:
         ("/a/{task}/**", "/a/b/c/d", PathFacts(task="b")),
         ("/{repo}/x", "/a/b/x", None),
         ("./logs/{task}", "logs/t", PathFacts(task="t")),
-        ("{task}_{timestamp}.log", "US_001_20260127T151621Z.log", PathFacts(task="US_001", started_at=STARTED)),
+        (
+            "{task}_{timestamp}.log",
+            "US_001_20260127T151621Z.log",
+            PathFacts(task="US_001", started_at=STARTED),
+        ),
         ("{host}-{task}.json", "h1-US-001.json", PathFacts(task="US-001", labels={"host": "h1"})),
         ("{timestamp}/{task}", "run-7/t", PathFacts(task="t", labels={"timestamp": "run-7"})),
         ("{repo}/{task}.log", "C:\\logs\\vllm\\t.log", PathFacts(repo="vllm", task="t")),
@@ -120,7 +169,11 @@ def test_a_template_reads_the_end_of_a_path() -> None:
         ("{task}/x", "a\nb/x", PathFacts(task="a\nb")),
         ("run-*-{task}.*", "run-1-2-sort.a.log", PathFacts(task="sort")),
         ("{repo}{task}.log", "vllm.log", PathFacts(repo="v", task="llm")),
-        ("{repo}-{task}_{timestamp}.log", "a-b-c_d_20260127T151621Z.log", PathFacts(repo="a", task="b-c_d", started_at=STARTED)),
+        (
+            "{repo}-{task}_{timestamp}.log",
+            "a-b-c_d_20260127T151621Z.log",
+            PathFacts(repo="a", task="b-c_d", started_at=STARTED),
+        ),
         ("{repo}/**/x/{task}", "a/b//x/t", None),
         ("{repo}/**/x/{task}", "/a/b/x/t", PathFacts(repo="b", task="t")),
     ],
@@ -155,26 +208,69 @@ def test_bad_templates_are_refused_with_a_reason(template: str, complaint: str) 
 
 
 @pytest.mark.parametrize(
-    "template", ["{a}{b}{c}{d}{e}{f}.json", "{a}-{b}-{c}-{d}-{e}_{f}.json", "*-{a}-{b}-{c}.json", "{a}/**/{b}/x", "{a}_{b}_{timestamp}.q"]
+    "template",
+    [
+        "{a}{b}{c}{d}{e}{f}.json",
+        "{a}-{b}-{c}-{d}-{e}_{f}.json",
+        "*-{a}-{b}-{c}.json",
+        "{a}/**/{b}/x",
+        "{a}_{b}_{timestamp}.q",
+    ],
 )
-@pytest.mark.parametrize("path", ["a" * 200, "a-" * 120, "-a" * 100_000, "a/" * 100_000, "20260127_" * 28, "/".join(["a-" * 100] * 500)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a" * 200,
+        "a-" * 120,
+        "-a" * 100_000,
+        "a/" * 100_000,
+        "20260127_" * 28,
+        "/".join(["a-" * 100] * 500),
+    ],
+)
 def test_a_path_that_does_not_fit_is_told_at_once(template: str, path: str) -> None:
-    """And not after all ways to share out its characters among the names were tried, which could take years."""
+    """A path that does not fit is refused without trying all ways to split it.
+
+    Trying to share out its characters among the names in all ways could take years.
+    """
     assert PathTemplate.parse(template).match(path) is None
 
 
 @pytest.mark.slow
 @given(
-    st.fixed_dictionaries({name: st.from_regex(r"[^/\ud800-\udfff]{1,12}", fullmatch=True) for name in ("repo", "agent", "model", "task")})
+    st.fixed_dictionaries(
+        {
+            name: st.from_regex(r"[^/\ud800-\udfff]{1,12}", fullmatch=True)
+            for name in ("repo", "agent", "model", "task")
+        }
+    )
 )
 def test_a_printed_template_gives_its_parts_back(parts: dict[str, str]) -> None:
-    path = "/".join(["x", "runs", parts["repo"], parts["agent"], parts["model"], "20260127T151621Z", parts["task"], "out.json"])
+    path = "/".join(
+        [
+            "x",
+            "runs",
+            parts["repo"],
+            parts["agent"],
+            parts["model"],
+            "20260127T151621Z",
+            parts["task"],
+            "out.json",
+        ]
+    )
     assert PathTemplate.parse(TEMPLATE).match(path) == PathFacts(
-        parts["repo"], parts["task"], None, {"agent": parts["agent"], "model": parts["model"]}, STARTED
+        parts["repo"],
+        parts["task"],
+        None,
+        {"agent": parts["agent"], "model": parts["model"]},
+        STARTED,
     )
 
 
-@given(st.text(st.sampled_from("{}*/.ab_"), max_size=20), st.text(st.sampled_from("/ab._-1"), max_size=30))
+@given(
+    st.text(st.sampled_from("{}*/.ab_"), max_size=20),
+    st.text(st.sampled_from("/ab._-1"), max_size=30),
+)
 def test_a_template_is_refused_or_works(template: str, path: str) -> None:
     try:
         parsed = PathTemplate.parse(template)
@@ -231,7 +327,9 @@ def test_times_are_read_leniently_where_a_template_asks(text: str, time: datetim
         ("2026-02-30_15-16-21.log", None),
     ],
 )
-def test_a_name_tells_its_time_only_where_it_is_beyond_doubt(name: str, time: datetime | None) -> None:
+def test_a_name_tells_its_time_only_where_it_is_beyond_doubt(
+    name: str, time: datetime | None
+) -> None:
     assert time_of_path(name) == time
 
 
@@ -243,7 +341,16 @@ def test_a_patch_is_counted_hunk_by_hunk() -> None:
 
 
 def test_a_plain_diff_is_counted_too() -> None:
-    lines = ["--- a.py\t2026-01-27 15:16:21", "+++ a.py\t2026-01-27 15:16:22", "@@ -1 +1,2 @@", "-x", "+y", "+z", "@@ -9,9 +9,9 @@", "+cut"]
+    lines = [
+        "--- a.py\t2026-01-27 15:16:21",
+        "+++ a.py\t2026-01-27 15:16:22",
+        "@@ -1 +1,2 @@",
+        "-x",
+        "+y",
+        "+z",
+        "@@ -9,9 +9,9 @@",
+        "+cut",
+    ]
     assert read_patch(lines).changes == (("a.py", 3, 1),)
 
 
@@ -265,7 +372,21 @@ def test_a_long_patch_is_kept_up_to_a_line_end(content: bytes, kept: str) -> Non
 
 @given(
     st.lists(
-        st.sampled_from(["diff --git a/x b/x", "--- a/x", "+++ b/y", "@@ -1,2 +1,3 @@", "+a", "-b", " c", "", "\\", "@@ -1 +1 @@", "?"])
+        st.sampled_from(
+            [
+                "diff --git a/x b/x",
+                "--- a/x",
+                "+++ b/y",
+                "@@ -1,2 +1,3 @@",
+                "+a",
+                "-b",
+                " c",
+                "",
+                "\\",
+                "@@ -1 +1 @@",
+                "?",
+            ]
+        )
     )
 )
 def test_no_patch_raises(lines: list[str]) -> None:
@@ -274,7 +395,9 @@ def test_no_patch_raises(lines: list[str]) -> None:
 
 
 def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
-    facts = sidecar_facts(item(tmp_path / "vllm_core-0003", journal=JOURNAL, model_patch=PATCH, prediction=PREDICTION))
+    facts = sidecar_facts(
+        item(tmp_path / "vllm_core-0003", journal=JOURNAL, model_patch=PATCH, prediction=PREDICTION)
+    )
     assert facts == sidecars.SidecarFacts(
         found=True,
         task="vllm_core-0003",
@@ -299,14 +422,24 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
 
 def test_a_summary_alone_says_most_of_it(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, run_summary=SUMMARY))
-    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.model) == ("vllm_core-0007", "error", 1250, None)
+    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.model) == (
+        "vllm_core-0007",
+        "error",
+        1250,
+        None,
+    )
     assert (facts.patch_files, facts.patch_insertions, facts.patch_deletions) == (1, 4, 2)
     assert (facts.started_at, facts.ended_at) == (STARTED, None)
 
 
 def test_a_prediction_alone_names_repository_and_base(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, prediction=PREDICTION))
-    assert (facts.repo, facts.base_commit, facts.patch_files, facts.model) == ("vllm", "abc1234", 3, None)
+    assert (facts.repo, facts.base_commit, facts.patch_files, facts.model) == (
+        "vllm",
+        "abc1234",
+        3,
+        None,
+    )
 
 
 def test_a_task_in_a_folder_of_another_name_is_its_task_id(tmp_path: Path) -> None:
@@ -315,12 +448,27 @@ def test_a_task_in_a_folder_of_another_name_is_its_task_id(tmp_path: Path) -> No
 
 def test_an_empty_patch_changed_nothing(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, model_patch=""))
-    assert (facts.found, facts.patch_files, facts.patch_insertions, facts.file_changes) == (True, 0, 0, ())
+    assert (facts.found, facts.patch_files, facts.patch_insertions, facts.file_changes) == (
+        True,
+        0,
+        0,
+        (),
+    )
 
 
 @pytest.mark.parametrize(
     "journal",
-    ["", "{", "[]", "null", "\ufeff", "[" * 100_000, '{"task_id": 1}', JOURNAL | {"status": 7}, JOURNAL | {"type": "result"}],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "\ufeff",
+        "[" * 100_000,
+        '{"task_id": 1}',
+        JOURNAL | {"status": 7},
+        JOURNAL | {"type": "result"},
+    ],
     ids=["empty", "cut", "array", "null", "mark", "deep", "few", "odd", "record"],
 )
 def test_what_is_no_journal_says_nothing(tmp_path: Path, journal: Any) -> None:
@@ -333,17 +481,32 @@ def test_what_is_no_journal_says_nothing(tmp_path: Path, journal: Any) -> None:
 def test_a_damaged_field_costs_only_itself(tmp_path: Path, bad: Any) -> None:
     journal = JOURNAL | dict.fromkeys(("run_metadata", "metrics", "claude_code", "timestamps"), bad)
     facts = sidecar_facts(item(tmp_path, journal=journal))
-    assert (facts.task_status, facts.base_commit, facts.repo, facts.first_edit_ms, facts.ended_at) == (
-        "success", "a" * 40, "vllm", None, None,
-    )  # fmt: skip
+    assert (
+        facts.task_status,
+        facts.base_commit,
+        facts.repo,
+        facts.first_edit_ms,
+        facts.ended_at,
+    ) == (
+        "success",
+        "a" * 40,
+        "vllm",
+        None,
+        None,
+    )
 
 
 def test_sidecars_are_read_anew_when_they_change(tmp_path: Path) -> None:
     assert sidecar_facts(item(tmp_path, journal=JOURNAL)).task_status == "success"
-    assert sidecar_facts(item(tmp_path, journal=JOURNAL | {"status": "error!"})).task_status == "error!"
+    assert (
+        sidecar_facts(item(tmp_path, journal=JOURNAL | {"status": "error!"})).task_status
+        == "error!"
+    )
 
 
-def test_what_is_too_large_or_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_or_no_file_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pipe would never end."""
     os.mkfifo(tmp_path / "journal.json")
     (tmp_path / "run_summary.json").mkdir()
@@ -355,8 +518,12 @@ def test_what_is_too_large_or_no_file_is_not_opened(tmp_path: Path, monkeypatch:
 
 
 def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
-    folder = item(tmp_path, journal=JOURNAL, run_summary=SUMMARY, prediction=PREDICTION, model_patch=PATCH)
-    (folder / "diff_targets.json").write_text('{"changed": [], "allowed": [], "disallowed": [], "ok": true}')
+    folder = item(
+        tmp_path, journal=JOURNAL, run_summary=SUMMARY, prediction=PREDICTION, model_patch=PATCH
+    )
+    (folder / "diff_targets.json").write_text(
+        '{"changed": [], "allowed": [], "disallowed": [], "ok": true}'
+    )
     (folder / "prompt.json").write_text('{"task": "t", "target_files": [], "commits": {}}')
     assert all(is_sidecar(path) for path in folder.iterdir())
     (folder / "record.json").write_text(json.dumps(JOURNAL))
@@ -365,37 +532,63 @@ def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
     assert not is_sidecar(folder / "model_patch.diff")
 
 
-def context_of(tmp_path: Path | None = None, name: str = "out.json", stream: RunFacts = NO_FACTS, template: str = "") -> Context:
+def context_of(
+    tmp_path: Path | None = None,
+    name: str = "out.json",
+    stream: RunFacts = NO_FACTS,
+    template: str = "",
+) -> Context:
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1) if path else None
-    return gather("0" * 64, str(path or name), path, modified, PathReading(parsed), Sidecars()).for_run(stream, 20_000)
+    return gather(
+        "0" * 64, str(path or name), path, modified, PathReading(parsed), Sidecars()
+    ).for_run(stream, 20_000)
 
 
 def test_the_path_wins_over_sidecars(tmp_path: Path) -> None:
     folder = item(tmp_path / "runs" / "sglang" / "t1", journal=JOURNAL)
     template = "runs/{repo}/{task}/*"
     assert (context_of(folder).repo, context_of(folder).task) == ("vllm", "vllm_core")
-    assert (context_of(folder, template=template).repo, context_of(folder, template=template).task) == ("sglang", "t1")
+    assert (
+        context_of(folder, template=template).repo,
+        context_of(folder, template=template).task,
+    ) == ("sglang", "t1")
 
 
-def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(store: Store, tmp_path: Path) -> None:
-    """Names of a template are labels, too; of a label that is given twice, the first by alphabet counts."""
+def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(
+    store: Store, tmp_path: Path
+) -> None:
+    """Names of a template are labels, too.
+
+    Of a label that is given twice, the first by alphabet counts.
+    """
     template, record = PathTemplate.parse("{host}/{task}/{model}/*"), record_text().encode()
     whole = Store(tmp_path / "whole.duckdb")
-    ingest([Source("h1/t1/m1/out.json", record)], whole, Options((("host", "mine"), ("task", "own")), template))
+    ingest(
+        [Source("h1/t1/m1/out.json", record)],
+        whole,
+        Options((("host", "mine"), ("task", "own")), template),
+    )
     ingest([Source("h1/t1/m1/out.json", record)], store, Options(template=template))
     for host in ("yours", "mine"):
         ingest([Source("other.json", record)], store, Options((("host", host), ("task", "own"))))
     for one in (whole, store):
         [run] = runs_in_store(one)
-        assert (dict(run["labels"]), run["task"]) == ({"host": "mine", "model": "m1", "task": "own"}, "own")
+        assert (dict(run["labels"]), run["task"]) == (
+            {"host": "mine", "model": "m1", "task": "own"},
+            "own",
+        )
 
 
 def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
     stream = RunFacts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
     context = context_of(item(tmp_path, journal=JOURNAL), stream=stream)
-    assert (context.requested_model, context.tool_calls, context.in_stream) == ("haiku", (("Bash", 1, 0),), True)
+    assert (context.requested_model, context.tool_calls, context.in_stream) == (
+        "haiku",
+        (("Bash", 1, 0),),
+        True,
+    )
     assert context_of(tmp_path).requested_model == "opus"
 
 
@@ -410,7 +603,11 @@ def test_times_come_from_the_best_side_and_say_which(tmp_path: Path) -> None:
     lasted, hour = timedelta(seconds=20), STARTED + timedelta(hours=1)
     journal = JOURNAL | {"claude_code": {}}
     bare, full = item(tmp_path / "bare"), item(tmp_path / "full", journal=journal)
-    assert times(context_of(full, name, IN_STREAM)) == ("stream", LATER, LATER + timedelta(seconds=9))
+    assert times(context_of(full, name, IN_STREAM)) == (
+        "stream",
+        LATER,
+        LATER + timedelta(seconds=9),
+    )
     assert times(context_of(full, name)) == ("sidecar", STARTED, STARTED + lasted)
     assert times(context_of(bare, name)) == ("path", named, named + lasted)
     assert times(context_of(bare)) == ("file", hour - lasted, hour)
@@ -428,7 +625,9 @@ def test_one_timed_event_is_taken_as_the_start() -> None:
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()).for_run(NO_FACTS, duration_ms)
+    context = gather(
+        "0", "out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()
+    ).for_run(NO_FACTS, duration_ms)
     assert times(context) == ("path", STARTED, None)
 
 
@@ -442,15 +641,24 @@ def test_the_context_rank_grows_with_what_is_known(tmp_path: Path) -> None:
     assert [context.context_rank for context in contexts] == [0, 2, 6, 10, 14]
 
 
-def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_may_fit_the_whole_path_where_the_name_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`cd runs && tachograph ingest .` gives names without `runs/`."""
     folder = item(tmp_path / "runs" / "vllm")
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
-    assert gather("0", "out.json", Path("out.json"), None, PathReading(template), Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
+    assert (
+        gather("0", "out.json", Path("out.json"), None, PathReading(template), Sidecars())
+        .for_run(NO_FACTS, None)
+        .repo
+        == "vllm"
+    )
 
 
-def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(store: Store, tmp_path: Path) -> None:
+def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(
+    store: Store, tmp_path: Path
+) -> None:
     folder = item(tmp_path / "item", journal=JOURNAL, model_patch=PATCH)
     (folder / "claude_output.json").write_text(record_text())
     ingest_paths(store, folder)
@@ -462,7 +670,10 @@ def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_r
 
 def patch_files(store: Store) -> list[tuple[str, int, int]]:
     with store.reading() as connection:
-        return connection.execute("select path, insertions, deletions from patch_files join runs using (run_id) order by path").fetchall()
+        return connection.execute(
+            "select path, insertions, deletions from patch_files join runs using (run_id) "
+            "order by path"
+        ).fetchall()
 
 
 NAMED = "out_2026-01-27_15-16-21.json"
@@ -477,18 +688,25 @@ NAMED = "out_2026-01-27_15-16-21.json"
         (NAMED, "UTC", "2026-01-27T15:16:21"),
     ],
 )
-def test_times_in_names_are_those_of_the_zone_that_is_told(name: str, zone: str, began: str) -> None:
+def test_times_in_names_are_those_of_the_zone_that_is_told(
+    name: str, zone: str, began: str
+) -> None:
     """Also by a template; a name that says its zone is believed."""
     stem = name.removeprefix("out_").removesuffix(".json")
     for template in (None, PathTemplate.parse("out_{timestamp}.json")):
         facts = PathReading(template, ZoneInfo(zone)).facts(name)
-        assert facts.started_at == datetime.fromisoformat(began).replace(tzinfo=UTC), (template, stem)
+        assert facts.started_at == datetime.fromisoformat(began).replace(tzinfo=UTC), (
+            template,
+            stem,
+        )
 
 
 def test_the_zone_of_paths_is_kept_for_rebuild_and_retry(store: Store, tmp_path: Path) -> None:
-    """A file that is read again, because it had rejects and was mended, has the zone of its first ingest."""
+    """A mended file with earlier rejects keeps the zone of its first ingest when read again."""
     (tmp_path / "logs").mkdir()
-    good, broken = (tmp_path / "logs" / f"{name}_2026-01-27_15-16-21.json" for name in ("good", "broken"))
+    good, broken = (
+        tmp_path / "logs" / f"{name}_2026-01-27_15-16-21.json" for name in ("good", "broken")
+    )
     good.write_text(record_text(uuid="good", session_id="g"))
     broken.write_text(record_text(uuid="broken", session_id="b", total_cost_usd="much"))
     ingest(read_paths([good, broken]), store, Options(path_zone="America/New_York"))
@@ -497,11 +715,16 @@ def test_the_zone_of_paths_is_kept_for_rebuild_and_retry(store: Store, tmp_path:
 
     def began() -> list[tuple[str, int]]:
         with store.reading() as connection:
-            return connection.sql("select run_id, epoch(started_at)::bigint from runs order by run_id").fetchall()
+            return connection.sql(
+                "select run_id, epoch(started_at)::bigint from runs order by run_id"
+            ).fetchall()
 
     expected = int(datetime(2026, 1, 27, 20, 16, 21, tzinfo=UTC).timestamp())
     assert began() == [("broken", expected), ("good", expected)]
     rebuild(store)
     assert began() == [("broken", expected), ("good", expected)]
     with store.reading() as connection:
-        assert connection.sql("select path_tz from ingests order by ingest_id").fetchall() == [("America/New_York",), (None,)]
+        assert connection.sql("select path_tz from ingests order by ingest_id").fetchall() == [
+            ("America/New_York",),
+            (None,),
+        ]

@@ -1,4 +1,7 @@
-"""Cursor's results and streams: told from Claude Code's, a run for each request, its last text and its tokens."""
+"""Cursor's results and streams.
+
+Told from Claude Code's, a run for each request, its last text and its tokens.
+"""
 
 from __future__ import annotations
 
@@ -30,31 +33,94 @@ def said(text: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
 
 
 def result(number: int = 1, session: str = SESSION, **more: Any) -> dict[str, Any]:
-    told = {"type": "result", "subtype": "success", "duration_ms": 21_509, "duration_api_ms": 21_509, "is_error": False}
-    return told | {"result": "I look.It is 2x faster.", "session_id": session, "request_id": REQUEST.format(number), "usage": USAGE} | more
+    told = {
+        "type": "result",
+        "subtype": "success",
+        "duration_ms": 21_509,
+        "duration_api_ms": 21_509,
+        "is_error": False,
+    }
+    return (
+        told
+        | {
+            "result": "I look.It is 2x faster.",
+            "session_id": session,
+            "request_id": REQUEST.format(number),
+            "usage": USAGE,
+        }
+        | more
+    )
 
 
-def call(subtype: str, call_id: str, seconds: int, session: str = SESSION, number: int = 1, **of_tool: Any) -> dict[str, Any]:
-    told = {"type": "tool_call", "subtype": subtype, "call_id": call_id, "tool_call": {"shellToolCall": of_tool, "toolCallId": call_id}}
-    return told | {"session_id": session, "model_call_id": f"{REQUEST.format(number)}-0-abcd", "timestamp_ms": MIDDLE + 1000 * seconds}
+def call(
+    subtype: str,
+    call_id: str,
+    seconds: int,
+    session: str = SESSION,
+    number: int = 1,
+    **of_tool: Any,
+) -> dict[str, Any]:
+    told = {
+        "type": "tool_call",
+        "subtype": subtype,
+        "call_id": call_id,
+        "tool_call": {"shellToolCall": of_tool, "toolCallId": call_id},
+    }
+    return told | {
+        "session_id": session,
+        "model_call_id": f"{REQUEST.format(number)}-0-abcd",
+        "timestamp_ms": MIDDLE + 1000 * seconds,
+    }
 
 
 def beginning(session: str = SESSION, number: int = 1) -> list[dict[str, Any]]:
-    init = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/work", "session_id": session, "model": "Composer 2.5"}
+    init = {
+        "type": "system",
+        "subtype": "init",
+        "apiKeySource": "login",
+        "cwd": "/work",
+        "session_id": session,
+        "model": "Composer 2.5",
+    }
     asked = {"role": "user", "content": [{"type": "text", "text": "Make it faster."}]}
     return [
         init | {"permissionMode": "default"},
         {"type": "user", "message": asked, "session_id": session},
-        {"type": "thinking", "subtype": "delta", "text": "Hm", "session_id": session, "timestamp_ms": MIDDLE},
-        said("I look.", session, model_call_id=f"{REQUEST.format(number)}-0-abcd", timestamp_ms=MIDDLE + 1000),
+        {
+            "type": "thinking",
+            "subtype": "delta",
+            "text": "Hm",
+            "session_id": session,
+            "timestamp_ms": MIDDLE,
+        },
+        said(
+            "I look.",
+            session,
+            model_call_id=f"{REQUEST.format(number)}-0-abcd",
+            timestamp_ms=MIDDLE + 1000,
+        ),
         call("started", "c1", 1, session, number, args={"command": "ls"}),
-        call("completed", "c1", 2, session, number, args={"command": "ls"}, result={"success": {"exitCode": 0}}),
-        call("completed", "c2", 3, session, number, result={"error": {"errorMessage": "not allowed"}}),
+        call(
+            "completed",
+            "c1",
+            2,
+            session,
+            number,
+            args={"command": "ls"},
+            result={"success": {"exitCode": 0}},
+        ),
+        call(
+            "completed", "c2", 3, session, number, result={"error": {"errorMessage": "not allowed"}}
+        ),
     ]
 
 
 def stream(session: str = SESSION, number: int = 1, **more: Any) -> list[dict[str, Any]]:
-    return [*beginning(session, number), said("It is 2x faster.", session), result(number, session, **more)]
+    return [
+        *beginning(session, number),
+        said("It is 2x faster.", session),
+        result(number, session, **more),
+    ]
 
 
 def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
@@ -63,18 +129,40 @@ def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
 
 def test_a_stream_is_a_run_with_its_figures(store: Store, tmp_path: Path) -> None:
     [run] = ingested(store, tmp_path, log=lines(*stream()))
-    assert (run["agent"], run["run_id"], run["session_id"]) == ("cursor", REQUEST.format(1), SESSION)
-    assert (run["outcome"], run["requested_model"], run["cwd"], run["prompt"]) == ("completed", "Composer 2.5", "/work", "Make it faster.")
+    assert (run["agent"], run["run_id"], run["session_id"]) == (
+        "cursor",
+        REQUEST.format(1),
+        SESSION,
+    )
+    assert (run["outcome"], run["requested_model"], run["cwd"], run["prompt"]) == (
+        "completed",
+        "Composer 2.5",
+        "/work",
+        "Make it faster.",
+    )
     assert (counts(run), run["tokens_basis"]) == ((0, 36_352, 3_078, 40), "exact")
-    assert (run["duration_ms"], run["duration_api_ms"], run["num_turns"], run["cost_own_usd"]) == (21_509, None, None, None)
-    assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "stream")
+    assert (run["duration_ms"], run["duration_api_ms"], run["num_turns"], run["cost_own_usd"]) == (
+        21_509,
+        None,
+        None,
+        None,
+    )
+    assert (run["result"], run["claimed_speedup"], run["record_kind"]) == (
+        "It is 2x faster.",
+        2,
+        "stream",
+    )
     assert (run["ended_at"] - run["started_at"]).total_seconds() == 3
     assert tools_of(store) == [("shell", 2, 1)], "a refused call is only completed"
 
 
 def test_a_result_alone_is_a_run_and_its_stream_is_the_same_one() -> None:
     [run] = read_log(lines(result()))
-    assert (counts(run)[-1], run["result"], run["record_kind"]) == (40, "I look.It is 2x faster.", "result")
+    assert (counts(run)[-1], run["result"], run["record_kind"]) == (
+        40,
+        "I look.It is 2x faster.",
+        "result",
+    )
     [run] = read_log(lines(*stream()))
     assert (run["result"], run["record_kind"]) == ("It is 2x faster.", "stream")
 
@@ -98,16 +186,32 @@ def test_streams_side_by_side_keep_their_events() -> None:
 
 def test_a_killed_run_is_interrupted_and_without_usage_there_are_no_tokens() -> None:
     [run] = read_log(lines(*beginning()) + "Error: connection lost\n")
-    assert (run["outcome"], run["result"], run["run_id"]) == ("interrupted", "I look.", REQUEST.format(1))
+    assert (run["outcome"], run["result"], run["run_id"]) == (
+        "interrupted",
+        "I look.",
+        REQUEST.format(1),
+    )
     [run] = read_log(lines(*beginning()[:2]))
-    assert (run["agent"], run["outcome"], run["prompt"]) == ("cursor", "interrupted", "Make it faster.")
+    assert (run["agent"], run["outcome"], run["prompt"]) == (
+        "cursor",
+        "interrupted",
+        "Make it faster.",
+    )
     [run] = read_log(lines(*stream(usage=None)))
-    assert (run["outcome"], counts(run), run["tokens_basis"]) == ("completed", (None,) * 4, "unknown")
+    assert (run["outcome"], counts(run), run["tokens_basis"]) == (
+        "completed",
+        (None,) * 4,
+        "unknown",
+    )
 
 
 @pytest.mark.parametrize(
     ("error", "outcome"),
-    [("You've hit your usage limit", "limit_reached"), ("Connection reset", "api_error"), ("no such file", "execution_error")],
+    [
+        ("You've hit your usage limit", "limit_reached"),
+        ("Connection reset", "api_error"),
+        ("no such file", "execution_error"),
+    ],
 )
 def test_a_failed_run_says_why(error: str, outcome: str) -> None:
     [run] = read_log(lines(result(is_error=True, subtype="error", result=error)))
@@ -126,12 +230,19 @@ def test_a_failed_run_says_why(error: str, outcome: str) -> None:
         ((None, 600, None), (None, 600, None)),
     ],
 )
-def test_input_that_can_hold_the_cache_does(told: tuple[int | None, ...], counted: tuple[int | None, ...]) -> None:
+def test_input_that_can_hold_the_cache_does(
+    told: tuple[int | None, ...], counted: tuple[int | None, ...]
+) -> None:
     """Versions differ, and none says so: classes of tokens that overlap would be paid for twice."""
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens")
     usage = {name: count for name, count in zip(names, told, strict=True) if count is not None}
     [run] = read_log(lines(result(usage=usage | {"outputTokens": 7})))
-    assert (run["input_tokens"], run["cache_read_tokens"], run["cache_write_tokens"], run["output_tokens"]) == (*counted, 7)
+    assert (
+        run["input_tokens"],
+        run["cache_read_tokens"],
+        run["cache_write_tokens"],
+        run["output_tokens"],
+    ) == (*counted, 7)
 
 
 def test_pieces_of_a_text_are_joined_until_it_is_whole() -> None:
@@ -142,24 +253,51 @@ def test_pieces_of_a_text_are_joined_until_it_is_whole() -> None:
     assert run["result"] == "It is 2x faster."
 
 
-def test_a_stream_without_a_request_is_one_run_wherever_it_was_cut(store: Store, tmp_path: Path) -> None:
-    began = [*beginning()[:3], *(said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster."))]
-    [run] = ingested(store, tmp_path, three=lines(*began[:3]), all=lines(*began), four=lines(*began[:4]))
+def test_a_stream_without_a_request_is_one_run_wherever_it_was_cut(
+    store: Store, tmp_path: Path
+) -> None:
+    began = [
+        *beginning()[:3],
+        *(said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster.")),
+    ]
+    [run] = ingested(
+        store, tmp_path, three=lines(*began[:3]), all=lines(*began), four=lines(*began[:4])
+    )
     assert (run["outcome"], run["result"]) == ("interrupted", "It is 2x faster.")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_timed", [True, False])
-def test_a_stream_read_again_as_it_grows_is_one_run(store: Store, tmp_path: Path, is_timed: bool) -> None:
-    """Also of what was read before the id of the request was told, without a prompt or a time, and whatever is read last."""
-    events = stream() if is_timed else [{key: value for key, value in event.items() if key != "timestamp_ms"} for event in stream()]
+def test_a_stream_read_again_as_it_grows_is_one_run(
+    store: Store, tmp_path: Path, is_timed: bool
+) -> None:
+    """A growing stream read again stays one run, even without a prompt or a time.
+
+    Parts were read before the request's id was known, and any part may be read last.
+    """
+    events = (
+        stream()
+        if is_timed
+        else [
+            {key: value for key, value in event.items() if key != "timestamp_ms"}
+            for event in stream()
+        ]
+    )
     for cut in (2, 3, len(events), 1):
         runs = ingested(store, tmp_path, log=lines(*events[:cut]))
         assert len(runs) == 1
-    assert (runs[0]["run_id"], runs[0]["outcome"], runs[0]["output_tokens"]) == (REQUEST.format(1), "completed", 40)
+    assert (runs[0]["run_id"], runs[0]["outcome"], runs[0]["output_tokens"]) == (
+        REQUEST.format(1),
+        "completed",
+        40,
+    )
     undo(store, 3)
     [run] = runs_in_store(store)
-    assert (run["outcome"], run["prompt"], run["output_tokens"]) == ("interrupted", "Make it faster.", None)
+    assert (run["outcome"], run["prompt"], run["output_tokens"]) == (
+        "interrupted",
+        "Make it faster.",
+        None,
+    )
 
 
 def test_of_very_many_open_sessions_each_is_one_run() -> None:
@@ -168,5 +306,9 @@ def test_of_very_many_open_sessions_each_is_one_run() -> None:
     assert len(read_log(lines(*events))) == many
 
 
-LOGS = {"cursor": lines(*stream()), "cursor_began": lines(*beginning(number=2)), "cursor_result": lines(result(3))}
+LOGS = {
+    "cursor": lines(*stream()),
+    "cursor_began": lines(*beginning(number=2)),
+    "cursor_result": lines(result(3)),
+}
 """Logs of three runs: see `test_orders_of_logs`."""

@@ -1,4 +1,7 @@
-"""Logs that end in the middle of a line, of every agent that writes a line after the other: what is read of them is a lower bound."""
+"""Logs that end in the middle of a line, of every agent that writes a line after the other.
+
+What is read of them is a lower bound.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,17 @@ from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests import claude_lines, test_codex, test_copilot, test_gemini, test_grok, test_kimi, test_opencode, test_pi, test_qwen
+from tests import (
+    claude_lines,
+    test_codex,
+    test_copilot,
+    test_gemini,
+    test_grok,
+    test_kimi,
+    test_opencode,
+    test_pi,
+    test_qwen,
+)
 from tests.documents import lines, runs_in_store
 
 TURN = test_codex.turn(1, uncached=10, read=90, output=5)
@@ -53,14 +66,22 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_the_counts_are_lower_bounds_and_the_line_is_the_reject(name: str, runs: dict[str, dict[str, Any]]) -> None:
+def test_the_counts_are_lower_bounds_and_the_line_is_the_reject(
+    name: str, runs: dict[str, dict[str, Any]]
+) -> None:
     run = runs[name]
-    assert (run["tokens_basis"], run["outcome"], run["reasons"]) == ("lower_bound", "interrupted", [("truncated",)])
+    assert (run["tokens_basis"], run["outcome"], run["reasons"]) == (
+        "lower_bound",
+        "interrupted",
+        [("truncated",)],
+    )
     assert run["rules"] & {"doubtful_usage", "cut_off"}
     assert run["output_tokens"] > 0
 
 
-def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(store: Store, tmp_path: Path) -> None:
+def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(
+    store: Store, tmp_path: Path
+) -> None:
     path = tmp_path / "log.jsonl"
     whole = LOGS["codex"] + lines(*test_codex.turn(50, uncached=20, read=190, output=9))
     path.write_text(whole[:-20])
@@ -80,6 +101,9 @@ def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(sto
 
 def test_a_record_that_is_whole_is_not_doubted_for_the_line_behind_it(store: Store) -> None:
     """Only what was still open ends in that line."""
-    first, second = (lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, number)), *TURN) for number in (1, 2))
+    first, second = (
+        lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, number)), *TURN)
+        for number in (1, 2)
+    )
     ingest([Source("log.jsonl", cut(first + second).encode())], store, Options(jobs=1))
     assert [run["tokens_basis"] for run in runs_in_store(store)] == ["exact", "lower_bound"]

@@ -1,4 +1,7 @@
-"""Logs of agents that are cut anywhere, or have a figure that is none: never a total that no event said."""
+"""Logs of agents that are cut anywhere, or have a figure that is none.
+
+Never a total that no event said.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,16 @@ STREAMS = {
 """Agent → a log whose last event has the tokens, and its output."""
 
 CHATS = {
-    "gemini-cli": (test_gemini.CHAT, [test_gemini.CHAT.find("\n", test_gemini.CHAT.find(name)) for name in ('"g1"', '"g2"')], 10),
-    "qwen-code": (lines(*test_qwen.CHAT), [len(lines(*test_qwen.CHAT[:number])) - 1 for number in (3, 6)], 40),
+    "gemini-cli": (
+        test_gemini.CHAT,
+        [test_gemini.CHAT.find("\n", test_gemini.CHAT.find(name)) for name in ('"g1"', '"g2"')],
+        10,
+    ),
+    "qwen-code": (
+        lines(*test_qwen.CHAT),
+        [len(lines(*test_qwen.CHAT[:number])) - 1 for number in (3, 6)],
+        40,
+    ),
 }
 """Agent → a transcript, where each of its responses ends, and the uncached input of each."""
 
@@ -39,7 +50,9 @@ def test_a_stream_cut_anywhere_is_interrupted_or_whole(agent: str, share: float)
         if is_whole:
             assert run.output_tokens == output
         else:  # Copilot counts the output of each message
-            assert run.output_tokens is None or (0 < run.output_tokens <= output and run.tokens_basis == "lower_bound")
+            assert run.output_tokens is None or (
+                0 < run.output_tokens <= output and run.tokens_basis == "lower_bound"
+            )
     assert len(runs) <= 1
 
 
@@ -55,24 +68,61 @@ def test_a_transcript_cut_anywhere_counts_what_is_there(agent: str, share: float
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        (test_codex.thread({"type": "turn.completed", "usage": {"input_tokens": "many"}}), "usage.input_tokens"),
         (
-            lines(*test_copilot.whole()[:-1], test_copilot.shutdown(9, 100, modelMetrics={"m": {"usage": {"inputTokens": "many"}}})),
+            test_codex.thread({"type": "turn.completed", "usage": {"input_tokens": "many"}}),
+            "usage.input_tokens",
+        ),
+        (
+            lines(
+                *test_copilot.whole()[:-1],
+                test_copilot.shutdown(
+                    9, 100, modelMetrics={"m": {"usage": {"inputTokens": "many"}}}
+                ),
+            ),
             "session.shutdown: modelMetrics.m.usage.inputTokens",
         ),
-        (lines(*test_cursor.stream(usage=test_cursor.USAGE | {"outputTokens": "many"})), "usage.outputTokens"),
         (
-            json.dumps(test_gemini.output(stats=test_gemini.metrics(pro=test_gemini.PRO | {"prompt": "many"}))),
+            lines(*test_cursor.stream(usage=test_cursor.USAGE | {"outputTokens": "many"})),
+            "usage.outputTokens",
+        ),
+        (
+            json.dumps(
+                test_gemini.output(
+                    stats=test_gemini.metrics(pro=test_gemini.PRO | {"prompt": "many"})
+                )
+            ),
             "stats.models.pro.tokens.prompt",
         ),
         (test_gemini.stream(test_gemini.result(6, input_tokens=-1)), "stats.input_tokens"),
-        (lines(test_gemini.header(), test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"cached": 1.5})), "tokens.cached"),
         (
-            json.dumps(test_gemini.header(messages=[test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"input": "1"})])),
+            lines(
+                test_gemini.header(),
+                test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"cached": 1.5}),
+            ),
+            "tokens.cached",
+        ),
+        (
+            json.dumps(
+                test_gemini.header(
+                    messages=[
+                        test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"input": "1"})
+                    ]
+                )
+            ),
             "messages.0.tokens.input",
         ),
-        (lines(*test_qwen.stream(test_qwen.result(usage=test_qwen.spent(1) | {"input_tokens": "many"}))), "usage.input_tokens"),
-        (lines(*test_qwen.CHAT[:2], test_qwen.chat_answer(3, 2, promptTokenCount=-1)), "usageMetadata.promptTokenCount"),
+        (
+            lines(
+                *test_qwen.stream(
+                    test_qwen.result(usage=test_qwen.spent(1) | {"input_tokens": "many"})
+                )
+            ),
+            "usage.input_tokens",
+        ),
+        (
+            lines(*test_qwen.CHAT[:2], test_qwen.chat_answer(3, 2, promptTokenCount=-1)),
+            "usageMetadata.promptTokenCount",
+        ),
     ],
 )
 def test_a_figure_that_is_none_is_rejected_with_its_name(text: str, field: str) -> None:

@@ -1,4 +1,7 @@
-"""Every screen through the entry file, over real stores: with runs, without, and with what a stranger writes into a link."""
+"""Every screen through the entry file, over real stores.
+
+With runs, without, and with what a stranger writes into a link.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,27 @@ from app.text.run_html import RUN_ORIGIN, facts_html, origin_keys, run_id_of
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from tests.conftest import FILE, ROOT, SAMPLES, MadeOnce, StoreOnce, ingest_paths, page_text, record_text, said
+from tests.conftest import (
+    FILE,
+    ROOT,
+    SAMPLES,
+    MadeOnce,
+    StoreOnce,
+    ingest_paths,
+    page_text,
+    record_text,
+    said,
+)
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 NO_SCREENS = ("__init__", "cache", "sign_in_page")
-SCREENS = sorted(f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in NO_SCREENS)
+SCREENS = sorted(
+    f"screens/{path.name}"
+    for path in (ROOT / "app" / "screens").glob("*.py")
+    if path.stem not in NO_SCREENS
+)
 FEW = ("screens/overview.py", "screens/data.py")
 """What the entry does before any screen is the same for all."""
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
@@ -70,7 +87,9 @@ SPARSE: tuple[dict[str, object], ...] = (
 @pytest.fixture(scope="module")
 def sparse(store_once: StoreOnce) -> Store:
     """A store of runs of which little is known."""
-    texts = [record_text(uuid=f"sparse-{number}", **changes) for number, changes in enumerate(SPARSE)]
+    texts = [
+        record_text(uuid=f"sparse-{number}", **changes) for number, changes in enumerate(SPARSE)
+    ]
     return store_once("sparse", lambda store: add(store, *texts))
 
 
@@ -85,7 +104,9 @@ def test_a_screen_shows_the_samples(screen: str, read_samples: Store, open_scree
 
 
 @pytest.mark.parametrize("screen", FEW)
-def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, open_screen: Open) -> None:
+def test_without_a_store_a_screen_says_what_to_do(
+    screen: str, store: Store, open_screen: Open
+) -> None:
     app = open_screen(screen)
     assert app.header[0].value == "No runs yet"
     assert app.code[0].value == f"tachograph ingest PATH --db {store.location}"
@@ -93,14 +114,20 @@ def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, ope
 
 
 @pytest.mark.parametrize("screen", [*FEW, "screens/run.py"])
-def test_a_store_without_runs_is_no_error(screen: str, store_once: StoreOnce, open_screen: Open) -> None:
-    app = open_screen(screen, store_once("no-record", lambda store: add(store, "no record")).location)
+def test_a_store_without_runs_is_no_error(
+    screen: str, store_once: StoreOnce, open_screen: Open
+) -> None:
+    app = open_screen(
+        screen, store_once("no-record", lambda store: add(store, "no record")).location
+    )
     assert not app.error
     assert not app.metric
 
 
 @pytest.mark.parametrize("screen", FEW)
-def test_a_file_that_is_no_store_is_told(screen: str, made_once: MadeOnce, open_screen: Open) -> None:
+def test_a_file_that_is_no_store_is_told(
+    screen: str, made_once: MadeOnce, open_screen: Open
+) -> None:
     def make(folder: Path) -> None:
         duckdb.connect(str(folder / FILE)).execute("create table t (x int)").close()
 
@@ -109,7 +136,9 @@ def test_a_file_that_is_no_store_is_told(screen: str, made_once: MadeOnce, open_
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(screen: str, sparse: Store, open_screen: Open) -> None:
+def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(
+    screen: str, sparse: Store, open_screen: Open
+) -> None:
     keys = [
         "cells",
         "tab",
@@ -129,7 +158,11 @@ def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(scre
     ]
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, sparse.location, **query | {"run": HOSTILE["html"]})
-    assert app.title[0].value == "Run not found" if screen.endswith("run.py") else "t-h1" in html_of(app)
+    assert (
+        app.title[0].value == "Run not found"
+        if screen.endswith("run.py")
+        else "t-h1" in html_of(app)
+    )
     assert not acting(app)
 
 
@@ -140,7 +173,10 @@ def acting(app: AppTest) -> list[str]:
     """Texts that a page would read as markup; code is shown as it is."""
     told = [CODE.sub("", element.value) for element in (*app.markdown, *app.caption, *app.header)]
     acting = [text for text in told if "<script" in text.replace("\\<", "") or ":red[" in text]
-    return [*acting, *(["HTML"] if "<script" in html_of(app) or "<img src=x" in html_of(app) else [])]
+    return [
+        *acting,
+        *(["HTML"] if "<script" in html_of(app) or "<img src=x" in html_of(app) else []),
+    ]
 
 
 def html_of(app: AppTest) -> str:
@@ -149,19 +185,32 @@ def html_of(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("screen", [*FEW, "screens/cost.py"])
-def test_hostile_filters_in_a_link_choose_no_run_and_do_nothing(screen: str, read_samples: Store, open_screen: Open) -> None:
+def test_hostile_filters_in_a_link_choose_no_run_and_do_nothing(
+    screen: str, read_samples: Store, open_screen: Open
+) -> None:
     query = dict(zip(FILTERS, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, read_samples.location, **query | {"search": "", "session": ""})
-    assert app.title or "t-h1" in html_of(app) or "No runs match" in [header.value for header in app.header]
+    assert (
+        app.title
+        or "t-h1" in html_of(app)
+        or "No runs match" in [header.value for header in app.header]
+    )
     assert not acting(app)
 
 
-@pytest.mark.parametrize("value", [HOSTILE["sql"], HOSTILE["nul"], HOSTILE["long"]], ids=["sql", "nul", "long"])
+@pytest.mark.parametrize(
+    "value", [HOSTILE["sql"], HOSTILE["nul"], HOSTILE["long"]], ids=["sql", "nul", "long"]
+)
 def test_a_hostile_run_id_is_no_run(value: str, read_samples: Store, open_screen: Open) -> None:
-    assert open_screen("screens/run.py", read_samples.location, run=value).title[0].value == "Run not found"
+    assert (
+        open_screen("screens/run.py", read_samples.location, run=value).title[0].value
+        == "Run not found"
+    )
 
 
-def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store: Store, open_screen: Open) -> None:
+def test_a_run_that_another_process_reads_in_shows_on_the_next_look(
+    sample_store: Store, open_screen: Open
+) -> None:
     app = open_screen("screens/overview.py")
     add(sample_store, record_text(duration_ms=..., num_turns=...))
     app.run()
@@ -170,13 +219,20 @@ def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store
 
 
 def test_the_runs_stand_most_expensive_first(sample_store: Store, open_screen: Open) -> None:
-    costs = [cost.strip() for cost in open_screen("screens/runs.py").dataframe[0].value["cost_shown"]]
+    costs = [
+        cost.strip() for cost in open_screen("screens/runs.py").dataframe[0].value["cost_shown"]
+    ]
     assert costs == ["$1.21", "$0.85", "$0.76"]
 
 
-def test_a_run_shows_its_figures_its_summary_and_its_record(sample_store: Store, open_screen: Open) -> None:
+def test_a_run_shows_its_figures_its_summary_and_its_record(
+    sample_store: Store, open_screen: Open
+) -> None:
     app = open_screen("screens/run.py", run=RUN)
-    assert "Cost $1.21 reported · list price $1.33 Wall time 4m 14s API 5m 11s, 1.23× Turns 48 $0.025 each" in page_text(app)
+    assert (
+        "Cost $1.21 reported · list price $1.33 Wall time 4m 14s API 5m 11s, 1.23× Turns 48 "
+        "$0.025 each"
+    ) in page_text(app)
     assert "Claimed 3.17× micro-benchmark, method stated" in page_text(app)
     assert "No patch in its folder." in page_text(app)
     assert [one.label for one in app.expander][:2] == [
@@ -191,7 +247,12 @@ def test_a_run_shows_its_figures_its_summary_and_its_record(sample_store: Store,
 
 def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen: Open) -> None:
     evil = "<script>x</script> ![p](https://e.example/p.png) :red[x] $y$"
-    add(store, record_text(result=evil, session_id=evil, stop_reason=evil, uuid="evil-1", terminal_reason=evil))
+    add(
+        store,
+        record_text(
+            result=evil, session_id=evil, stop_reason=evil, uuid="evil-1", terminal_reason=evil
+        ),
+    )
     app = open_screen("screens/run.py", run="evil-1")
     html = "".join(element.proto.body for element in app.get("html"))
     assert "<script" not in html
@@ -200,9 +261,14 @@ def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen
     assert not [element for element in app.markdown if "script" in element.value]
 
 
-def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(tmp_path: Path, store: Store, open_screen: Open) -> None:
+def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(
+    tmp_path: Path, store: Store, open_screen: Open
+) -> None:
     evil = "<script>x</script></div><img src=x onerror=x>"
-    patch = f"diff --git a/{evil}.py b/{evil}.py\n--- a/{evil}.py\n+++ b/{evil}.py\n@@ -1 +1 @@ {evil}\n-old {evil}\n+new {evil}\n"
+    patch = (
+        f"diff --git a/{evil}.py b/{evil}.py\n--- a/{evil}.py\n+++ b/{evil}.py\n@@ -1 +1 @@ "
+        f"{evil}\n-old {evil}\n+new {evil}\n"
+    )
     (tmp_path / "item").mkdir()
     (tmp_path / "item/model_patch.diff").write_text(patch)
     (tmp_path / "item/claude_code_stdout.txt").write_text(record_text(uuid="patched"))
@@ -217,8 +283,13 @@ def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(tmp_path:
 
 
 @pytest.mark.parametrize("number", range(len(SPARSE)))
-def test_a_run_of_which_little_is_known_is_no_error(number: int, sparse: Store, open_screen: Open) -> None:
-    assert "Run not found" not in [title.value for title in open_screen("screens/run.py", sparse.location, run=f"sparse-{number}").title]
+def test_a_run_of_which_little_is_known_is_no_error(
+    number: int, sparse: Store, open_screen: Open
+) -> None:
+    assert "Run not found" not in [
+        title.value
+        for title in open_screen("screens/run.py", sparse.location, run=f"sparse-{number}").title
+    ]
 
 
 def test_a_huge_record_is_cut_and_can_be_downloaded(store: Store, open_screen: Open) -> None:
@@ -245,7 +316,9 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 record rejected"]
     said = "".join(element.proto.body for element in app.get("html"))
     assert "<em>1 of 2 records</em> is a new run; 1 could not be read." in said
-    assert "2 documents</em> in 2 files = 1 accepted + 0 duplicates + 1 rejected + 0 ignored" in said
+    assert (
+        "2 documents</em> in 2 files = 1 accepted + 0 duplicates + 1 rejected + 0 ignored" in said
+    )
     assert "1 run has no date: its log tells none" in said
 
 
@@ -275,7 +348,21 @@ def test_what_can_be_no_run_is_not_asked_for(value: str | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["**x**", "a_b_c", "[x](http://y)", ":red[x]", "$x$ $y$", "# h", "- x", "1. x", "<b>", "`x`", "a@b.c", "see https://x.y", "www.x.y"],
+    [
+        "**x**",
+        "a_b_c",
+        "[x](http://y)",
+        ":red[x]",
+        "$x$ $y$",
+        "# h",
+        "- x",
+        "1. x",
+        "<b>",
+        "`x`",
+        "a@b.c",
+        "see https://x.y",
+        "www.x.y",
+    ],
 )
 def test_plain_text_has_no_mark_left_to_read(text: str) -> None:
     assert plain(text) != text
@@ -288,12 +375,24 @@ def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
         == '{\n  "a": 0.8494599499999997,\n  "b": 12345678901234567890\n}'
     )
     assert shown_record('{"a": NaN}').text
-    assert shown("x" * (SHOWN_CHARACTERS + 1)).note == "Showing the first 100,000 of 100,001 characters."
+    assert (
+        shown("x" * (SHOWN_CHARACTERS + 1)).note
+        == "Showing the first 100,000 of 100,001 characters."
+    )
 
 
-@pytest.mark.parametrize(("ended", "left_out"), [(None, "ended_at"), (datetime(2026, 11, 20, 9, 36, tzinfo=UTC), "started_at")])
-def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(ended: datetime | None, left_out: str) -> None:
-    run = dict.fromkeys(RUN_ORIGIN) | {"time_source": "file", "started_at": datetime(2026, 11, 20, 9, 15, tzinfo=UTC), "ended_at": ended}
+@pytest.mark.parametrize(
+    ("ended", "left_out"),
+    [(None, "ended_at"), (datetime(2026, 11, 20, 9, 36, tzinfo=UTC), "started_at")],
+)
+def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(
+    ended: datetime | None, left_out: str
+) -> None:
+    run = dict.fromkeys(RUN_ORIGIN) | {
+        "time_source": "file",
+        "started_at": datetime(2026, 11, 20, 9, 15, tzinfo=UTC),
+        "ended_at": ended,
+    }
     html = facts_html(run, origin_keys(run))
     assert html.count("File modified at (UTC)") == 1
     assert "Started at" not in html
@@ -305,10 +404,15 @@ def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(ended: date
 
 def test_the_fate_of_a_file_in_words(store: Store) -> None:
     log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
-    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 ignored (events and other JSON that is no run)"
+    assert (
+        upload_words(ingest([log], store).sources[0])
+        == "1 new run, 1 record rejected, 1 ignored (events and other JSON that is no run)"
+    )
     again = Source("again", f"\n{record_text()}".encode())
     table = Source("table", b"variant,metric,value,unit\nbefore,latency,2,ms\nafter,latency,1,ms\n")
-    assert {source.name: upload_words(source) for source in ingest([log, again, table], store).sources} == {
+    assert {
+        source.name: upload_words(source) for source in ingest([log, again, table], store).sources
+    } == {
         "log": "already ingested",
         "again": "1 duplicate",
         "table": "benchmark result, 2 measured values",

@@ -1,4 +1,7 @@
-"""The screen Data: what it says is known and missing adds up, and what an agent never tells is no lack of its logs. Failures likewise."""
+"""The screen Data: known and missing facts add up; facts an agent never logs are not missing.
+
+The same holds for failures.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,15 @@ if TYPE_CHECKING:
 
     from tests.conftest import StoreOnce
 
-NOTHING = {"sources": 0, "known": 0, "documents": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "ignored": 0}
+NOTHING = {
+    "sources": 0,
+    "known": 0,
+    "documents": 0,
+    "accepted": 0,
+    "duplicates": 0,
+    "rejected": 0,
+    "ignored": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +42,31 @@ def mixed(read_once: StoreOnce) -> Store:
     return read_once("cost_measures", fill)
 
 
-def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Store, screens: Callable[..., AppTest]) -> None:
+def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(
+    mixed: Store, screens: Callable[..., AppTest]
+) -> None:
     rows = queries.by_agent(mixed, Filters())
     total, *agents = rows
     assert sum(row.started for row in agents) == total.started == 4
     assert {key: sum(row.known[key] for row in agents) for key in queries.FACTS} == total.known
     assert (total.known["cost"], total.known["date"], total.runs) == (4, 2, 5)
     said = sentences.quality(rows, queries.documents(mixed))
-    assert said.heading == "**All 4 runs that started tell** the cost, the wall time and how they ended."
+    assert (
+        said.heading
+        == "**All 4 runs that started tell** the cost, the wall time and how they ended."
+    )
     assert said.second == "Every record could be read."
     table = data_words.known_table(rows, Filters())
     assert "never told" in table, "TRAE tells no time of API calls"
     assert "2 of 4" in table, "the dates"
     unknown = [replace(rows[0], whole=2, known=rows[0].known | {"cost": 2, "end": 3}), *agents]
-    assert sentences.quality(unknown, NOTHING).heading.endswith("how they ended; unknown is the cost of 2 and how they ended of 1.")
+    assert sentences.quality(unknown, NOTHING).heading.endswith(
+        "how they ended; unknown is the cost of 2 and how they ended of 1."
+    )
     app = screens(mixed.location, "screens/data.py")
-    assert "<em>All 4 runs that started tell</em>" in "".join(element.proto.body for element in app.get("html"))
+    assert "<em>All 4 runs that started tell</em>" in "".join(
+        element.proto.body for element in app.get("html")
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +79,10 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Sto
             "**165 of 326 records** are new runs; 161 repeat others or were there already.",
         ),
         ({"sources": 1, "rejected": 1}, "**No run** could be read: 1 is rejected."),
-        ({"sources": 187, "known": 187, "duplicates": 224, "rejected": 3}, "**Nothing is new**: all 224 records are here already."),
+        (
+            {"sources": 187, "known": 187, "duplicates": 224, "rejected": 3},
+            "**Nothing is new**: all 224 records are here already.",
+        ),
         ({"sources": 1, "known": 1}, "**Nothing is new**: the file is here already."),
         ({"sources": 4, "ignored": 4}, "**No run** was found in 4 files."),
     ],
@@ -74,7 +97,8 @@ def test_the_parts_of_an_upload_add_up(parts: dict[str, int], heading: str) -> N
     [
         (
             {"set-up": 4, "account": 2, "agent": 3},
-            "9 of 20 runs did not complete, **6 of them through set-up or account** and 3 by the agent itself.",
+            ("9 of 20 runs did not complete, **6 of them through set-up or account** and 3 by "
+"the agent itself."),
         ),
         ({"agent": 2}, "2 of 20 runs did not complete, **all of them by the agent itself**."),
         ({"unknown": 1}, "1 of 20 runs did not complete."),

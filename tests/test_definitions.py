@@ -1,4 +1,7 @@
-"""What a task, a model, a cost and a failure is: one definition each, the same in every place that shows it."""
+"""What a task, a model, a cost and a failure is.
+
+One definition each, the same in every place that shows it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,12 @@ def fill(store: Store) -> None:
     )
     for uuid, number, pre, human in items:
         journal = JOURNAL | {"commits": {"pre": pre, "human": human}, "status": "success"}
-        item(folder / uuid, number, journal, claude_code_stdout__txt=record_text(uuid=uuid, session_id=uuid))
+        item(
+            folder / uuid,
+            number,
+            journal,
+            claude_code_stdout__txt=record_text(uuid=uuid, session_id=uuid),
+        )
     ingest_paths(store, folder)
     for uuid, repo in (("here", "kernels"), ("there", "engine"), ("nowhere", "")):
         log = folder / f"{uuid}.json"
@@ -42,7 +50,8 @@ def fill(store: Store) -> None:
         ingest_paths(store, log, task="sort", **({"repo": repo} if repo else {}))
     table = folder / "values.csv"
     table.write_text(
-        "task,run_id,variant,metric,value,unit\na,one,candidate,latency,50,ms\na,two,candidate,latency,200,ms\na,,baseline,latency,100,ms\n"
+        "task,run_id,variant,metric,value,unit\na,one,candidate,latency,50,ms\na,two,"
+        "candidate,latency,200,ms\na,,baseline,latency,100,ms\n"
     )
     ingest_paths(store, table)
 
@@ -65,14 +74,20 @@ def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks:
     """Plans number the items of one commit differently, and one name stands for several commits."""
     grouped = {row["task"]: row["runs"] for row in tasks.report(by="task", metrics="runs")}
     judged = {row["task"]: row["runs"] for row in tasks.verdicts(by="task", every=True)}
-    paired = groups.compare(Store(tasks.location), [Filters(), Filters()]).ratios[0]["cost"].tasks or {}
+    paired = (
+        groups.compare(Store(tasks.location), [Filters(), Filters()]).ratios[0]["cost"].tasks or {}
+    )
     listed: dict[str, list[str]] = {}
     for run in tasks.runs():
         listed.setdefault(run["task_key"], []).append(run["run_id"])
     assert {task: sorted(runs) for task, runs in listed.items()} == TASKS
     assert grouped == judged == {task: len(runs) for task, runs in TASKS.items()}
     assert paired.keys() == TASKS.keys()
-    assert [row["n"] for row in tasks.compare("repo=vllm", "model=claude-opus-4-6") if row["metric"] == "cost"] == [None, 2]
+    assert [
+        row["n"]
+        for row in tasks.compare("repo=vllm", "model=claude-opus-4-6")
+        if row["metric"] == "cost"
+    ] == [None, 2]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +101,9 @@ def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks:
         ("aaaa", []),
     ],
 )
-def test_a_task_is_chosen_by_its_name_its_commit_or_what_groups_are_called(word: str, runs: list[str], tasks: Any) -> None:
+def test_a_task_is_chosen_by_its_name_its_commit_or_what_groups_are_called(
+    word: str, runs: list[str], tasks: Any
+) -> None:
     found = sorted(run["run_id"] for run in tasks.runs(task=word))
     assert found == (runs if word != "sort" else ["here", "nowhere", "there"])
 
@@ -97,7 +114,9 @@ def test_a_task_that_somebody_names_is_called_so(store: Store, tmp_path: Path) -
     opened = tachograph.open(store.location)
     [run] = opened.runs()
     annotate(store, [run["run_id"]], Change({"task": "Faster cache"}))
-    assert [row["task"] for row in opened.report(by="task", metrics="runs")] == ["vllm/Faster cache"]
+    assert [row["task"] for row in opened.report(by="task", metrics="runs")] == [
+        "vllm/Faster cache"
+    ]
     assert rebuild(store).rejects == 0
     assert [row["task_key"] for row in opened.runs()] == ["vllm/Faster cache"]
 
@@ -109,19 +128,29 @@ def test_a_model_is_one_with_and_without_a_date(store: Store, tmp_path: Path) ->
     """One agent logs the date, the other does not; the benchmark may name either."""
     usage = record()["modelUsage"]["claude-opus-4-6"]
     for uuid, model in (("dated", DATED), ("plain", "gpt-5")):
-        (tmp_path / f"{uuid}.json").write_text(record_text(uuid=uuid, session_id=uuid, modelUsage={model: usage}))
+        (tmp_path / f"{uuid}.json").write_text(
+            record_text(uuid=uuid, session_id=uuid, modelUsage={model: usage})
+        )
         ingest_paths(store, tmp_path / f"{uuid}.json", commit=f"{uuid.encode().hex()}00")
     lines = (
         f"{uuid.encode().hex()}00,{model},{variant},latency,9,ms"
         for uuid, model in (("dated", "gpt-5"), ("plain", DATED))
         for variant in VARIANTS
     )
-    (tmp_path / "values.csv").write_text("\n".join(["commit,model,variant,metric,value,unit", *lines]))
+    (tmp_path / "values.csv").write_text(
+        "\n".join(["commit,model,variant,metric,value,unit", *lines])
+    )
     ingest_paths(store, tmp_path / "values.csv")
     opened = tachograph.open(store.location)
-    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [("gpt-5", 2)]
+    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [
+        ("gpt-5", 2)
+    ]
     assert [(row["model"], row["runs"]) for row in opened.models()] == [("gpt-5", 2)]
-    assert {run["run_id"] for run in opened.runs(model="gpt-5")} == {"dated", "plain"} == {row["run_id"] for row in opened.verdicts()}
+    assert (
+        {run["run_id"] for run in opened.runs(model="gpt-5")}
+        == {"dated", "plain"}
+        == {row["run_id"] for row in opened.verdicts()}
+    )
     assert [row["model_id"] for row in opened.run("dated")["model_usage"]] == [DATED]
 
 
@@ -146,19 +175,29 @@ VARIANTS = ("baseline", "candidate")
         (None, None),
     ],
 )
-def test_a_model_group_has_no_date_and_keeps_its_version(logged: str | None, group: str | None) -> None:
+def test_a_model_group_has_no_date_and_keeps_its_version(
+    logged: str | None, group: str | None
+) -> None:
     with duckdb.connect() as connection:
-        assert connection.execute(f"select {undated('$logged::varchar')}", {"logged": logged}).fetchall() == [(group,)]
+        assert connection.execute(
+            f"select {undated('$logged::varchar')}", {"logged": logged}
+        ).fetchall() == [(group,)]
 
 
 @pytest.mark.parametrize(
     ("asked", "safe"),
     [
-        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us-anthropic-claude-sonnet-4-5-20250929-v1-0"),
+        (
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "us-anthropic-claude-sonnet-4-5-20250929-v1-0",
+        ),
         ("openai/gpt-5", "openai-gpt-5"),
         ("anthropic/claude-sonnet-4.5", None),
         ("claude-opus-4-6[1m]", None),
-        ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
+        (
+            "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            None,
+        ),
         ("anthropic/claude-4.6-opus-20260205", None),
         ("us.anthropic.claude-opus-4-6-v1", "us-anthropic-claude-opus-4-6-v1"),
         ("openrouter/z-ai/glm-4.6", None),
@@ -168,24 +207,41 @@ def test_a_model_group_has_no_date_and_keeps_its_version(logged: str | None, gro
         ("o4-mini", None),
     ],
 )
-def test_a_model_that_was_asked_for_is_the_model_that_answers_by_that_id(asked: str, safe: str | None) -> None:
+def test_a_model_that_was_asked_for_is_the_model_that_answers_by_that_id(
+    asked: str, safe: str | None
+) -> None:
     """`safe`: the id as the name of a folder."""
     with duckdb.connect() as connection:
         for named in filter(None, (asked, safe)):
-            sql = f"select {RUN_FIGURES['asked_model'].sql} from (select null::varchar as model, $id as requested_model) as runs"
+            sql = (
+                f"select {RUN_FIGURES['asked_model'].sql} from (select null::varchar as model, "
+                "$id as requested_model) as runs"
+            )
             [(found,)] = connection.execute(sql, {"id": named}).fetchall()
-            [(wanted,)] = connection.execute(f"select {undated('$id')}", {"id": parse_model_id(asked).model}).fetchall()
+            [(wanted,)] = connection.execute(
+                f"select {undated('$id')}", {"id": parse_model_id(asked).model}
+            ).fetchall()
             assert found == wanted
 
 
-def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(store: Store, tmp_path: Path) -> None:
+def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(
+    store: Store, tmp_path: Path
+) -> None:
     """Of an agent with several, it is not known which; dates do not make two of one."""
     usage = record()["modelUsage"]["claude-opus-4-6"]
-    for uuid, models in (("one", {"gpt-4-0613": usage}), ("other", {"gpt-4-1106": usage}), ("none", {})):
-        (tmp_path / f"{uuid}.json").write_text(record_text(uuid=uuid, session_id=uuid, modelUsage=models))
+    for uuid, models in (
+        ("one", {"gpt-4-0613": usage}),
+        ("other", {"gpt-4-1106": usage}),
+        ("none", {}),
+    ):
+        (tmp_path / f"{uuid}.json").write_text(
+            record_text(uuid=uuid, session_id=uuid, modelUsage=models)
+        )
     ingest_paths(store, tmp_path)
     opened = tachograph.open(store.location)
-    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [("gpt-4", 3)]
+    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [
+        ("gpt-4", 3)
+    ]
     assert {run["run_id"] for run in opened.runs(main_model="gpt-4")} == {"one", "other", "none"}
     assert {run["run_id"] for run in opened.runs(main_model="gpt-4-0613")} == {"one"}
     (tmp_path / "second.json").write_text(record_text(uuid="second", session_id="second"))
@@ -195,10 +251,15 @@ def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(store: Stor
 
 
 def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(tasks: Any) -> None:
-    """A figure that DuckDB turns into a join is worked out by every query: the text of every error was once searched to count runs."""
+    """A figure that DuckDB turns into a join is worked out by every query.
+
+    The text of every error was once searched to count runs.
+    """
     with Store(tasks.location).reading() as connection:
         connection.execute(sql_of("reading/v_runs"))
-        [(_, plan)] = connection.execute("explain select outcome, sum(duration_ms) from v_runs group by all").fetchall()
+        [(_, plan)] = connection.execute(
+            "explain select outcome, sum(duration_ms) from v_runs group by all"
+        ).fetchall()
     assert "MARK" not in plan
     assert "regexp" not in plan
     assert "sources" not in plan

@@ -1,4 +1,7 @@
-"""What is written down is what the program does: the commands of the README and of docs/ run, their lists are whole."""
+"""What is written down is what the program does.
+
+The commands of the README and of docs/ run, their lists are whole.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,15 @@ from tests.documents import lines
 from tests.examples import a_share
 
 README = (ROOT / "README.md").read_text()
-PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+PAGES = {
+    path.name: path.read_text()
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
 COMMANDS = cli.list_commands(click.Context(cli))
-BLOCKS = {page: re.findall(r"^```(?:bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE) for page, text in PAGES.items()}
+BLOCKS = {
+    page: re.findall(r"^```(?:bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    for page, text in PAGES.items()
+}
 LINES = [
     (page, line.partition(" #")[0].strip())
     for page, blocks in BLOCKS.items()
@@ -49,14 +58,21 @@ LINES = [
 ]
 FIRST_LINES = tuple({line.split()[1]: (page, line) for page, line in reversed(LINES)}.values())
 FRESH = a_share(FIRST_LINES, 8)
-"""Of the first line of each command some, which start with nothing imported, as they do for users: each takes a second longer."""
+"""Of the first line of each command some, which start with nothing imported, as they do for users:
+each takes a second longer.
+"""
 SERVES = ("dashboard", "watch", "measure")
 AGENTS_STARTED = ("claude", "codex")
 
 
 def timed(*seconds: float) -> str:
     """What hyperfine writes of a command that took so long."""
-    result = {"command": "python -c 'import vllm'", "mean": fmean(seconds), "stddev": stdev(seconds), "times": seconds}
+    result = {
+        "command": "python -c 'import vllm'",
+        "mean": fmean(seconds),
+        "stddev": stdev(seconds),
+        "times": seconds,
+    }
     return json.dumps({"results": [result]})
 
 
@@ -66,23 +82,45 @@ RESULTS = {
     "autoresearch.jsonl": "\n".join(
         json.dumps(line)
         for line in (
-            {"type": "config", "name": "Faster product search", "metricName": "time_ms", "bestDirection": "lower"},
-            *({"run": number, "metric": 99 - number, "status": "keep", "description": f"Idea {number}"} for number in range(1, 5)),
+            {
+                "type": "config",
+                "name": "Faster product search",
+                "metricName": "time_ms",
+                "bestDirection": "lower",
+            },
+            *(
+                {
+                    "run": number,
+                    "metric": 99 - number,
+                    "status": "keep",
+                    "description": f"Idea {number}",
+                }
+                for number in range(1, 5)
+            ),
         )
     ),
-    "labels.csv": "repo,commit,agent,hard,target\nvllm,0f1e2d3c,codex,beats,same_target\nvllm,1a2b3c4d,codex,worse,different_target\n",
+    "labels.csv": (
+        "repo,commit,agent,hard,target\nvllm,0f1e2d3c,codex,beats,same_target\nvllm,1a2b3c4d,"
+        "codex,worse,different_target\n"
+    ),
 }
 """Files that commands of the page on measured results name."""
 
 
 @pytest.fixture(scope="module")
 def one_measured(store_once: StoreOnce) -> Store:
-    """A store of the three sample runs, one of them measured, and a run of another model: to be copied."""
+    """A store of the three sample runs, one of them measured, and a run of another model.
+
+    To be copied.
+    """
 
     def fill(store: Store) -> None:
         ingest_paths(store, SAMPLES)
         ingest([Source("another.json", conftest.record_text().encode())], store)
-        for name, said in (("before.json", "variant=baseline"), ("after.json", "variant=candidate,run=5e0c031e")):
+        for name, said in (
+            ("before.json", "variant=baseline"),
+            ("after.json", "variant=candidate,run=5e0c031e"),
+        ):
             file = Path(store.location).with_name(name)
             file.write_text(RESULTS[name])
             ingest(read_paths([file]), store, Options(measure=parse_given([said, "scope=micro"])))
@@ -92,7 +130,10 @@ def one_measured(store_once: StoreOnce) -> Store:
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
-    assert [line.split()[:2] for line in BLOCKS["README.md"][0].splitlines()] == [["make", "run"], ["make", "test"]]
+    assert [line.split()[:2] for line in BLOCKS["README.md"][0].splitlines()] == [
+        ["make", "run"],
+        ["make", "test"],
+    ]
 
 
 def test_the_readme_is_one_page_and_leads_to_the_others() -> None:
@@ -103,7 +144,9 @@ def test_the_readme_is_one_page_and_leads_to_the_others() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_links_to_files_lead_somewhere(page: str) -> None:
     folder = ROOT if page == "README.md" else ROOT / "docs"
-    links = {link.partition("#")[0] for link in re.findall(r"\]\((?!https?:|#)(.*?)\)", PAGES[page])}
+    links = {
+        link.partition("#")[0] for link in re.findall(r"\]\((?!https?:|#)(.*?)\)", PAGES[page])
+    }
     assert not [link for link in links if not (folder / link).exists()]
 
 
@@ -120,9 +163,17 @@ def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(comm
     assert f"tachograph {command}" in str(cli.commands[command].epilog)
 
 
-@pytest.mark.parametrize(("line", "page"), {line: page for page, line in reversed(LINES) if line.split()[1] not in SERVES}.items())
+@pytest.mark.parametrize(
+    ("line", "page"),
+    {line: page for page, line in reversed(LINES) if line.split()[1] not in SERVES}.items(),
+)
 def test_the_commands_of_every_page_run(
-    page: str, line: str, tachograph: Run, one_measured: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str,
+    line: str,
+    tachograph: Run,
+    one_measured: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
     shutil.copy(one_measured.location, tmp_path)
@@ -154,7 +205,10 @@ def test_the_page_on_ci_names_every_input_of_the_action() -> None:
 
 @pytest.mark.parametrize("line", sorted({line for _, line in LINES if line.split()[1] in SERVES}))
 def test_the_commands_that_serve_have_options_that_exist(line: str) -> None:
-    """They would not end; their options are read, and the rest of them is tried by the tests of server and watcher."""
+    """Commands that serve would not end, so only their options are read.
+
+    The rest is tested with the server and the watcher.
+    """
     words = shlex.split(line)[1:]
     cli.commands[words[0]].make_context(words[0], words[1:])
 
@@ -163,7 +217,9 @@ def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:
     assert not [key for key in FILTERS if f"--{key}" not in PAGES["commands.md"]]
     listed = re.search(r"Exit codes: (.*?)\.\n", PAGES["commands.md"], re.DOTALL)
     assert listed
-    assert re.findall(r"(?:^|, )(\d+) ", listed[1].replace("\n", " ")) == [str(int(code)) for code in ExitCode]
+    assert re.findall(r"(?:^|, )(\d+) ", listed[1].replace("\n", " ")) == [
+        str(int(code)) for code in ExitCode
+    ]
 
 
 def test_the_pages_name_every_format_and_limit() -> None:
@@ -182,20 +238,31 @@ def test_the_sql_of_the_docs_runs(tachograph: Run, tmp_path: Path) -> None:
     [sql] = re.findall(r"^```sql\n(.*?)^```", PAGES["guarantees.md"], re.DOTALL | re.MULTILINE)
     attach, query = sql.strip().split("\n", 1)
     with duckdb.connect() as connection:
-        connection.execute(attach.replace("'tachograph.duckdb'", f"'{tmp_path / 'tachograph.duckdb'}'"))
+        connection.execute(
+            attach.replace("'tachograph.duckdb'", f"'{tmp_path / 'tachograph.duckdb'}'")
+        )
         [(model, runs, usd)] = connection.execute(query).fetchall()
     assert (model, runs, str(usd)) == ("claude-sonnet-4-5", 3, "2.825104150")
 
 
 def test_the_table_of_agents_is_that_of_the_list() -> None:
-    assert agents_table.written(PAGES["inputs.md"]) == PAGES["inputs.md"], "write it anew: python -m tests.agents_table --write"
+    assert agents_table.written(PAGES["inputs.md"]) == PAGES["inputs.md"], (
+        "write it anew: python -m tests.agents_table --write"
+    )
 
 
 def quoted(name: str) -> list[str]:
-    """What stands in code in the table of this name on the page on measured results, in its first or last column."""
+    """The code words in a named table on the page on measured results.
+
+    They are in its first or last column.
+    """
     [rows] = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", PAGES["measured.md"], re.DOTALL)
     cells = [line.strip("|").split("|") for line in rows.splitlines()[2:]]
-    return [word for line in cells for word in re.findall(r"`([^`]+)`", line[-1] if name == "measurements" else line[0])]
+    return [
+        word
+        for line in cells
+        for word in re.findall(r"`([^`]+)`", line[-1] if name == "measurements" else line[0])
+    ]
 
 
 def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
@@ -203,7 +270,9 @@ def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
     assert sorted(quoted("measure-keys")) == sorted(KEYS)
 
 
-def test_the_example_of_measured_results_is_a_verified_speedup(tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_example_of_measured_results_is_a_verified_speedup(
+    tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path
+) -> None:
     """Mean time before, divided by that after."""
     shutil.copy(samples_read(), tmp_path)
     for name in ("before.json", "after.json"):
@@ -212,10 +281,17 @@ def test_the_example_of_measured_results_is_a_verified_speedup(tachograph: Run, 
         if page == "measured.md" and line.startswith("tachograph ingest") and ",task=" in line:
             tachograph(*shlex.split(line)[1:])
     [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
-    assert (verdict["verdict"], round(verdict["measured_speedup"], 4)) == ("faster", round(7.25 / 5.96, 4))
+    assert (verdict["verdict"], round(verdict["measured_speedup"], 4)) == (
+        "faster",
+        round(7.25 / 5.96, 4),
+    )
 
 
 def test_the_example_of_a_measure_file_makes_sense(tmp_path: Path) -> None:
     [text] = re.findall(r"^```toml\n(.*?)^```", PAGES["measured.md"], re.DOTALL | re.MULTILINE)
     (tmp_path / MEASURE_FILE).write_text(text)
-    assert SaidBeside().of(tmp_path / "after-2.json") == {"task": "startup", "variant": "candidate", "run": "5e0c031e"}
+    assert SaidBeside().of(tmp_path / "after-2.json") == {
+        "task": "startup",
+        "variant": "candidate",
+        "run": "5e0c031e",
+    }

@@ -1,4 +1,7 @@
-"""What happens to an ingest happens to all of it: killed, interrupted, two at once, or while the dashboard reads."""
+"""What happens to an ingest happens to all of it.
+
+Killed, interrupted, two at once, or while the dashboard reads.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from tests.forks import Forks, Running
 pytestmark = pytest.mark.slow
 
 FEW, MANY = 60, 345
-"""Records that one process reads, and that are enough for several (as three files of more than 4 MB)."""
+"""Records that one process reads, and that are enough for several (as three files of more than 4
+MB).
+"""
 
 Start = Callable[..., Running]
 
@@ -35,14 +40,19 @@ LONG = "Nothing to tell. " * 2_200
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("few")
     for number in range(FEW):
-        (folder / f"{number}.json").write_text(record_text(uuid=f"few-{number}", session_id=f"few-{number}"), encoding="utf-8")
+        (folder / f"{number}.json").write_text(
+            record_text(uuid=f"few-{number}", session_id=f"few-{number}"), encoding="utf-8"
+        )
     return folder
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
-    made = [record_text(uuid=f"many-{number}", session_id=f"many-{number}", result=LONG) for number in range(MANY)]
+    made = [
+        record_text(uuid=f"many-{number}", session_id=f"many-{number}", result=LONG)
+        for number in range(MANY)
+    ]
     for number in range(3):
         (folder / f"{number}.jsonl").write_text("\n".join(made[number::3]), encoding="utf-8")
     return folder
@@ -53,7 +63,15 @@ def start(forks: Forks, tmp_path: Path) -> Start:
     """Begins an ingest: `start(store, folder)`."""
 
     def begun(store: Store, *arguments: str | Path) -> Running:
-        return forks.start(tmp_path.parent, "ingest", "--db", store.location, "--json", *arguments, environment=environment())
+        return forks.start(
+            tmp_path.parent,
+            "ingest",
+            "--db",
+            store.location,
+            "--json",
+            *arguments,
+            environment=environment(),
+        )
 
     return begun
 
@@ -66,16 +84,24 @@ def runs(store: Store) -> int:
 
 
 def litter(store: Store) -> list[str]:
-    return sorted(path.name for path in Path(store.location).parent.iterdir() if path.name != Path(store.location).name)
+    return sorted(
+        path.name
+        for path in Path(store.location).parent.iterdir()
+        if path.name != Path(store.location).name
+    )
 
 
 @pytest.mark.parametrize(
-    ("sent", "exit_code", "to_group"), [(signal.SIGINT, 130, False), (signal.SIGTERM, 143, False), (signal.SIGTERM, 143, True)]
+    ("sent", "exit_code", "to_group"),
+    [(signal.SIGINT, 130, False), (signal.SIGTERM, 143, False), (signal.SIGTERM, 143, True)],
 )
 def test_d12_an_ingest_asked_to_end_writes_nothing_and_leaves_nothing(
     store: Store, many: Path, start: Start, sent: signal.Signals, exit_code: int, to_group: bool
 ) -> None:
-    """Also where its workers are asked too, as `timeout` and supervisors do: they leave it to their parent."""
+    """Also where its workers are asked too, as `timeout` and supervisors do.
+
+    They leave it to their parent.
+    """
     running = start(store, many, "--jobs", "2")
     while not running.has_ended and not litter(store):  # its spool: the reading has begun
         time.sleep(0.01)
@@ -99,11 +125,16 @@ def test_the_same_logs_twice_at_once_count_once(store: Store, few: Path, start: 
     processes = [start(store, few) for _ in range(2)]
     reports = [json.loads(process.wait().out) for process in processes]
     assert sorted(report["accepted"] for report in reports) == [0, FEW]
-    assert all(report["documents"] == report["accepted"] + report["duplicates"] == FEW for report in reports)
+    assert all(
+        report["documents"] == report["accepted"] + report["duplicates"] == FEW
+        for report in reports
+    )
     assert runs(store) == FEW
 
 
-def test_an_ingest_and_a_reader_that_asks_all_the_time_get_along(sample_store: Store, few: Path, start: Start) -> None:
+def test_an_ingest_and_a_reader_that_asks_all_the_time_get_along(
+    sample_store: Store, few: Path, start: Start
+) -> None:
     """As an open dashboard does."""
     seen: list[int] = []
     done = threading.Event()
@@ -125,13 +156,20 @@ def test_an_ingest_and_a_reader_that_asks_all_the_time_get_along(sample_store: S
 
 
 def test_rejects_are_retried_on_demand(store: Store, tmp_path: Path, start: Start) -> None:
-    """As after an upgrade that reads more: here the file itself was mended by hand, under the same name."""
+    """As after an upgrade that reads more.
+
+    Here the file itself was mended by hand, under the same name.
+    """
     log = tmp_path / "log.jsonl"
     log.write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns="many"))
     ingest_paths(store, log)
     assert (runs(store), quality_queries.every_reject(store).num_rows) == (1, 1)
     assert json.loads(start(store, "--retry-rejects").wait().out)["rejected"] == 1
-    assert (runs(store), quality_queries.every_reject(store).num_rows, quality_queries.every_source(store)["accepted"].to_pylist()) == (
+    assert (
+        runs(store),
+        quality_queries.every_reject(store).num_rows,
+        quality_queries.every_source(store)["accepted"].to_pylist(),
+    ) == (
         1,
         1,
         [1],

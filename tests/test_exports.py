@@ -1,6 +1,7 @@
 """Exports: the bytes of every format, laws that hold for any table, and one report in every format.
 
-`TACHOGRAPH_UPDATE_GOLDEN=1 pytest tests/test_exports.py` writes the golden files anew, to be read in the diff before they are kept.
+`TACHOGRAPH_UPDATE_GOLDEN=1 pytest tests/test_exports.py` writes the golden files anew, to be read
+in the diff before they are kept.
 """
 
 from __future__ import annotations
@@ -58,16 +59,30 @@ def literal_table() -> pa.Table:
     return pa.table(
         {
             "model": ["claude-opus-4-6", '=HYPERLINK("http://x","y")', None],
-            "result": ["naïve → 1.21×\nsecond | line", 'said "no", <b>twice</b> \\ `x` *y* _z_ limit_reached', ""],
+            "result": [
+                "naïve → 1.21×\nsecond | line",
+                'said "no", <b>twice</b> \\ `x` *y* _z_ limit_reached',
+                "",
+            ],
             "runs": pa.array([3, 1, None], pa.int64()),
-            "cost_usd": pa.array([Decimal("2.825104150"), Decimal("-0.000000015"), None], pa.decimal128(18, 9)),
+            "cost_usd": pa.array(
+                [Decimal("2.825104150"), Decimal("-0.000000015"), None], pa.decimal128(18, 9)
+            ),
             "cost_usd_known": pa.array([2, 1, 0], pa.int64()),
             "parallelism": [1.25, float("nan"), None],
             "is_error": [True, False, None],
-            "labels": pa.array([[("branch", "main"), ("who", "a|b")], [], None], pa.map_(pa.string(), pa.string())),
-            "models": pa.array([["claude-opus-4-6", "claude-haiku-4-5"], [], None], pa.list_(pa.string())),
+            "labels": pa.array(
+                [[("branch", "main"), ("who", "a|b")], [], None], pa.map_(pa.string(), pa.string())
+            ),
+            "models": pa.array(
+                [["claude-opus-4-6", "claude-haiku-4-5"], [], None], pa.list_(pa.string())
+            ),
             "ended_at": pa.array(
-                [datetime(2026, 11, 20, 14, 30, tzinfo=timezone(timedelta(hours=1))), datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC), None],
+                [
+                    datetime(2026, 11, 20, 14, 30, tzinfo=timezone(timedelta(hours=1))),
+                    datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
+                    None,
+                ],
                 pa.timestamp("us", tz="UTC"),
             ),
         }
@@ -75,7 +90,9 @@ def literal_table() -> pa.Table:
 
 
 TEXTS = [name for name, export in EXPORTS.items() if not export.is_binary]
-"""Formats whose bytes are ours alone; those of a workbook or of Parquet also change with their library, so tests read them back."""
+"""Formats whose bytes are ours alone; those of a workbook or of Parquet also change with their
+library, so tests read them back.
+"""
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -89,7 +106,9 @@ def test_every_format_writes_its_golden_bytes(name: str) -> None:
 
 
 def test_no_golden_file_is_left_behind() -> None:
-    assert {file.name for file in GOLDEN.iterdir()} == {f"table{EXPORTS[name].suffix}" for name in TEXTS}
+    assert {file.name for file in GOLDEN.iterdir()} == {
+        f"table{EXPORTS[name].suffix}" for name in TEXTS
+    }
 
 
 def test_golden_files_were_checked_out_as_they_are() -> None:
@@ -120,7 +139,10 @@ tables = st.lists(st.tuples(texts, amounts), max_size=8).map(
 
 
 def as_csv_cell(text: str | None) -> str:
-    """What a cell reads back as: NULL as empty, and the apostrophe before what a spreadsheet would run."""
+    """What a cell reads back as.
+
+    NULL as empty, and the apostrophe before what a spreadsheet would run.
+    """
     return "" if text is None else f"'{text}" if is_formula(text) else text
 
 
@@ -137,8 +159,12 @@ def test_any_csv_reads_back_cell_by_cell(table: pa.Table) -> None:
 @given(st.lists(texts, max_size=5))
 def test_a_csv_of_one_column_loses_no_row(values: list[str | None]) -> None:
     """A blank line is no row to most readers."""
-    text = EXPORTS["csv"].write(Answer(pa.table({"text": pa.array(values, pa.string())}), "")).decode()
-    assert [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:] == [as_csv_cell(value) for value in values]
+    text = (
+        EXPORTS["csv"].write(Answer(pa.table({"text": pa.array(values, pa.string())}), "")).decode()
+    )
+    assert [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:] == [
+        as_csv_cell(value) for value in values
+    ]
 
 
 @pytest.mark.slow
@@ -146,13 +172,20 @@ def test_a_csv_of_one_column_loses_no_row(values: list[str | None]) -> None:
 def test_no_cell_of_a_csv_is_a_formula(table: pa.Table) -> None:
     """A number may begin with a minus; text may not."""
     text = EXPORTS["csv"].write(Answer(table, "")).decode()
-    assert not [row[0] for row in list(csv.reader(io.StringIO(text, newline="")))[1:] if row[0].startswith(FORMULA_STARTS)]
+    assert not [
+        row[0]
+        for row in list(csv.reader(io.StringIO(text, newline="")))[1:]
+        if row[0].startswith(FORMULA_STARTS)
+    ]
 
 
 @pytest.mark.slow
 @given(tables)
 def test_any_json_reads_back_exactly(table: pa.Table) -> None:
-    assert simplejson.loads(EXPORTS["json"].write(Answer(table, "")), use_decimal=True) == table.to_pylist()
+    assert (
+        simplejson.loads(EXPORTS["json"].write(Answer(table, "")), use_decimal=True)
+        == table.to_pylist()
+    )
 
 
 @pytest.mark.slow
@@ -174,7 +207,10 @@ def test_a_markdown_table_keeps_its_shape(table: pa.Table) -> None:
 
 def test_the_registry_costs_nothing_to_import() -> None:
     """The command line reads it for its help texts."""
-    code = "import sys, app.reports.exports; print(*sorted({'pyarrow', 'simplejson', 'streamlit', 'plotly', 'rich'} & set(sys.modules)))"
+    code = (
+        "import sys, app.reports.exports; print(*sorted({'pyarrow', 'simplejson', 'streamlit', "
+        "'plotly', 'rich'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
@@ -196,7 +232,9 @@ def grouped(awkward: Store) -> Report:
 
 
 def written(made: Report, name: str) -> bytes:
-    return report_text(made, 300, exact=True) if name == "table" else EXPORTS[name].write_report(made)
+    return (
+        report_text(made, 300, exact=True) if name == "table" else EXPORTS[name].write_report(made)
+    )
 
 
 def test_every_format_is_read_back() -> None:
@@ -207,13 +245,21 @@ def test_every_format_is_read_back() -> None:
 def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whole: Report) -> None:
     totals: dict[str, Totals] = {name: read(written(whole, name)) for name, read in READERS.items()}
     for first, second in itertools.combinations(totals, 2):
-        both = {key for key in totals[first].keys() & totals[second].keys() if key != "duration_median_ms"}  # half a millisecond
-        assert {key: totals[first][key] for key in both} == {key: totals[second][key] for key in both}, (first, second)
+        both = {
+            key
+            for key in totals[first].keys() & totals[second].keys()
+            if key != "duration_median_ms"
+        }  # half a millisecond
+        assert {key: totals[first][key] for key in both} == {
+            key: totals[second][key] for key in both
+        }, (first, second)
         assert {"runs", "completed"} <= both
-    assert totals["html"].keys() >= {"runs", "cost_best_usd", "duration_ms"}, "the most important ones"
-    assert totals["csv"]["cost_usd"] == sum(Decimal(f"{n * 12345.678901234 + 0.000000001:.9f}") for n in range(len(HOSTILE))) + Decimal(
-        "7e-9"
+    assert totals["html"].keys() >= {"runs", "cost_best_usd", "duration_ms"}, (
+        "the most important ones"
     )
+    assert totals["csv"]["cost_usd"] == sum(
+        Decimal(f"{n * 12345.678901234 + 0.000000001:.9f}") for n in range(len(HOSTILE))
+    ) + Decimal("7e-9")
     assert totals["csv"]["runs"] == len(HOSTILE) + 2
 
 
@@ -234,18 +280,27 @@ def test_many_rows_are_written_in_parts_of_whole_lines(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
-def test_groups_add_up_to_the_totals_in_formats_of_one_table(grouped: Report, whole: Report, name: str, tmp_path: Path) -> None:
+def test_groups_add_up_to_the_totals_in_formats_of_one_table(
+    grouped: Report, whole: Report, name: str, tmp_path: Path
+) -> None:
     """As anybody would add them: DuckDB over the file, money as DECIMAL."""
     (file := tmp_path / f"cost.{name}").write_bytes(written(grouped, name))
     source = {
         "csv": f"read_csv('{file}', types={{'cost_usd': 'decimal(38, 9)'}})",
-        "jsonl": f"read_json('{file}', columns={{{', '.join(f'{key}: ' + chr(39) + 'decimal(38, 9)' + chr(39) for key in SUMMED)}}})",
+        "jsonl": (
+            f"read_json('{file}', "
+            f"columns={{{', '.join(f'{key}: ' + chr(39) + 'decimal(38, 9)' + chr(39) for key in SUMMED)}}})"  # noqa: E501
+        ),
         "parquet": f"read_parquet('{file}')",
     }[name]
     with duckdb.connect() as connection:
-        [sums] = connection.execute(f"select {', '.join(f'sum({key})' for key in SUMMED)} from {source}").fetchall()
+        [sums] = connection.execute(
+            f"select {', '.join(f'sum({key})' for key in SUMMED)} from {source}"
+        ).fetchall()
     totals = READERS["json"](written(whole, "json"))
-    assert dict(zip(SUMMED, map(Decimal, sums), strict=True)) == {key: totals[key] for key in SUMMED}
+    assert dict(zip(SUMMED, map(Decimal, sums), strict=True)) == {
+        key: totals[key] for key in SUMMED
+    }
 
 
 def test_parquet_says_what_it_covers(grouped: Report) -> None:
@@ -266,11 +321,22 @@ def book(made: Report) -> openpyxl.Workbook:
 
 def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: Report) -> None:
     workbook = book(grouped)
-    assert workbook.sheetnames == ["Summary", "Totals", "Groups", "Models", "Runs", "Unpriced", "Findings", "About"]
+    assert workbook.sheetnames == [
+        "Summary",
+        "Totals",
+        "Groups",
+        "Models",
+        "Runs",
+        "Unpriced",
+        "Findings",
+        "About",
+    ]
     for name in workbook.sheetnames[2:-1]:
         assert workbook[name].freeze_panes == ("D2" if name == "Runs" else "A2")
         assert workbook[name].auto_filter.ref
-    assert "xl/charts/chart1.xml" in zipfile.ZipFile(io.BytesIO(written(grouped, "xlsx"))).namelist()
+    assert (
+        "xl/charts/chart1.xml" in zipfile.ZipFile(io.BytesIO(written(grouped, "xlsx"))).namelist()
+    )
 
 
 def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: Report) -> None:
@@ -281,8 +347,14 @@ def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: Report) -> No
     costs = [row[header.index("Reported cost")] for row in cells]
     assert all("$" in cell.number_format for cell in costs if cell.value is not None)
     groups = [Decimal(repr(cell.value)) for cell in costs[:-1] if cell.value is not None]
-    assert sum(groups) == Decimal(repr(costs[-1].value)) == grouped.section("totals").table["cost_usd"][0].as_py()
-    assert {row[0].value for row in cells} >= {text for text in HOSTILE if text.isprintable() and not text.startswith("<r>")}
+    assert (
+        sum(groups)
+        == Decimal(repr(costs[-1].value))
+        == grouped.section("totals").table["cost_usd"][0].as_py()
+    )
+    assert {row[0].value for row in cells} >= {
+        text for text in HOSTILE if text.isprintable() and not text.startswith("<r>")
+    }
 
 
 def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Store) -> None:
@@ -291,22 +363,34 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
     dated = f'{{"type":"user","timestamp":"2026-03-05T12:00:00Z","session_id":"dated"}}\n{run}'
     ingest([Source("undated", undated.encode()), Source("dated", dated.encode())], store)
     with read_transaction(store) as transaction:
-        made = {by: book(report(transaction, Request(by=(by,))))["Groups"] for by in ("day", "month", "cause")}
+        made = {
+            by: book(report(transaction, Request(by=(by,))))["Groups"]
+            for by in ("day", "month", "cause")
+        }
     for by, number_format, day in (("day", "yyyy-mm-dd", 5), ("month", "yyyy-mm", 1)):
         column = [row[0] for row in made[by].iter_rows(min_row=2)]
         assert (column[0].value, column[0].number_format) == (datetime(2026, 3, day), number_format)  # noqa: DTZ001  a workbook has no zones
         assert [cell.value for cell in column[1:]] == ["unknown", "Total"]
     causes = [row[0].value for row in made["cause"].iter_rows(min_row=2)]
     assert (
-        {CAUSES[CostCause.HELPER_MODEL_MISSING].label} <= set(causes) <= {*(cause.label for cause in CAUSES.values()), "unknown", "Total"}
+        {CAUSES[CostCause.HELPER_MODEL_MISSING].label}
+        <= set(causes)
+        <= {*(cause.label for cause in CAUSES.values()), "unknown", "Total"}
     )
 
 
-def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(grouped: Report) -> None:
+def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(
+    grouped: Report,
+) -> None:
     sheet = book(grouped)["Runs"]
     header = [cell.value for cell in sheet[1]]
     assert header[:4] == ["Title", "Task", "Main model", "Outcome"]
-    folded = {place for letters in sheet.column_dimensions.values() if letters.hidden for place in range(letters.min, letters.max + 1)}
+    folded = {
+        place
+        for letters in sheet.column_dimensions.values()
+        if letters.hidden
+        for place in range(letters.min, letters.max + 1)
+    }
     visible = [name for place, name in enumerate(header, 1) if place not in folded]
     assert len(visible) <= 18
     assert {"Reported cost", "Run"} <= set(visible)
@@ -326,34 +410,49 @@ def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: 
         for row in sheet.iter_rows():
             for cell in row:
                 assert cell.data_type != "f"
-                assert not (isinstance(cell.value, str) and cell.value.startswith(("=", "+", "-", "@")) and not cell.quotePrefix), (
-                    cell.value
-                )
+                assert not (
+                    isinstance(cell.value, str)
+                    and cell.value.startswith(("=", "+", "-", "@"))
+                    and not cell.quotePrefix
+                ), cell.value
 
 
 @given(tables)
 @examples(6)
 def test_any_workbook_reads_back(table: pa.Table) -> None:
     """Amounts to the last digit: below four million dollars a double holds nine places."""
-    small = table.filter(pa.array([value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()], pa.bool_()))
+    small = table.filter(
+        pa.array(
+            [value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()],
+            pa.bool_(),
+        )
+    )
     sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(Answer(small, "")))).worksheets[0]
     rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=2)]
-    assert [round(Decimal(repr(row[1])), 9) if row[1] is not None else None for row in rows[: small.num_rows]] == small[
-        "amount"
-    ].to_pylist()
+    assert [
+        round(Decimal(repr(row[1])), 9) if row[1] is not None else None
+        for row in rows[: small.num_rows]
+    ] == small["amount"].to_pylist()
     assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
 
 
 def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store) -> None:
-    runs = [record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost), modelUsage=...) for cost in ("87654321", "0.123456789")]
+    runs = [
+        record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost), modelUsage=...)
+        for cost in ("87654321", "0.123456789")
+    ]
     ingest([Source("two", "\n".join(runs).encode())], store)
-    rows = {row[0]: row for row in book(report(store, Request()))["Totals"].iter_rows(values_only=True)}
+    rows = {
+        row[0]: row for row in book(report(store, Request()))["Totals"].iter_rows(values_only=True)
+    }
     assert rows["Reported cost"][3] == "$87,654,321.123456789"
     assert rows["Turns"][3] is None
 
 
 def test_a_text_longer_than_a_cell_is_cut_and_says_so() -> None:
-    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(Answer(pa.table({"text": ["x" * 40_000]}), "")))).worksheets[0]
+    sheet = openpyxl.load_workbook(
+        io.BytesIO(xlsx_table(Answer(pa.table({"text": ["x" * 40_000]}), "")))
+    ).worksheets[0]
     assert (len(str(sheet["A2"].value)), str(sheet["A2"].value)[-1]) == (LONGEST_TEXT - 1, "…")
 
 
@@ -383,7 +482,10 @@ class Tags(HTMLParser):
 @examples(25)
 def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
     page = Tags(EXPORTS["html"].write(Answer(table, "")))
-    assert len(page.tags) == len(Tags(EXPORTS["html"].write(Answer(table.slice(0, 0), ""))).tags) + 3 * table.num_rows
+    assert (
+        len(page.tags)
+        == len(Tags(EXPORTS["html"].write(Answer(table.slice(0, 0), ""))).tags) + 3 * table.num_rows
+    )
     assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "title"}
     column = columns(table)[0]
     shown = [one_line(column.cell(row)) for row in table.to_pylist()]
@@ -391,7 +493,10 @@ def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
 
 
 def test_a_page_names_no_other_place(grouped: Report) -> None:
-    """Nothing to load: no element with an address. Plotly's own program names its home page, which nobody visits."""
+    """Nothing to load: no element with an address.
+
+    Plotly's own program names its home page, which nobody visits.
+    """
     page = Tags(written(grouped, "html"))
     assert not {"src", "href", "srcset", "action", "data", "background", "poster"} & page.attributes
     assert not {"link", "img", "iframe", "object", "embed", "base"} & set(page.tags)

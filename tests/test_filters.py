@@ -1,4 +1,7 @@
-"""Filters: times as people write them, and filters in addresses, which a stale or hostile link cannot break."""
+"""Filters: times as people write them, and filters in addresses.
+
+A stale or hostile link cannot break these.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import filter_inputs
-from app.queries.filters import FILTERS, PRESETS, TIME_WORDS, Filters, Kind, choose, in_zone, moment, parse, where
+from app.queries.filters import (
+    FILTERS,
+    PRESETS,
+    TIME_WORDS,
+    Filters,
+    Kind,
+    choose,
+    in_zone,
+    moment,
+    parse,
+    where,
+)
 from app.screens.parts.filter_bar import SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
@@ -93,7 +107,9 @@ def test_filters_in_a_zone_have_moments_and_keep_what_no_calendar_holds() -> Non
     assert in_zone(chosen, ZoneInfo("Europe/Berlin")).as_words() == (
         "--repo vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
     )
-    assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == ("0001-01-01",)
+    assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == (
+        "0001-01-01",
+    )
 
 
 OF_KIND = {
@@ -114,7 +130,10 @@ def chosen_filters(draw: Callable[..., object]) -> Filters:
     filters = Filters()
     for key in draw(st.sets(st.sampled_from(list(FILTERS)))):  # type: ignore[attr-defined]
         most = 3 if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else 1
-        filters = filters.with_values(key, draw(st.lists(OF_KIND[FILTERS[key].kind], min_size=1, max_size=most)))  # type: ignore[arg-type]
+        filters = filters.with_values(
+            key,
+            draw(st.lists(OF_KIND[FILTERS[key].kind], min_size=1, max_size=most)),  # type: ignore[arg-type]
+        )
     return filters
 
 
@@ -131,7 +150,11 @@ def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
 
 
 @pytest.mark.slow
-@given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
+@given(
+    st.dictionaries(
+        st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)
+    )
+)
 def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
     link = filter_inputs.read_link(query)
     assert choose(dict(link.filters.chosen)) is not None
@@ -139,14 +162,24 @@ def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
 
 
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
-    link = filter_inputs.read_link({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    link = filter_inputs.read_link(
+        {
+            "since": ["someday"],
+            "model": ["a", "x" * 1000],
+            "min-cost": ["much", "2"],
+            "colour": ["red"],
+        }
+    )
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
     assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Min cost"]
 
 
 def test_names_that_nothing_goes_by_are_told() -> None:
     filters = choose({"model": ["a", "b"], "repo": "r", "session": "s"})
-    assert filter_inputs.unknown_names(filters, {"model": ["b"], "repo": []}) == ("Model: a", "Repository: r")
+    assert filter_inputs.unknown_names(filters, {"model": ["b"], "repo": []}) == (
+        "Model: a",
+        "Repository: r",
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +187,10 @@ def test_names_that_nothing_goes_by_are_told() -> None:
     [
         ("model=glm-5.1 repo=vllm", {"repo": ["vllm"], "model": ["glm-5.1"]}),
         ("--model glm-5.1 --label branch=main", {"model": ["glm-5.1"], "label": ["branch=main"]}),
-        ("label=branch=main search='two words'", {"label": ["branch=main"], "search": ["two words"]}),
+        (
+            "label=branch=main search='two words'",
+            {"label": ["branch=main"], "search": ["two words"]},
+        ),
         ("", {}),
     ],
 )
@@ -163,7 +199,8 @@ def test_filters_in_one_text(words: str, filters: dict[str, list[str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"), [("model", "has no value"), ("colour=red", "unknown filter 'colour'"), ("search='x", "quote")]
+    ("words", "complaint"),
+    [("model", "has no value"), ("colour=red", "unknown filter 'colour'"), ("search='x", "quote")],
 )
 def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
@@ -180,14 +217,25 @@ def test_every_filter_has_a_place_on_the_bar() -> None:
 @pytest.fixture(scope="module")
 def two_runs(read_once: StoreOnce) -> Store:
     """An expensive run that completed and a cheap one that hit a limit: to be read only."""
-    limited = record_text(uuid="b", session_id="two", is_error=True, result="You've hit your limit", total_cost_usd=0.5)
-    return read_once("dear-and-limited", lambda store: add(store, record_text(uuid="a", total_cost_usd=4), limited))
+    limited = record_text(
+        uuid="b",
+        session_id="two",
+        is_error=True,
+        result="You've hit your limit",
+        total_cost_usd=0.5,
+    )
+    return read_once(
+        "dear-and-limited",
+        lambda store: add(store, record_text(uuid="a", total_cost_usd=4), limited),
+    )
 
 
 @pytest.fixture
 def opened(two_runs: Store, screens: Any) -> Any:
     def open_(**query: str | list[str]) -> AppTest:
-        app: AppTest = screens(two_runs.location, **{key.replace("_", "-"): value for key, value in query.items()})
+        app: AppTest = screens(
+            two_runs.location, **{key.replace("_", "-"): value for key, value in query.items()}
+        )
         return app
 
     return open_
@@ -255,20 +303,37 @@ def test_an_empty_store_offers_the_samples(tmp_path: Path, screens: Any) -> None
     assert "$21.57" in said(app)
 
 
-def test_a_word_that_is_no_filter_is_told(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_word_that_is_no_filter_is_told(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
     """A link with a mistyped filter would show all runs as if they were the ones asked for."""
-    shown = said(screens(sample_store.location, "screens/runs.py", outcom="completed", compact="true"))
+    shown = said(
+        screens(sample_store.location, "screens/runs.py", outcom="completed", compact="true")
+    )
     assert "This filter is unknown and was ignored: outcom. Did you mean outcome?" in shown
     assert "compact" not in shown
-    assert "ignored: <b>" in said(screens(sample_store.location, outcome="completed", **{"<b>": "x"}))
-    assert "ignored: outcom" in said(screens(sample_store.location, outcom="completed", model="gone-1"))  # also where nothing matches
+    assert "ignored: <b>" in said(
+        screens(sample_store.location, outcome="completed", **{"<b>": "x"})
+    )
+    assert "ignored: outcom" in said(
+        screens(sample_store.location, outcom="completed", model="gone-1")
+    )  # also where nothing matches
 
 
 def test_no_word_of_a_screen_is_taken_for_a_mistyped_filter() -> None:
     """Each widget that is kept in the address is on the list."""
     files = sorted((ENTRY.parent / "screens").rglob("*.py"))
-    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    named = [call.args[2] for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("choice", "pick")]
+    calls = [
+        node
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+    ]
+    named = [
+        call.args[2]
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("choice", "pick")
+    ]
     for call in calls:
         options = {one.arg: one.value for one in call.keywords}
         named += [options["key"]] if "bind" in options else []

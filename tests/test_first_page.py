@@ -1,4 +1,7 @@
-"""The first page of a report: period and change, shares that add up, budgets, notes, and that every format has it."""
+"""The first page of a report.
+
+Period and change, shares that add up, budgets, notes, and that every format has it.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +35,41 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, record_text
 
-USAGE = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
+USAGE = {
+    "inputTokens": 1,
+    "outputTokens": 2,
+    "cacheReadInputTokens": 3,
+    "cacheCreationInputTokens": 4,
+}
 BUDGETS = (("max-total-usd", Decimal(50)), ("max-run-usd", Decimal(8)))
 MARCH = {"since": "2026-03", "until": "2026-04"}
 
 
 def run(day: str, number: int, usd: float, **changes: object) -> Source:
-    """A run of `model-NUMBER` on a day, read from a stream that says when it began; without a day nothing dates it but its file."""
-    event = f'{{"type":"user","timestamp":"{day}T12:00:00Z","session_id":"s{number}"}}\n' if day else ""
+    """A run of `model-NUMBER` on a day, read from a stream that says when it began.
+
+    Without a day nothing dates it but its file.
+    """
+    event = (
+        f'{{"type":"user","timestamp":"{day}T12:00:00Z","session_id":"s{number}"}}\n' if day else ""
+    )
     models = {f"model-{number}": USAGE | {"costUSD": usd}}
-    body = record_text(uuid=f"u{number}", session_id=f"s{number}", total_cost_usd=usd, modelUsage=models, **changes)
+    body = record_text(
+        uuid=f"u{number}", session_id=f"s{number}", total_cost_usd=usd, modelUsage=models, **changes
+    )
     return Source(f"run {number}", f"{event}{body}\n".encode())
 
 
 def fill_months(store: Store) -> None:
-    """February: $10. March: $1 to $8 by eight models in as many repositories, one of them failed. One has no date."""
+    """February: $10. March: $1 to $8 by eight models in as many repositories, one of them failed.
+
+    One has no date.
+    """
     failed = {"is_error": True, "result": "API Error: 500"}
-    march = [run(f"2026-03-{number + 10}", number, number, **(failed if number == 1 else {})) for number in range(1, 9)]
+    march = [
+        run(f"2026-03-{number + 10}", number, number, **(failed if number == 1 else {}))
+        for number in range(1, 9)
+    ]
     ingest([*march, run("2026-02-20", 20, 10), run("", 21, 0.5)], store)
     for number in range(1, 9):
         annotate(store, [f"u{number}"], Change({"repo": f"repo-{number}"}))
@@ -78,31 +99,46 @@ def test_a_whole_month_is_compared_with_the_month_before(months: Store) -> None:
     found = march(months)
     assert dict(found.lines)["Period"] == "March 2026"
     assert figures(found)["Total best-known cost"][0] == "$36.00"
-    assert figures(found)["Change vs. previous period"] == ("+$26.00", "February 2026: $10.00, 1 run")
+    assert figures(found)["Change vs. previous period"] == (
+        "+$26.00",
+        "February 2026: $10.00, 1 run",
+    )
     assert figures(found)["Failure rate"] == ("1 of 8", "1 of 8 runs")
-    assert (found.change_usd, found.change_share) == (Decimal(26), None), "a percentage of one run would be chance"
+    assert (found.change_usd, found.change_share) == (Decimal(26), None), (
+        "a percentage of one run would be chance"
+    )
 
 
 def test_any_other_period_is_compared_with_one_of_the_same_length(months: Store) -> None:
     """The 15th to the 18th against the 11th to the 14th: 5 + 6 + 7 + 8 against 1 + 2 + 3 + 4."""
     half = page(months, since="2026-03-15", until="2026-03-19")
     assert dict(half.lines)["Period"] == "2026-03-15 to 2026-03-18"
-    assert figures(half)["Change vs. previous period"] == ("+$16.00", "2026-03-11 to 2026-03-14: $10.00, 4 runs")
+    assert figures(half)["Change vs. previous period"] == (
+        "+$16.00",
+        "2026-03-11 to 2026-03-14: $10.00, 4 runs",
+    )
 
 
 def test_nothing_is_before_the_first_run(months: Store) -> None:
     assert figures(page(months))["Change vs. previous period"] == ("no runs before", "")
-    assert figures(page(months, until="2026-03"))["Change vs. previous period"] == ("no runs before", "")
+    assert figures(page(months, until="2026-03"))["Change vs. previous period"] == (
+        "no runs before",
+        "",
+    )
     february = figures(page(months, since="2026-02", until="2026-03"))
     assert february["Change vs. previous period"] == ("no runs before", "in January 2026")
 
 
-def test_a_period_without_filters_is_that_of_the_runs_and_says_which_have_no_date(months: Store) -> None:
+def test_a_period_without_filters_is_that_of_the_runs_and_says_which_have_no_date(
+    months: Store,
+) -> None:
     assert dict(page(months).lines)["Period"] == "2026-02-20 to 2026-03-18; 1 run without a date"
 
 
 def test_since_a_date_means_until_today(monkeypatch: pytest.MonkeyPatch, months: Store) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(datetime(2026, 3, 31, 15, tzinfo=UTC).timestamp())))
+    monkeypatch.setenv(
+        "SOURCE_DATE_EPOCH", str(int(datetime(2026, 3, 31, 15, tzinfo=UTC).timestamp()))
+    )
     assert dict(page(months, since="2026-03").lines)["Period"] == "March 2026"
     assert dict(page(months, since="2026-03-21").lines)["Period"] == "2026-03-21 to 2026-03-31"
 
@@ -111,7 +147,9 @@ moments = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.
 
 
 @given(moments, st.timedeltas(timedelta(milliseconds=1), timedelta(days=900)))
-def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_days(start: datetime, length: timedelta) -> None:
+def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_days(
+    start: datetime, length: timedelta
+) -> None:
     period = Period(start, start + length, is_chosen=True)
     before = period.before()
     assert before is not None
@@ -123,7 +161,11 @@ def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_
 @given(st.integers(1990, 2090), st.integers(1, 12), st.integers(1, 30))
 def test_months_are_compared_with_as_many_months(year: int, month: int, months: int) -> None:
     end_year, end_month = divmod(year * 12 + month - 1 + months, 12)
-    before = Period(datetime(year, month, 1, tzinfo=UTC), datetime(end_year, end_month + 1, 1, tzinfo=UTC), is_chosen=True).before()
+    before = Period(
+        datetime(year, month, 1, tzinfo=UTC),
+        datetime(end_year, end_month + 1, 1, tzinfo=UTC),
+        is_chosen=True,
+    ).before()
     assert before is not None
     assert before.start is not None
     assert before.end is not None
@@ -141,8 +183,13 @@ def test_months_are_compared_with_as_many_months(year: int, month: int, months: 
         ("0001-01-01", "0001-02-01", "Asia/Tokyo"),
     ],
 )
-def test_the_first_and_the_last_day_of_the_calendar_are_periods_too(since: str, until: str, zone: str, months: Store) -> None:
-    """A day after the last one, or these in another zone, are no dates: the report failed with an OverflowError."""
+def test_the_first_and_the_last_day_of_the_calendar_are_periods_too(
+    since: str, until: str, zone: str, months: Store
+) -> None:
+    """A day after the last one, or these in another zone, are no dates.
+
+    The report failed with an OverflowError.
+    """
     chosen = choose({"since": since} | ({"until": until} if until else {}))
     found = report(months, Request(chosen, zone=zone)).first
     assert dict(found.lines)["Period"] != "unknown"
@@ -157,7 +204,9 @@ def test_a_terminal_without_a_minus_sign_shows_a_hyphen(months: Store) -> None:
 
 def test_a_period_that_ends_before_it_begins_is_compared_with_nothing() -> None:
     covers = {"first_at": None, "last_at": None}
-    wrong = period_of(choose({"since": "2026-04", "until": "2026-03"}), covers, datetime(2026, 5, 1, tzinfo=UTC))
+    wrong = period_of(
+        choose({"since": "2026-04", "until": "2026-03"}), covers, datetime(2026, 5, 1, tzinfo=UTC)
+    )
     assert wrong.before() is None
     assert period_of(NO_FILTERS, covers, datetime(2026, 5, 1, tzinfo=UTC)).words() == "unknown"
 
@@ -171,24 +220,43 @@ def test_top_lists_name_five_and_add_up_to_the_total(months: Store) -> None:
         others = next(one for one in top.shares if one.name.startswith("other"))
         assert f"${others.usd:.2f}" == rest
     models, repositories = whole.tops
-    assert [one.name for one in models.shares] == ["model-20", "model-8", "model-7", "model-6", "model-5", "other (5)"]
+    assert [one.name for one in models.shares] == [
+        "model-20",
+        "model-8",
+        "model-7",
+        "model-6",
+        "model-5",
+        "other (5)",
+    ]
     assert [one.name for one in repositories.shares][:2] == ["repo-8", "repo-7"]
     assert [(one.name, one.usd) for one in repositories.shares][-1] == ("unknown", Decimal("10.5"))
 
 
 @pytest.mark.parametrize(("labels", "is_named"), [({}, False), ({"repo": "vllm"}, True)])
-def test_a_list_in_which_all_is_unknown_is_told_once(labels: dict[str, str], is_named: bool, store: Store, tmp_path: Path) -> None:
-    """`Top repositories: unknown 100%` said nothing; how a repository is told stands beneath the report instead."""
+def test_a_list_in_which_all_is_unknown_is_told_once(
+    labels: dict[str, str], is_named: bool, store: Store, tmp_path: Path
+) -> None:
+    """`Top repositories: unknown 100%` said nothing.
+
+    How a repository is told stands beneath the report instead.
+    """
     (tmp_path / "run.json").write_text(record_text())
     ingest_paths(store, tmp_path / "run.json", **labels)
     done = CliRunner().invoke(cli, ["report", "--db", store.location])
-    assert ("Top repositories" in done.stdout, "No run names its repository" in done.stderr) == (is_named, not is_named)
+    assert ("Top repositories" in done.stdout, "No run names its repository" in done.stderr) == (
+        is_named,
+        not is_named,
+    )
     whole = report(store, Request())
     for name in ("md", "html", "xlsx"):
         body = EXPORTS[name].write_report(whole)
-        assert ("Top repositories" in (text_of(body) if name == "xlsx" else body.decode())) == is_named
+        assert (
+            "Top repositories" in (text_of(body) if name == "xlsx" else body.decode())
+        ) == is_named
     summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
-    assert [one["name"] for one in summary["top_repositories"]] == [labels.get("repo", "unknown")], "programs get sums that add up"
+    assert [one["name"] for one in summary["top_repositories"]] == [
+        labels.get("repo", "unknown")
+    ], "programs get sums that add up"
 
 
 def test_what_is_left_of_a_budget_is_said_with_pass_or_fail(months: Store) -> None:
@@ -217,7 +285,9 @@ def whole(months: Store) -> Report:
 
 def text_of(book: bytes) -> str:
     sheet = openpyxl.load_workbook(io.BytesIO(book))["Summary"]
-    return "\n".join(str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None)
+    return "\n".join(
+        str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None
+    )
 
 
 @pytest.mark.parametrize("name", ["table", "md", "html", "xlsx", "json"])
@@ -225,15 +295,29 @@ def test_every_format_begins_with_the_page(whole: Report, name: str) -> None:
     body = report_text(whole, 100) if name == "table" else EXPORTS[name].write_report(whole)
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
-    said = [] if name == "json" else ["Eight runs of Claude Code cost $36.00; 7 of 8 completed", "Claude Code"]
-    words = ["Agents in March", "Finance", *said, *(["Budget left"] if name != "json" else []), "repo-8", "Reported costs are the agents"]
+    said = (
+        []
+        if name == "json"
+        else ["Eight runs of Claude Code cost $36.00; 7 of 8 completed", "Claude Code"]
+    )
+    words = [
+        "Agents in March",
+        "Finance",
+        *said,
+        *(["Budget left"] if name != "json" else []),
+        "repo-8",
+        "Reported costs are the agents",
+    ]
     places = [text.index(word) for word in words]
     assert places == sorted(places)
     assert "<b>&" not in text if name == "html" else True
 
 
 def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
-    """Figures that no agent has are no column; only the items of a top list with a bound have its sign."""
+    """Figures that no agent has are no column.
+
+    Only the items of a top list with a bound have its sign.
+    """
     found = march(months)
     [row] = found.agents
     head, line = found.agent_table
@@ -243,8 +327,16 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
         "Per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
     }  # fmt: skip
     assert {one.bounds for top in found.tops for one in top.shares} == {""}
-    costs = [("a", 60, None), ("b", 20, "upper_bound"), *((name, 2, None) for name in ("c", "d", "e")), ("f", 2, "lower_bound")]
-    tops = first_page.top_shares([*((name, Decimal(usd), kinds) for name, usd, kinds in costs), (None, Decimal(1), None)], Decimal(100))
+    costs = [
+        ("a", 60, None),
+        ("b", 20, "upper_bound"),
+        *((name, 2, None) for name in ("c", "d", "e")),
+        ("f", 2, "lower_bound"),
+    ]
+    tops = first_page.top_shares(
+        [*((name, Decimal(usd), kinds) for name, usd, kinds in costs), (None, Decimal(1), None)],
+        Decimal(100),
+    )
     assert [one.cost[0] for one in tops] == ["$", "≤", "$", "$", "$", "≥", "$"]
     assert sum(one.share or 0 for one in tops) == 1
 
@@ -252,18 +344,28 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
 def test_json_has_the_page_as_numbers(whole: Report) -> None:
     summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
     assert summary["cost"] == "best"
-    assert (summary["cost_best_usd"], summary["change_usd"], summary["budget_left_usd"], summary["owner"]) == (
+    assert (
+        summary["cost_best_usd"],
+        summary["change_usd"],
+        summary["budget_left_usd"],
+        summary["owner"],
+    ) == (
         36,
         26,
         14,
         "Finance <b>& Co</b>",
     )
-    assert summary["before"] == {"from": "2026-02-01T00:00:00Z", "to": "2026-03-01T00:00:00Z", "runs": 1, "cost_best_usd": 10}
+    assert summary["before"] == {
+        "from": "2026-02-01T00:00:00Z",
+        "to": "2026-03-01T00:00:00Z",
+        "runs": 1,
+        "cost_best_usd": 10,
+    }
     assert [one["cost_best_usd"] for one in summary["top_repositories"]] == [8, 7, 6, 5, 4, 6]
 
 
 @pytest.mark.xdist_group("browser")
-def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_nothing_is_torn_on_paper(
+def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_nothing_is_torn_on_paper(  # noqa: E501
     whole: Report, browser: Browser, tmp_path: Path
 ) -> None:
     (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(whole))
@@ -272,9 +374,12 @@ def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_noth
         shown.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 1")
         for width, places in ((1280, "header, .wide"), (390, "header")):
             shown.set_viewport_size({"width": width, "height": 900})
-            shown.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)  # charts follow a little later
+            shown.wait_for_function(
+                "width => document.documentElement.scrollWidth <= width", arg=width
+            )  # charts follow a little later
             assert not shown.evaluate(
-                f"[...document.querySelectorAll('{places}')].filter(part => part.scrollWidth > part.clientWidth).length"
+                f"[...document.querySelectorAll('{places}')].filter(part => part.scrollWidth "
+                "> part.clientWidth).length"
             )
         shown.set_viewport_size({"width": 1280, "height": 900})
         require_is_not_torn_on_paper(shown)
@@ -283,15 +388,26 @@ def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_noth
 def require_is_not_torn_on_paper(shown: Page) -> None:
     """No heading or chart."""
     shown.emulate_media(media="print")
-    styles = "(part) => [getComputedStyle(part).breakBefore, getComputedStyle(part).breakInside, getComputedStyle(part).breakAfter]"
-    assert {tuple(shown.locator(part).first.evaluate(styles)[1:]) for part in (".head", "main h2")} == {("avoid", "avoid")}
-    assert {shown.locator(part).first.evaluate(styles)[1] for part in (".chart", "main tr", ".totals div")} == {"avoid"}
+    styles = (
+        "(part) => [getComputedStyle(part).breakBefore, getComputedStyle(part).breakInside, "
+        "getComputedStyle(part).breakAfter]"
+    )
+    assert {
+        tuple(shown.locator(part).first.evaluate(styles)[1:]) for part in (".head", "main h2")
+    } == {("avoid", "avoid")}
+    assert {
+        shown.locator(part).first.evaluate(styles)[1]
+        for part in (".chart", "main tr", ".totals div")
+    } == {"avoid"}
     tall = shown.locator("header").evaluate("part => part.getBoundingClientRect().height")
     assert tall < 1000  # an A4 page has 1,010 pixels between its margins
 
 
 def test_the_dates_of_a_report_are_those_of_its_zone(months: Store) -> None:
-    """`--tz` moved the days of groups but not the ends of the period: March in Berlin began an hour late."""
+    """`--tz` moved the days of groups but not the ends of the period.
+
+    March in Berlin began an hour late.
+    """
     chosen = choose({"since": "2026-03", "until": "2026-04"})
     found = report(months, Request(chosen, zone="Europe/Berlin")).first
     assert dict(found.lines)["Period"] == "March 2026"

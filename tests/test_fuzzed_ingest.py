@@ -1,4 +1,7 @@
-"""Broken logs and results of every reader and measuring tool, a few of each: `python -m tests.fuzz.fuzz_ingest` tries thousands."""
+"""Broken logs and results of every reader and measuring tool, a few of each.
+
+`python -m tests.fuzz.fuzz_ingest` tries thousands.
+"""
 
 from __future__ import annotations
 
@@ -38,19 +41,25 @@ CUTS = 8
 
 def test_every_reader_agent_and_tool_has_a_seed() -> None:
     readers = all_readers()
-    assert {name.partition(",")[0] for name in seeds.NAMES} == {reader.__name__ for reader in readers if reader is not UnreadLogs}
+    assert {name.partition(",")[0] for name in seeds.NAMES} == {
+        reader.__name__ for reader in readers if reader is not UnreadLogs
+    }
     assert {reader.agent for reader in readers} >= AGENTS.keys() - {"trae-cli"}  # a fork of Codex
     read_by = [read_measurements(MeasuredFile("x", text), "s") for text in MEASURED.values()]
-    assert [reading and (reading.tool, reading.refused) for reading in read_by] == [(name.partition(",")[0], "") for name in MEASURED]
+    assert [reading and (reading.tool, reading.refused) for reading in read_by] == [
+        (name.partition(",")[0], "") for name in MEASURED
+    ]
     assert {reading.tool for reading in read_by if reading} == {tool.name for tool in TOOLS}
 
 
 @pytest.mark.slow
 def test_broken_inputs_are_rows_and_rejects_and_every_sum_holds(tmp_path: Path) -> None:
-    """Others with each commit. A defect of a reader costs its record only: the command lists them."""
+    """Others with each commit. A reader's defect costs only its record: the command lists them."""
     head = ""
     with suppress(OSError):  # no git
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ).stdout.strip()
 
     def run(inputs: Any) -> list[Wrong]:
         with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
@@ -83,7 +92,9 @@ class Kept:
 
     def told(self) -> Any:
         """Everything, to be compared."""
-        return [(one.ordinal, one.position, one.text, repr(rows)) for one, rows in self.runs], self.rejects
+        return [
+            (one.ordinal, one.position, one.text, repr(rows)) for one, rows in self.runs
+        ], self.rejects
 
     def tokens(self) -> int:
         """The tokens of all runs."""
@@ -103,12 +114,21 @@ def test_a_broken_log_is_the_same_where_each_event_is_a_document(reader: str) ->
     assert result.run_ids, "the log that is right"
     assert not kept.rejects
     for number in range(LOGS):
-        data = made(seeds.seed(reader), list(our_seeds().values()), random.Random(f"{reader} {number}"))
+        data = made(
+            seeds.seed(reader), list(our_seeds().values()), random.Random(f"{reader} {number}")
+        )
         result, kept = read(data)
-        assert all(row.reason is not RejectReason.READER_DEFECT for row in kept.rejects), (kept.rejects, data)
+        assert all(row.reason is not RejectReason.READER_DEFECT for row in kept.rejects), (
+            kept.rejects,
+            data,
+        )
         with patch.object(SourceReaders, "note", lambda *_: 0):
             other, fed = read(data)
-        assert (other.documents, other.kind, fed.told()) == (result.documents, result.kind, kept.told()), data
+        assert (other.documents, other.kind, fed.told()) == (
+            result.documents,
+            result.kind,
+            kept.told(),
+        ), data
 
 
 @pytest.mark.parametrize("reader", seeds.NAMES)

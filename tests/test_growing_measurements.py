@@ -25,7 +25,11 @@ def values(store: Store) -> list[float]:
 
 def test_a_table_that_has_grown_counts_once(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "results.csv"
-    for text, expected in ((HEADER + BEFORE, [100]), (HEADER + BEFORE + AFTER, [80, 100]), (HEADER + BEFORE + AFTER * 2, [80, 80, 100])):
+    for text, expected in (
+        (HEADER + BEFORE, [100]),
+        (HEADER + BEFORE + AFTER, [80, 100]),
+        (HEADER + BEFORE + AFTER * 2, [80, 80, 100]),
+    ):
         file.write_text(text)
         ingest_paths(store, tmp_path)
         assert values(store) == expected

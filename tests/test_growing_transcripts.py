@@ -1,4 +1,7 @@
-"""Transcripts of live sessions: however their files were cut when they were ingested, every response is there once."""
+"""Transcripts of live sessions.
+
+However their files were cut when they were ingested, every response is there once.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +39,38 @@ Files = dict[str, bytes]
 
 
 def turn(number: int, session: str = SESSION, **fields: Any) -> list[dict[str, Any]]:
-    """A response on three lines with two tool calls whose results come between them, and an answer."""
-    name, request, second = f"msg_{session[:2]}_{number}", f"req_{session[:2]}_{number}", 20 * number
+    """A response on three lines with two tool calls and their results in between, and an answer."""
+    name, request, second = (
+        f"msg_{session[:2]}_{number}",
+        f"req_{session[:2]}_{number}",
+        20 * number,
+    )
     calls = [calling(tool, f"{name}-{tool}") for tool in ("Bash", "Edit")]
     more = {"sessionId": session} | fields
     thinking = {"content": [{"type": "text", "text": f"Step {number}."}], "stop_reason": None}
     return [
-        reply(f"{name}-1", name, request, usage(number), inside=thinking, second=second + 2, **more),
-        reply(f"{name}-2", name, request, usage(number), inside=calls[0] | {"stop_reason": None}, second=second + 3, **more),
+        reply(
+            f"{name}-1", name, request, usage(number), inside=thinking, second=second + 2, **more
+        ),
+        reply(
+            f"{name}-2",
+            name,
+            request,
+            usage(number),
+            inside=calls[0] | {"stop_reason": None},
+            second=second + 3,
+            **more,
+        ),
         answer(f"{name}-Bash", is_error=number % 2 == 0, timestamp=at(second + 5), **more),
-        reply(f"{name}-3", name, request, usage(70 + number), inside=calls[1], second=second + 4, **more),
+        reply(
+            f"{name}-3",
+            name,
+            request,
+            usage(70 + number),
+            inside=calls[1],
+            second=second + 4,
+            **more,
+        ),
         answer(f"{name}-Edit", timestamp=at(second + 5), **more),
     ]
 
@@ -56,14 +81,22 @@ def main_file() -> list[dict[str, Any]]:
         user("Make it {faster}.", permissionMode="plan"),
         *turn(1),
         {"type": "ai-title", "aiTitle": "First title", "sessionId": SESSION},
-        reply("s1", "msg_s", "req_s", second=50, inside={"content": calls, "stop_reason": "tool_use"}),
+        reply(
+            "s1", "msg_s", "req_s", second=50, inside={"content": calls, "stop_reason": "tool_use"}
+        ),
         progress(reply("i1", "msg_i", "req_i", second=52)),
         answer("search", toolUseResult={"searchCount": 2}),
         user("[Request interrupted by user]", "p2", 60),
         *turn(3),
         reply("side", "msg_5f_3", "req_side", usage(500), isSidechain=True, second=70),
         *turn(4, version="2.1.61"),
-        {"type": "cost-state", "sessionId": SESSION, "startTime": 1, "totalCostUSD": 0.5, "totalAPIDuration": 7},
+        {
+            "type": "cost-state",
+            "sessionId": SESSION,
+            "startTime": 1,
+            "totalCostUSD": 0.5,
+            "totalAPIDuration": 7,
+        },
         user("Go on.", "p3", 90),
         *turn(5),
         reply("end", "msg_end", None, second=130, inside={"content": "It is 2x faster."}),
@@ -79,12 +112,20 @@ def subagent_file() -> list[dict[str, Any]]:
 
 def fork_file() -> list[dict[str, Any]]:
     session = FORK.rpartition("/")[2].removesuffix(".jsonl")
-    copied = [one | {"sessionId": session, "forkedFrom": {"sessionId": SESSION}} for one in main_file()[:8]]
+    copied = [
+        one | {"sessionId": session, "forkedFrom": {"sessionId": SESSION}}
+        for one in main_file()[:8]
+    ]
     return [*copied, *turn(8, session)]
 
 
 def rollout() -> list[dict[str, Any]]:
-    meta = {"id": uuid7(STARTED), "timestamp": STARTED.isoformat(), "cwd": "/srv/shop", "forked_from_id": PARENT}
+    meta = {
+        "id": uuid7(STARTED),
+        "timestamp": STARTED.isoformat(),
+        "cwd": "/srv/shop",
+        "forked_from_id": PARENT,
+    }
     told: list[dict[str, Any]] = [event(0, meta, "session_meta")]
     for number in range(1, 5):
         total = codex_usage(100 * number, 10 * number, 5 * number)
@@ -92,16 +133,27 @@ def rollout() -> list[dict[str, Any]]:
             event(number * 10, {"type": "task_started", "turn_id": f"turn-{number}"}),
             event(number * 10, {"turn_id": f"turn-{number}", "model": "gpt-5"}, "turn_context"),
             event(number * 10 + 1, {"type": "user_message", "message": "Make it faster."}),
-            event(number * 10 + 2, {"type": "function_call", "name": "shell", "call_id": f"c{number}"}, "response_item"),
+            event(
+                number * 10 + 2,
+                {"type": "function_call", "name": "shell", "call_id": f"c{number}"},
+                "response_item",
+            ),
             event(number * 10 + 3, {"type": "token_count", "info": {"total_token_usage": total}}),
-            event(number * 10 + 4, {"type": "task_complete", "last_agent_message": f"Turn {number}."}),
+            event(
+                number * 10 + 4, {"type": "task_complete", "last_agent_message": f"Turn {number}."}
+            ),
         ]
     return told
 
 
 FINAL: Files = {
     path: lines(*told).encode()
-    for path, told in ((MAIN, main_file()), (SUBAGENT, subagent_file()), (FORK, fork_file()), (ROLLOUT, rollout()))
+    for path, told in (
+        (MAIN, main_file()),
+        (SUBAGENT, subagent_file()),
+        (FORK, fork_file()),
+        (ROLLOUT, rollout()),
+    )
 }
 
 
@@ -146,14 +198,23 @@ def at_once(*names: str) -> Told:
 
 @st.composite
 def states(draw: st.DrawFn) -> list[dict[str, int]]:
-    """How much of each file there is at each state; the last one is the final one. A state may be that before."""
+    """How much of each file there is at each state; the last one is the final one.
+
+    A state may be that before.
+    """
     count = draw(st.integers(1, 4))
-    cuts = {name: sorted(draw(st.lists(st.integers(0, len(data)), min_size=count, max_size=count))) for name, data in FINAL.items()}
+    cuts = {
+        name: sorted(draw(st.lists(st.integers(0, len(data)), min_size=count, max_size=count)))
+        for name, data in FINAL.items()
+    }
     return [{name: at[number] for name, at in cuts.items()} for number in range(count)]
 
 
 def outputs_at_once(*names: str) -> dict[str, int]:
-    return {response["response_id"]: response["output_tokens"] for response in at_once(*names)["responses"]}
+    return {
+        response["response_id"]: response["output_tokens"]
+        for response in at_once(*names)["responses"]
+    }
 
 
 def outputs(store: Store) -> dict[str, int]:
@@ -170,7 +231,7 @@ def cut(name: str, share: float) -> Files:
 def sources(store: Store) -> list[tuple[Any, ...]]:
     """(size, is a part, responses of its own), in the order of the ingests."""
     sql = """select bytes, goes_on is not null, (select count(*) from response_copies as copies where copies.source_id = sources.source_id)
-             from sources order by ingest_id, name"""
+             from sources order by ingest_id, name"""  # noqa: E501
     with store.reading() as connection:
         return connection.sql(sql).fetchall()
 
@@ -186,15 +247,21 @@ def _least(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.slow
 @given(states(), st.integers(0, 3), st.sampled_from((1, known_sources.LEAST_LEFT_OUT)))
-@example([{name: int(len(data) * share) for name, data in FINAL.items()} for share in (0.35, 0.75)], 1, 1)
+@example(
+    [{name: int(len(data) * share) for name, data in FINAL.items()} for share in (0.35, 0.75)], 1, 1
+)
 @written_down()
-def test_every_response_is_there_once_however_its_file_grew(cuts: list[dict[str, int]], renamed_at: int, least: int) -> None:
+def test_every_response_is_there_once_however_its_file_grew(
+    cuts: list[dict[str, int]], renamed_at: int, least: int
+) -> None:
     with TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_sources, "LEAST_LEFT_OUT", least)
         folder = Path(temporary)
         whole = outputs_at_once()
         store, root = Store(folder / "store.duckdb"), folder / "logs"
-        for number, lengths in enumerate([*cuts, {name: len(data) for name, data in FINAL.items()}]):
+        for number, lengths in enumerate(
+            [*cuts, {name: len(data) for name, data in FINAL.items()}]
+        ):
             put(root, {name: FINAL[name][:length] for name, length in lengths.items()})
             read(store, root)
             if number == renamed_at:
@@ -206,7 +273,9 @@ def test_every_response_is_there_once_however_its_file_grew(cuts: list[dict[str,
         assert told(store) == at_once()
 
 
-def test_only_what_was_appended_is_read_and_stored(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_was_appended_is_read_and_stored(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", 1)
     for share in (0.5, 0.8, 1):
         put(tmp_path, cut(MAIN, share))
@@ -218,7 +287,9 @@ def test_only_what_was_appended_is_read_and_stored(store: Store, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("_least")
-def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(store: Store, tmp_path: Path) -> None:
+def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(
+    store: Store, tmp_path: Path
+) -> None:
     put(tmp_path, {name: data[: len(data) // 2] for name, data in FINAL.items()})
     first = read(store, tmp_path)
     before = told(store)
@@ -253,7 +324,9 @@ def test_a_replaced_file_is_another_source(store: Store, tmp_path: Path) -> None
     put(tmp_path, other)
     read(store, tmp_path)
     assert outputs(store) == before | {"msg_5f_9": 79}
-    put(tmp_path, {MAIN: other[MAIN] + FINAL[MAIN]})  # as long as before and longer, with another beginning
+    put(
+        tmp_path, {MAIN: other[MAIN] + FINAL[MAIN]}
+    )  # as long as before and longer, with another beginning
     read(store, tmp_path)
     assert outputs(store).keys() == outputs_at_once(MAIN).keys() | {"msg_5f_9"}
 
@@ -283,5 +356,7 @@ def test_a_file_that_grows_while_it_is_read(store: Store, tmp_path: Path) -> Non
     now = outputs(store)
     read(store, tmp_path)
     assert now.keys() <= outputs(store).keys()
-    assert told(store)["responses"] == [one for one in at_once()["responses"] if one["response_id"] in outputs(store)]
+    assert told(store)["responses"] == [
+        one for one in at_once()["responses"] if one["response_id"] in outputs(store)
+    ]
     assert not told(store)["rejects"]

@@ -15,13 +15,21 @@ def folder(*parts: Path | str) -> Path:
     return path
 
 
-def test_a_variable_takes_the_place_of_the_usual_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_takes_the_place_of_the_usual_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    usual = [folder(tmp_path, ".config/claude/projects"), folder(tmp_path, ".claude/projects"), folder(tmp_path, ".codex/sessions")]
+    usual = [
+        folder(tmp_path, ".config/claude/projects"),
+        folder(tmp_path, ".claude/projects"),
+        folder(tmp_path, ".codex/sessions"),
+    ]
     assert session_folders({}) == usual
     named = folder(tmp_path, "team/projects")
     codex = [folder(tmp_path, "codex", name) for name in ("sessions", "archived_sessions")]
-    assert session_folders({"CLAUDE_CONFIG_DIR": str(named.parent), "CODEX_HOME": str(codex[0].parent)}) == [named, *codex]
+    assert session_folders(
+        {"CLAUDE_CONFIG_DIR": str(named.parent), "CODEX_HOME": str(codex[0].parent)}
+    ) == [named, *codex]
 
 
 def test_several_folders_may_be_named_each_with_or_without_its_last_part(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Inspect AI: each sample is a run, the input without the cache whatever the version, and carried-over samples once."""
+"""Inspect AI: each sample is a run, input excludes the cache, and carried-over samples count once.
+
+The input excludes the cache in every version.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,20 @@ def sample(number: int = 1, **changes: Any) -> dict[str, Any]:
     events = [
         {"event": "sample_init", "timestamp": "2025-05-12T20:27:36.5-04:00"},
         call | {"timestamp": "2025-05-12T20:27:37-04:00"},
-        {"event": "tool", "timestamp": "2025-05-12T20:27:38-04:00", "id": "c1", "function": "bash", "error": {"type": "timeout"}},
-        {"event": "tool", "timestamp": "2025-05-12T20:27:39-04:00", "id": "c2", "function": "bash", "result": record_text()},
+        {
+            "event": "tool",
+            "timestamp": "2025-05-12T20:27:38-04:00",
+            "id": "c1",
+            "function": "bash",
+            "error": {"type": "timeout"},
+        },
+        {
+            "event": "tool",
+            "timestamp": "2025-05-12T20:27:39-04:00",
+            "id": "c2",
+            "function": "bash",
+            "result": record_text(),
+        },
         call | {"timestamp": "2025-05-12T20:27:56.5-04:00"},
     ]
     return {
@@ -37,7 +52,11 @@ def sample(number: int = 1, **changes: Any) -> dict[str, Any]:
         "input": "Make it faster.",
         "target": "",
         "messages": [],
-        "output": {"model": "gpt-4o-mini", "choices": [{"message": {"content": "Parsing is 2x faster."}}], "usage": usage()},
+        "output": {
+            "model": "gpt-4o-mini",
+            "choices": [{"message": {"content": "Parsing is 2x faster."}}],
+            "usage": usage(),
+        },
         "scores": {"includes": {"value": "C"}},
         "model_usage": {MODEL: usage(200, 20)},
         "events": events,
@@ -48,9 +67,22 @@ def sample(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def header(status: str = "success", **changes: Any) -> dict[str, Any]:
-    about = {"run_id": "RUN", "task": "browser", "task_version": 0, "model": MODEL, "packages": {"inspect_ai": "0.3.95"}}
+    about = {
+        "run_id": "RUN",
+        "task": "browser",
+        "task_version": 0,
+        "model": MODEL,
+        "packages": {"inspect_ai": "0.3.95"},
+    }
     sums = {"model_usage": {MODEL: usage(9_000, 900)}}
-    return {"version": 2, "status": status, "eval": about | changes, "plan": {"name": "plan"}, "results": {}, "stats": sums}
+    return {
+        "version": 2,
+        "status": status,
+        "eval": about | changes,
+        "plan": {"name": "plan"},
+        "results": {},
+        "stats": sums,
+    }
 
 
 def log(*samples: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -58,20 +90,41 @@ def log(*samples: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def test_each_sample_is_a_run_with_its_own_tokens(store: Store, tmp_path: Path) -> None:
-    first, second = stored(store, tmp_path, log(sample(1), sample(2, scores={"includes": {"value": "I"}})))
+    first, second = stored(
+        store, tmp_path, log(sample(1), sample(2, scores={"includes": {"value": "I"}}))
+    )
     assert (first["run_id"], first["task"], first["score"]) == ("uuid-1", "browser/1", 1.0)
     assert (second["run_id"], second["task"], second["score"]) == ("uuid-2", "browser/2", 0.0)
-    assert (first["input_tokens"], first["output_tokens"], first["tokens_basis"]) == (200, 20, "exact"), "not the sums of the log"
-    assert (first["agent"], first["agent_version"], first["outcome"]) == ("inspect-ai", "0.3.95", "completed")
-    assert (first["num_turns"], first["duration_ms"], first["duration_api_ms"], first["ended_at"] - first["started_at"]) == (
+    assert (first["input_tokens"], first["output_tokens"], first["tokens_basis"]) == (
+        200,
+        20,
+        "exact",
+    ), "not the sums of the log"
+    assert (first["agent"], first["agent_version"], first["outcome"]) == (
+        "inspect-ai",
+        "0.3.95",
+        "completed",
+    )
+    assert (
+        first["num_turns"],
+        first["duration_ms"],
+        first["duration_api_ms"],
+        first["ended_at"] - first["started_at"],
+    ) == (
         2,
         18_517,
         3000,
         timedelta(seconds=20),
     )
-    assert (first["result"], first["prompt"], first["cost"]) == ("Parsing is 2x faster.", "Make it faster.", None)
+    assert (first["result"], first["prompt"], first["cost"]) == (
+        "Parsing is 2x faster.",
+        "Make it faster.",
+        None,
+    )
     with store.reading() as connection:
-        assert connection.sql("select distinct tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
+        assert connection.sql("select distinct tool, calls, errors from tool_calls").fetchall() == [
+            ("bash", 2, 1)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -84,23 +137,47 @@ def test_each_sample_is_a_run_with_its_own_tokens(store: Store, tmp_path: Path) 
         ((50, 0, 60, 0), 50, "estimate"),
     ],
 )
-def test_the_total_tells_whether_the_cache_is_inside_the_input(told: tuple[int | None, ...], uncached: int, basis: str) -> None:
+def test_the_total_tells_whether_the_cache_is_inside_the_input(
+    told: tuple[int | None, ...], uncached: int, basis: str
+) -> None:
     names = ("input_tokens", "total_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = dict(zip(names, told, strict=True)) | {"output_tokens": 10}
     [run] = read_log(log(sample(model_usage={MODEL: counts})))
-    assert (run["input_tokens"], run["cache_read_tokens"], run["tokens_basis"]) == (uncached, told[2], basis)
+    assert (run["input_tokens"], run["cache_read_tokens"], run["tokens_basis"]) == (
+        uncached,
+        told[2],
+        basis,
+    )
 
 
 def test_an_answer_of_inspects_own_cache_is_not_paid() -> None:
-    """It has an event with the tokens of the first answer, and no entry in the model usage of its sample."""
+    """It has an event with the first answer's tokens, but its sample's model usage has no entry."""
     model = "anthropic/claude-sonnet-4-6"
-    live = {"event": "model", "model": model, "output": {"usage": usage(), "time": 1.5}, "timestamp": "2025-05-12T20:27:37-04:00"}
+    live = {
+        "event": "model",
+        "model": model,
+        "output": {"usage": usage(), "time": 1.5},
+        "timestamp": "2025-05-12T20:27:37-04:00",
+    }
     cached = live | {"cache": "read"}
     paid = sample(1, events=[live, cached], model_usage={model: usage()})
     first, second, oldest = read_log(
-        log(paid, sample(2, events=[cached, cached], model_usage={}), sample(3, events=[live, cached], model_usage=None), model=model)
+        log(
+            paid,
+            sample(2, events=[cached, cached], model_usage={}),
+            sample(3, events=[live, cached], model_usage=None),
+            model=model,
+        )
     )
-    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "tokens_basis", "duration_api_ms", "num_turns")
+    names = (
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "tokens_basis",
+        "duration_api_ms",
+        "num_turns",
+    )
     assert [first[name] for name in names] == [100, 10, 0, 0, "exact", 1500, 2]
     assert [second[name] for name in names] == [0, 0, 0, 0, "exact", None, 2]
     assert [oldest[name] for name in names] == [100, 10, 0, 0, "exact", 1500, 2]
@@ -119,9 +196,16 @@ def test_epochs_of_an_old_log_are_runs_of_their_own() -> None:
 
 def test_the_oldest_logs_tell_tokens_by_call() -> None:
     events = sample()["events"]
-    old = sample(events=None, model_usage=None, transcript={"events": events}, total_time=None, uuid=None)
+    old = sample(
+        events=None, model_usage=None, transcript={"events": events}, total_time=None, uuid=None
+    )
     [run] = read_log(log(old))
-    assert (run["input_tokens"], run["output_tokens"], run["num_turns"], run["duration_ms"]) == (200, 20, 2, None)
+    assert (run["input_tokens"], run["output_tokens"], run["num_turns"], run["duration_ms"]) == (
+        200,
+        20,
+        2,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,9 +253,18 @@ def test_a_later_scorer_gives_no_score_where_the_first_has_several_values() -> N
 
 
 def test_texts_among_the_attachments_and_in_parts() -> None:
-    asked = [{"role": "system", "content": "You are."}, {"role": "user", "content": "attachment://abc"}]
-    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "It is"}, {"type": "text", "text": "2x faster."}]
-    [run] = read_log(log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]})))
+    asked = [
+        {"role": "system", "content": "You are."},
+        {"role": "user", "content": "attachment://abc"},
+    ]
+    parts = [
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "text", "text": "It is"},
+        {"type": "text", "text": "2x faster."},
+    ]
+    [run] = read_log(
+        log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]}))
+    )
     assert (run["prompt"], run["result"]) == ("A long text.", "It is\n2x faster.")
 
 
@@ -183,7 +276,10 @@ def test_cost_is_that_of_a_price_table() -> None:
 
 def test_a_wrong_sample_is_rejected_and_the_others_are_kept(store: Store, tmp_path: Path) -> None:
     wrong = sample(2, model_usage={MODEL: usage() | {"output_tokens": -5}})
-    assert [run["run_id"] for run in stored(store, tmp_path, log(sample(1), wrong, sample(3)))] == ["uuid-1", "uuid-3"]
+    assert [run["run_id"] for run in stored(store, tmp_path, log(sample(1), wrong, sample(3)))] == [
+        "uuid-1",
+        "uuid-3",
+    ]
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
         [counted] = connection.sql("select documents, accepted, rejected from sources").fetchall()
@@ -196,14 +292,19 @@ def test_a_log_without_samples_is_no_run(store: Store, tmp_path: Path) -> None:
     assert stored(store, tmp_path, log(), header()) == []
 
 
-def test_a_torn_log_is_one_reject_and_the_whole_log_replaces_it(store: Store, tmp_path: Path) -> None:
+def test_a_torn_log_is_one_reject_and_the_whole_log_replaces_it(
+    store: Store, tmp_path: Path
+) -> None:
     whole = json.dumps(log(sample(1, events=[]), sample(2, events=[])), indent=2)
     (tmp_path / "torn.json").write_text(whole[:-200])
     assert ingest_paths(store, tmp_path / "torn.json").total("rejected") == 1
     assert runs_in_store(store) == []
     (tmp_path / "whole.json").write_text(whole)
     ingest_paths(store, tmp_path / "whole.json")
-    assert [(run["run_id"], run["task"]) for run in runs_in_store(store)] == [("uuid-1", "browser/1"), ("uuid-2", "browser/2")]
+    assert [(run["run_id"], run["task"]) for run in runs_in_store(store)] == [
+        ("uuid-1", "browser/1"),
+        ("uuid-2", "browser/2"),
+    ]
 
 
 def test_a_sample_without_its_log_and_uuid_is_rejected(store: Store, tmp_path: Path) -> None:
@@ -220,22 +321,33 @@ def zipped(path: Path, *members: tuple[str, Any], compression: int = zipfile.ZIP
 
 
 START = {"version": 2, "eval": header()["eval"], "plan": {}}
-PARTS = (("_journal/start.json", START), *((f"samples/{number}_epoch_1.json", sample(number, uuid=None)) for number in (1, 2)))
+PARTS = (
+    ("_journal/start.json", START),
+    *((f"samples/{number}_epoch_1.json", sample(number, uuid=None)) for number in (1, 2)),
+)
 SUMMARIES = ("summaries.json", [{"id": 1, "epoch": 1, "model_usage": {MODEL: usage()}}])
 
 
-@pytest.mark.parametrize("ending", [(SUMMARIES, ("header.json", header())), ()], ids=["finished", "unfinished"])
-def test_an_archive_is_one_log(ending: tuple[tuple[str, Any], ...], store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "ending", [(SUMMARIES, ("header.json", header())), ()], ids=["finished", "unfinished"]
+)
+def test_an_archive_is_one_log(
+    ending: tuple[tuple[str, Any], ...], store: Store, tmp_path: Path
+) -> None:
     report = ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, *ending))
     assert [(run["run_id"], run["task"], run["input_tokens"]) for run in runs_in_store(store)] == [
         ("RUN/1/1", "browser/1", 200),
         ("RUN/2/1", "browser/2", 200),
     ]
     assert (report.total("accepted"), report.total("rejected")) == (2, 0)
-    assert ingest_paths(store, tmp_path / "log.eval").total("accepted") == 0, "the same again changes nothing"
+    assert ingest_paths(store, tmp_path / "log.eval").total("accepted") == 0, (
+        "the same again changes nothing"
+    )
 
 
-def test_an_archive_and_the_same_log_as_json_are_the_same_runs(store: Store, tmp_path: Path) -> None:
+def test_an_archive_and_the_same_log_as_json_are_the_same_runs(
+    store: Store, tmp_path: Path
+) -> None:
     ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, ("header.json", header())))
     before = runs_in_store(store)
     assert stored(store, tmp_path, log(*(value for name, value in PARTS[1:]))) == before
@@ -244,13 +356,18 @@ def test_an_archive_and_the_same_log_as_json_are_the_same_runs(store: Store, tmp
 def test_of_members_with_one_name_the_later_one_counts(store: Store, tmp_path: Path) -> None:
     path = zipped(tmp_path / "log.eval", *PARTS)
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, uuid=None, model_usage={MODEL: usage(7, 1)})))
+        archive.writestr(
+            "samples/1_epoch_1.json",
+            json.dumps(sample(1, uuid=None, model_usage={MODEL: usage(7, 1)})),
+        )
     ingest_paths(store, path)
     assert [run["input_tokens"] for run in runs_in_store(store)] == [7, 200]
 
 
 def test_a_damaged_member_is_a_reject_and_the_others_are_runs(store: Store, tmp_path: Path) -> None:
-    path = zipped(tmp_path / "log.eval", *PARTS, ("header.json", header()), compression=zipfile.ZIP_STORED)
+    path = zipped(
+        tmp_path / "log.eval", *PARTS, ("header.json", header()), compression=zipfile.ZIP_STORED
+    )
     data = path.read_bytes()
     path.write_bytes(data.replace(b"Parsing is 2x", b"Parsing is 9x", 1))
     assert ingest_paths(store, path).total("rejected") == 1
@@ -275,5 +392,8 @@ def test_a_truncated_archive_is_rejected(store: Store, tmp_path: Path) -> None:
     assert (ingest_paths(store, path).total("rejected"), runs_in_store(store)) == (1, [])
 
 
-LOGS = {"inspect": json.dumps(log(sample(1), sample(2))), "inspect_retried": json.dumps(log(sample(2)))}
+LOGS = {
+    "inspect": json.dumps(log(sample(1), sample(2))),
+    "inspect_retried": json.dumps(log(sample(2))),
+}
 """Logs of two runs: see `test_orders_of_logs`."""

@@ -1,4 +1,7 @@
-"""Ways to install it: the image as far as it can be tried without a Docker daemon, and completion in a real shell."""
+"""Ways to install it: the image without a Docker daemon, and completion in a real shell.
+
+The image is tested as far as it can be without the daemon.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ DOCKERFILE = ROOT / "app" / "docker" / "Dockerfile"
 INSTRUCTIONS = [
     (word, rest.strip())
     for word, _, rest in (
-        line.partition(" ") for line in re.sub(r"\\\n\s*", "", DOCKERFILE.read_text()).splitlines() if line and not line.startswith("#")
+        line.partition(" ")
+        for line in re.sub(r"\\\n\s*", "", DOCKERFILE.read_text()).splitlines()
+        if line and not line.startswith("#")
     )
 ]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -38,16 +43,30 @@ def of(word: str) -> list[str]:
 
 def copied() -> list[str]:
     """The files and folders of a clone that the image is built from."""
-    return [source for rest in of("COPY") if not rest.startswith("--from") for source in rest.split()[:-1]]
+    return [
+        source
+        for rest in of("COPY")
+        if not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    ]
 
 
 def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
-    """What it copies exists and is let through, all else of a clone stays out; both stages have one base of a known digest."""
-    ignored = [line for line in Path(f"{DOCKERFILE}.dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    """What it copies exists and is let through, all else of a clone stays out.
+
+    Both stages have one base of a known digest.
+    """
+    ignored = [
+        line
+        for line in Path(f"{DOCKERFILE}.dockerignore").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
     assert ignored[0] == "*"
     assert {line[1:] for line in ignored if line.startswith("!")} == set(copied())
     assert not [source for source in copied() if not (ROOT / source).exists()]
-    assert [line for line in ignored if fnmatch.fnmatch("app/runs.duckdb", line)][1:] == ["**/*.duckdb"]
+    assert [line for line in ignored if fnmatch.fnmatch("app/runs.duckdb", line)][1:] == [
+        "**/*.duckdb"
+    ]
     [base] = of("ARG")
     assert re.fullmatch(r"PYTHON=python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
     assert {rest.split(" AS ")[0] for rest in of("FROM")} == {"${PYTHON}"}
@@ -57,9 +76,14 @@ def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
 
 @pytest.mark.slow
 def test_the_command_for_what_an_extra_needs_runs_as_printed(tmp_path: Path) -> None:
-    """With no index: the tests have the SDK already. `tachograph[mcp]` is on none that it could be taken from."""
+    """With no index: the tests have the SDK already.
+
+    `tachograph[mcp]` is on none that it could be taken from.
+    """
     line = f"{extra_command('mcp')} --dry-run --no-index --quiet"
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -68,23 +92,48 @@ def test_the_command_names_what_the_extra_says_and_no_more(extra: str) -> None:
     begin = shlex.split(install_command())
     words = shlex.split(extra_command(extra))
     assert words[: len(begin)] == begin
-    assert set(map(Requirement, words[len(begin) :])) == set(map(Requirement, PROJECT["optional-dependencies"][extra]))
+    assert set(map(Requirement, words[len(begin) :])) == set(
+        map(Requirement, PROJECT["optional-dependencies"][extra])
+    )
 
 
 def test_an_environment_without_pip_is_filled_by_uv(tmp_path: Path) -> None:
     """As `uv tool install` makes one."""
     folder = tmp_path / "its own"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    code = "from ingest.system.command_lines import install_command; print(install_command('mcp>=2'))"
-    done = subprocess.run([folder / "bin" / "python", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert shlex.split(done.stdout) == ["uv", "pip", "install", "--python", str(folder / "bin" / "python"), "mcp>=2"]
+    code = (
+        "from ingest.system.command_lines import install_command; print(install_command('mcp>=2'))"
+    )
+    done = subprocess.run(
+        [folder / "bin" / "python", "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shlex.split(done.stdout) == [
+        "uv",
+        "pip",
+        "install",
+        "--python",
+        str(folder / "bin" / "python"),
+        "mcp>=2",
+    ]
 
 
-@pytest.mark.parametrize(("target", "words"), [("wheel", "pip wheel"), ("run", "pip install"), ("check", "pip install")])
-def test_make_says_what_takes_a_minute_before_pip_is_silent(target: str, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "words"), [("wheel", "pip wheel"), ("run", "pip install"), ("check", "pip install")]
+)
+def test_make_says_what_takes_a_minute_before_pip_is_silent(
+    target: str, words: str, tmp_path: Path
+) -> None:
     """And only what tests needs the tools of tests."""
     planned = subprocess.run(
-        ["make", "-n", target, f"VENV={tmp_path / 'none'}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "-n", target, f"VENV={tmp_path / 'none'}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     before, installs, _ = planned.partition(words)
     assert installs
@@ -98,11 +147,15 @@ def test_the_image_runs_without_rights_and_keeps_the_store_in_its_volume() -> No
     assert int(user.split(":")[0]) >= 1000
     assert f"--owner={user.split(':')[0]}" in of("RUN")[1]
     assert Path(variables["TACHOGRAPH_DB"]).parent == Path(volume)
-    assert [name for name, _ in INSTRUCTIONS].index("USER") > [name for name, rest in INSTRUCTIONS].index("ENV")
+    assert [name for name, _ in INSTRUCTIONS].index("USER") > [
+        name for name, rest in INSTRUCTIONS
+    ].index("ENV")
 
 
 def test_what_the_image_starts_is_a_command_and_its_health_is_that_of_the_dashboard() -> None:
-    [entry], [words], [port], [health] = (of(word) for word in ("ENTRYPOINT", "CMD", "EXPOSE", "HEALTHCHECK"))
+    [entry], [words], [port], [health] = (
+        of(word) for word in ("ENTRYPOINT", "CMD", "EXPOSE", "HEALTHCHECK")
+    )
     command = [*json.loads(entry), *json.loads(words)]
     assert command[0] == next(iter(PROJECT["scripts"]))
     context = cli.commands[command[1]].make_context(command[1], command[2:])
@@ -116,7 +169,10 @@ def completions(*words: str) -> list[str]:
     """What bash offers for the last word."""
     kind = get_completion_class("bash")
     assert kind
-    return [item.value for item in kind(cli, {}, NAME, VARIABLE).get_completions(list(words[:-1]), words[-1])]
+    return [
+        item.value
+        for item in kind(cli, {}, NAME, VARIABLE).get_completions(list(words[:-1]), words[-1])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -144,12 +200,24 @@ def test_values_of_closed_lists_are_completed(words: str, offered: list[str]) ->
 
 def test_bash_completes_a_command(tmp_path: Path) -> None:
     """The script that is printed, sourced by a real bash."""
-    (tmp_path / NAME).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m app.cli.main "$@"\n')
+    (tmp_path / NAME).write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m app.cli.main "$@"\n'
+    )
     (tmp_path / NAME).chmod(0o755)
     (tmp_path / "script").write_text(CliRunner().invoke(cli, ["completion", "bash"]).stdout)
-    code = 'source ./script; COMP_WORDS=(tachograph runs --outc); COMP_CWORD=2; _tachograph_completion tachograph; echo "${COMPREPLY[*]}"'
+    code = (
+        "source ./script; COMP_WORDS=(tachograph runs --outc); COMP_CWORD=2; "
+        '_tachograph_completion tachograph; echo "${COMPREPLY[*]}"'
+    )
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(["bash", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert (done.stdout, done.stderr) == ("--outcome\n", "")
 
 

@@ -1,4 +1,7 @@
-"""Ctrl-C and its kin at any moment: what is said about it is true, and what was not there before is not there afterwards."""
+"""Ctrl-C and its kin at any moment.
+
+What is said about it is true, and what was not there before is not there afterwards.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,20 @@ from tests.forks import Forks
 RECORDS = 400
 
 COMMANDS = ("ingest log.jsonl --jobs 1", "ingest log.jsonl --jobs 1", "rebuild", "reprice")
-NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Stopped by SIGTERM", signal.SIGHUP: "Stopped by SIGHUP"}
+NOTES = {
+    signal.SIGINT: "Interrupted",
+    signal.SIGTERM: "Stopped by SIGTERM",
+    signal.SIGHUP: "Stopped by SIGHUP",
+}
 
 
-def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks, tmp_path: Path) -> None:
+def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(
+    forks: Forks, tmp_path: Path
+) -> None:
     """Of every command that writes, by every signal that asks a process to end."""
-    (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
+    (tmp_path / "log.jsonl").write_text(
+        "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))
+    )
     whole = tmp_path / "whole.db"
     ingest_paths(Store(whole), tmp_path / "log.jsonl")
     chance, told = random.Random(0), set()
@@ -44,9 +55,16 @@ def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks,
         running.send(sent)
         ended = running.wait()
         code, said = ended.code, ended.err
-        was_written = "everything was written" in said or "Ingested 1 file" in said or "Rebuilt " in said or "Repriced " in said
+        was_written = (
+            "everything was written" in said
+            or "Ingested 1 file" in said
+            or "Rebuilt " in said
+            or "Repriced " in said
+        )
         told.add(was_written)
-        assert code in (0, 128 + sent, -sent, INTERRUPTED), said  # the last two: before the command began, or after it ended
+        assert code in (0, 128 + sent, -sent, INTERRUPTED), (
+            said
+        )  # the last two: before the command began, or after it ended
         assert (NOTES[sent] in said) == (code == 128 + sent) or code == INTERRUPTED, said
         assert "Traceback" not in said, said
         assert store.exists() == (was_written or "ingest" not in use), said
@@ -55,9 +73,16 @@ def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks,
     assert False in told
 
 
-def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_after(forks: Forks, tmp_path: Path) -> None:
-    """The next ingest works, and clears away what is left. A thousand kills: `python -m tests.attack --only kills`."""
-    (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
+def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_after(
+    forks: Forks, tmp_path: Path
+) -> None:
+    """The next ingest works, and clears away what is left.
+
+    A thousand kills: `python -m tests.attack --only kills`.
+    """
+    (tmp_path / "log.jsonl").write_text(
+        "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))
+    )
     whole = tmp_path / "whole.db"
     ingest_paths(Store(whole), tmp_path / "log.jsonl")
     chance = random.Random(0)
@@ -78,7 +103,10 @@ def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_a
 
 
 def test_d12_a_signal_that_comes_twice_within_a_moment_is_one() -> None:
-    """`timeout` signals the command and then its whole group: the second must not cut the cleaning short."""
+    """`timeout` signals the command and then its whole group.
+
+    The second must not cut the cleaning short.
+    """
     with interruptible():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -115,7 +143,9 @@ def test_a_commit_is_not_interrupted_but_followed_by_the_interrupt(sent: signal.
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: type[BaseException]) -> None:
+def test_a_store_that_was_not_made_in_the_end_is_not_there(
+    store: Store, error: type[BaseException]
+) -> None:
     with pytest.raises(error), store.writing():
         assert not store.exists(), "half a store has not the store's name"
         raise error
@@ -130,13 +160,20 @@ def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: 
 
 
 def test_an_interrupt_while_duckdb_reads_a_table_of_python_is_one(store: Store) -> None:
-    """DuckDB turns it into an error of its own: the source was rejected, and a second ingest did not read it."""
+    """DuckDB turns it into an error of its own.
+
+    The source was rejected, and a second ingest did not read it.
+    """
 
     class Interrupted:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), store.writing() as writer, registered(writer.connection, given=cast("pa.Table", Interrupted())):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        store.writing() as writer,
+        registered(writer.connection, given=cast("pa.Table", Interrupted())),
+    ):
         writer.connection.execute("select * from given")
     assert not store.exists()
 
@@ -145,6 +182,8 @@ def test_processes_of_ours_never_see_a_signal_that_asks_us_to_end() -> None:
     """From their first moment on, long before Python runs there; ours is interrupted as before."""
     asked = "import signal; print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
     with inherited_block():
-        done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+        )
     assert done.stdout == f"{sorted(NOTES)}\n"
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(NOTES)

@@ -1,4 +1,7 @@
-"""Kimi's session logs, of Kimi Code and of Kimi CLI: each request once, under the model that served it."""
+"""Kimi's session logs, of Kimi Code and of Kimi CLI.
+
+Each request once, under the model that served it.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,35 @@ def spent(seconds: float, scope: str = "turn", **more: Any) -> dict[str, Any]:
     return line(seconds, "usage.record", model=ALIAS, usage=usage, usageScope=scope)
 
 
-def step(seconds: float, text: str | None, finish: str = "end_turn", *calls: str, failed: bool = False) -> list[dict[str, Any]]:
+def step(
+    seconds: float, text: str | None, finish: str = "end_turn", *calls: str, failed: bool = False
+) -> list[dict[str, Any]]:
     """One request with its answer; `calls`: ids of its tool calls."""
     parts = [{"type": "think", "think": "Hm"}, *([{"type": "text", "text": text}] if text else [])]
     return [
         event(seconds, "step.begin", step=1),
-        line(seconds, "llm.request", provider="kimi", model="kimi-k2.7-code", modelAlias=ALIAS, turnStep="0.1"),
+        line(
+            seconds,
+            "llm.request",
+            provider="kimi",
+            model="kimi-k2.7-code",
+            modelAlias=ALIAS,
+            turnStep="0.1",
+        ),
         *(event(seconds + 0.1, "content.part", part=part) for part in parts),
-        *(event(seconds + 0.2, "tool.call", toolCallId=call, name="Bash", args={}) for call in calls),
-        *(event(seconds + 0.3, "tool.result", toolCallId=call, result={"output": "", "isError": failed}) for call in calls),
+        *(
+            event(seconds + 0.2, "tool.call", toolCallId=call, name="Bash", args={})
+            for call in calls
+        ),
+        *(
+            event(
+                seconds + 0.3,
+                "tool.result",
+                toolCallId=call,
+                result={"output": "", "isError": failed},
+            )
+            for call in calls
+        ),
         event(seconds + 0.4, "step.end", usage={"inputOther": 10}, finishReason=finish),
         spent(seconds + 0.4),
     ]
@@ -49,7 +72,12 @@ def step(seconds: float, text: str | None, finish: str = "end_turn", *calls: str
 BEGINNING = [
     {"type": "metadata", "protocol_version": "1.4", "created_at": ms(0)},
     line(0, "config.update", cwd="/work", modelAlias=ALIAS),
-    line(1, "turn.prompt", input=[{"type": "text", "text": "Make it faster."}], origin={"kind": "user"}),
+    line(
+        1,
+        "turn.prompt",
+        input=[{"type": "text", "text": "Make it faster."}],
+        origin={"kind": "user"},
+    ),
 ]
 STEPS = [*step(2, "I look.", "tool_use", "c1", "c2", failed=True), *step(5, "It is 2x faster.")]
 END = line(6, "turn.ended", turnId=0, reason="completed", durationMs=5000)
@@ -61,7 +89,12 @@ def said(seconds: float, kind: str, **payload: Any) -> dict[str, Any]:
 
 
 def status(seconds: float, message: str | None, output: int = 5) -> dict[str, Any]:
-    usage = {"input_other": 10, "output": output, "input_cache_read": 100, "input_cache_creation": 20}
+    usage = {
+        "input_other": 10,
+        "output": output,
+        "input_cache_read": 100,
+        "input_cache_creation": 20,
+    }
     return said(seconds, "StatusUpdate", context_usage=0.1, token_usage=usage, message_id=message)
 
 
@@ -83,21 +116,52 @@ CLI = [{"type": "metadata", "protocol_version": "1.3"}, *CLI_STEPS, said(6, "Tur
 
 
 def counts(run: Any) -> list[tuple[Any, ...]]:
-    return [(one.model_id, one.input_tokens, one.cache_read_tokens, one.cache_write_tokens, one.output_tokens) for one in run.models]
+    return [
+        (
+            one.model_id,
+            one.input_tokens,
+            one.cache_read_tokens,
+            one.cache_write_tokens,
+            one.output_tokens,
+        )
+        for one in run.models
+    ]
 
 
 def test_a_log_of_kimi_code_is_a_run_with_its_figures() -> None:
     [run] = kept_in(lines(*CODE))
-    assert (run.agent, run.record_kind, run.outcome, run.num_turns) == ("kimi-code", "transcript", "completed", 1)
-    assert (run.duration_ms, run.cwd, run.prompt, run.final_text) == (6000, "/work", "Make it faster.", "It is 2x faster.")
-    assert (counts(run), run.models[0].provider) == ([("kimi-k2.7-code", 20, 200, 40, 10)], "moonshotai")
-    assert (run.models[0].basis, run.models[0].reasoning_tokens, run.cost_usd) == ("exact", None, None)
+    assert (run.agent, run.record_kind, run.outcome, run.num_turns) == (
+        "kimi-code",
+        "transcript",
+        "completed",
+        1,
+    )
+    assert (run.duration_ms, run.cwd, run.prompt, run.final_text) == (
+        6000,
+        "/work",
+        "Make it faster.",
+        "It is 2x faster.",
+    )
+    assert (counts(run), run.models[0].provider) == (
+        [("kimi-k2.7-code", 20, 200, 40, 10)],
+        "moonshotai",
+    )
+    assert (run.models[0].basis, run.models[0].reasoning_tokens, run.cost_usd) == (
+        "exact",
+        None,
+        None,
+    )
     assert run.tool_calls == (("Bash", 2, 2),)
 
 
 def test_a_log_of_kimi_cli_counts_each_step_once() -> None:
     [run] = kept_in(lines(*CLI))
-    assert (run.outcome, run.num_turns, run.duration_ms, run.prompt) == ("completed", 1, 5000, "Make it faster.")
+    assert (run.outcome, run.num_turns, run.duration_ms, run.prompt) == (
+        "completed",
+        1,
+        5000,
+        "Make it faster.",
+    )
     assert (counts(run), run.models[0].basis) == ([(None, 20, 200, 40, 10)], "exact")
     assert (run.final_text, run.tool_calls) == ("It is 2x faster.", (("Bash", 1, 1),))
 
@@ -107,10 +171,23 @@ def test_the_call_that_summarizes_counts_too() -> None:
 
 
 def test_a_fork_counts_without_what_it_copied() -> None:
-    more = [line(100, "forked"), line(101, "turn.prompt", input=[{"type": "text", "text": "Go on."}]), *step(102, "It is 3x faster."), END]
+    more = [
+        line(100, "forked"),
+        line(101, "turn.prompt", input=[{"type": "text", "text": "Go on."}]),
+        *step(102, "It is 3x faster."),
+        END,
+    ]
     [parent], [fork] = kept_in(lines(*CODE)), kept_in(lines(*CODE, *more))
-    assert (counts(fork)[0][1:], fork.num_turns, fork.final_text) == ((10, 100, 20, 5), 1, "It is 3x faster.")
-    assert (fork.run_id != parent.run_id, fork.prompt, fork.cwd) == (True, "Make it faster.", "/work")
+    assert (counts(fork)[0][1:], fork.num_turns, fork.final_text) == (
+        (10, 100, 20, 5),
+        1,
+        "It is 3x faster.",
+    )
+    assert (fork.run_id != parent.run_id, fork.prompt, fork.cwd) == (
+        True,
+        "Make it faster.",
+        "/work",
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +195,18 @@ def test_a_fork_counts_without_what_it_copied() -> None:
     [
         ([line(9, "turn.ended", reason="cancelled")], "interrupted", ()),
         ([line(9, "turn.cancel")], "interrupted", ()),
-        ([line(9, "turn.ended", reason="failed", error={"code": "x", "message": "429 rate limit"})], "limit_reached", ("429 rate limit",)),
+        (
+            [
+                line(
+                    9,
+                    "turn.ended",
+                    reason="failed",
+                    error={"code": "x", "message": "429 rate limit"},
+                )
+            ],
+            "limit_reached",
+            ("429 rate limit",),
+        ),
         ([line(9, "turn.ended", reason="failed")], "execution_error", ("failed",)),
         ([line(9, "turn.ended", reason="something new")], "unknown", ()),
         ([], "unknown", ()),
@@ -126,13 +214,16 @@ def test_a_fork_counts_without_what_it_copied() -> None:
         ([event(9, "step.begin")], "interrupted", ()),
     ],
 )
-def test_the_end_of_the_last_turn_says_how_it_ended(end: list[dict[str, Any]], outcome: str, error: tuple[str, ...]) -> None:
+def test_the_end_of_the_last_turn_says_how_it_ended(
+    end: list[dict[str, Any]], outcome: str, error: tuple[str, ...]
+) -> None:
     [run] = kept_in(lines(*BEGINNING, *STEPS, *end))
     assert (run.outcome, run.errors) == (outcome, error)
 
 
 @pytest.mark.parametrize(
-    ("version", "outcome"), [("1.1", "unknown"), ("1.2", "interrupted"), ("1.10", "interrupted"), ("x", "interrupted")]
+    ("version", "outcome"),
+    [("1.1", "unknown"), ("1.2", "interrupted"), ("1.10", "interrupted"), ("x", "interrupted")],
 )
 def test_kimi_cli_tells_the_end_of_a_turn_since_protocol_1_2(version: str, outcome: str) -> None:
     [run] = kept_in(lines({"type": "metadata", "protocol_version": version}, *CLI_STEPS))
@@ -142,7 +233,9 @@ def test_kimi_cli_tells_the_end_of_a_turn_since_protocol_1_2(version: str, outco
 
 
 def test_sub_agents_of_kimi_cli_are_not_counted_and_make_a_lower_bound() -> None:
-    inner = said(3, "SubagentEvent", parent_tool_call_id="c1", event=status(3, "chatcmpl-9")["message"])
+    inner = said(
+        3, "SubagentEvent", parent_tool_call_id="c1", event=status(3, "chatcmpl-9")["message"]
+    )
     [run] = kept_in(lines(*CLI[:5], inner, *CLI[5:]))
     assert (run.models[0].basis, counts(run)) == ("lower_bound", [(None, 20, 200, 40, 10)])
 
@@ -177,5 +270,11 @@ def test_a_log_with_its_first_line_only_is_no_run() -> None:
 
 
 def test_lines_of_other_programs_are_neither_runs_nor_rejects() -> None:
-    others = {"type": 5, "time": 1}, {"type": "metadata", "name": "x"}, {"timestamp": 1.5, "message": {"type": "StatusUpdate", "text": "x"}}
-    assert runs_in(lines(*others, line(1, "turn.cancel"), line(1, "config.update", usage="high")).encode()) == ([], [])
+    others = (
+        {"type": 5, "time": 1},
+        {"type": "metadata", "name": "x"},
+        {"timestamp": 1.5, "message": {"type": "StatusUpdate", "text": "x"}},
+    )
+    assert runs_in(
+        lines(*others, line(1, "turn.cancel"), line(1, "config.update", usage="high")).encode()
+    ) == ([], [])

@@ -1,6 +1,9 @@
-"""The extractor of claims on labelled texts, on texts made with a known claim, and on labelled texts that are written otherwise.
+"""The extractor of claims on labelled texts, on texts with a known claim, and on altered texts.
 
-It was tuned on the labelled texts, so their figures say that nothing broke, not how good it is on others: docs/claims.md tells that.
+Altered texts are labelled texts that are written otherwise.
+
+It was tuned on the labelled texts, so their figures say that nothing broke, not how good it is on
+others: docs/claims.md tells that.
 """
 
 from __future__ import annotations
@@ -42,11 +45,23 @@ def test_no_text_without_a_claim_raises_an_alarm() -> None:
 
 
 def test_no_labelled_claim_has_the_wrong_sign() -> None:
-    assert not [miss for miss in scored().misses if miss.wanted and miss.got and (miss.wanted > 1) is not (miss.got > 1)]
+    assert not [
+        miss
+        for miss in scored().misses
+        if miss.wanted and miss.got and (miss.wanted > 1) is not (miss.got > 1)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("field", "least"), [("metric", 0.97), ("direction", 0.999), ("evidence", 0.91), ("scope", 0.7), ("hedged", 0.97), ("origin", 0.98)]
+    ("field", "least"),
+    [
+        ("metric", 0.97),
+        ("direction", 0.999),
+        ("evidence", 0.91),
+        ("scope", 0.7),
+        ("hedged", 0.97),
+        ("origin", 0.98),
+    ],
 )
 def test_fields_of_the_claims_that_are_found(field: str, least: float) -> None:
     """Scope is what two careful readers differ on most, so its line lies lower."""
@@ -60,7 +75,10 @@ LEAST_READ = {"two_lines": 400}
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_no_claim_is_reversed(kind: object) -> None:
-    """A loss that is shown as a gain is the worst error; in 3,600 texts there is none, whatever the confidence."""
+    """A loss that is shown as a gain is the worst error.
+
+    In 3,600 texts there is none, whatever the confidence.
+    """
     found = counted(kind, lambda text: extract(text, 0))  # type: ignore[arg-type]
     assert found["reversed"] == 0
     assert found["right"] >= LEAST_READ.get(kind.__name__, TEXTS - 30)  # type: ignore[attr-defined]

@@ -38,7 +38,9 @@ def test_ratios_follow_from_their_pairs() -> None:
     for text, label in labels():
         if label.before is not None and label.after is not None and label.ratio is not None:
             ratio = label.before / label.after
-            if label.metric is ClaimMetric.THROUGHPUT or label.unit == "%":  # of these, more is better
+            if (
+                label.metric is ClaimMetric.THROUGHPUT or label.unit == "%"
+            ):  # of these, more is better
                 ratio = 1 / ratio
             assert label.ratio == pytest.approx(ratio, rel=1e-3), text.id
 

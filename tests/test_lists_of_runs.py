@@ -29,21 +29,46 @@ from tests.conftest import StoreOnce, page_text, record_text
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
-LONG = "Rewrite the block manager of the scheduler so that it shares pages between requests. Then stop."
+LONG = (
+    "Rewrite the block manager of the scheduler so that it shares pages between requests. Then "
+    "stop."
+)
 
 
 def event(number: int) -> str:
-    return json.dumps({"type": "assistant", "session_id": str(number), "timestamp": f"2026-05-0{number}T12:00:00Z", "message": {}})
+    return json.dumps(
+        {
+            "type": "assistant",
+            "session_id": str(number),
+            "timestamp": f"2026-05-0{number}T12:00:00Z",
+            "message": {},
+        }
+    )
 
 
 def fill(store: Store) -> None:
     """Three runs on as many days: one of a long model name and outcome, one that never started."""
     usage = record_text()
     [model] = json.loads(usage)["modelUsage"].values()
-    idle = {"total_cost_usd": 0, "duration_api_ms": 0, "modelUsage": {}, "usage": ..., "result": "You've hit your limit", "is_error": True}
+    idle = {
+        "total_cost_usd": 0,
+        "duration_api_ms": 0,
+        "modelUsage": {},
+        "usage": ...,
+        "result": "You've hit your limit",
+        "is_error": True,
+    }
     records = (
-        record_text(uuid="aaaa0001-1234-5678", session_id="1", total_cost_usd=1.5, result=LONG, modelUsage={"claude-sonnet-4-5": model}),
-        record_text(uuid="aaaa0002-1234-5678", session_id="2", subtype="error_max_turns", result=...),
+        record_text(
+            uuid="aaaa0001-1234-5678",
+            session_id="1",
+            total_cost_usd=1.5,
+            result=LONG,
+            modelUsage={"claude-sonnet-4-5": model},
+        ),
+        record_text(
+            uuid="aaaa0002-1234-5678", session_id="2", subtype="error_max_turns", result=...
+        ),
         record_text(uuid="aaaa0003-1234-5678", session_id="3", **idle),
     )
     text = "".join(f"{event(number)}\n{record}\n" for number, record in enumerate(records, 1))
@@ -66,10 +91,14 @@ def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
     assert grids.RUNS.keys[:2] == ("title", "agent")
     assert {"why", "cost_shown", "measured", "dated_at"} <= set(grids.RUNS.keys)
     assert {"time_source", "experiment"} <= set(grids.MORE_RUNS)
-    assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grids.CLAIMS, grids.FINDINGS.keys)} == {"title"}
+    assert {
+        shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grids.CLAIMS, grids.FINDINGS.keys)
+    } == {"title"}
 
 
-def test_exports_for_programs_have_the_title_behind_the_id_and_the_outcome_as_it_is(listed: Store) -> None:
+def test_exports_for_programs_have_the_title_behind_the_id_and_the_outcome_as_it_is(
+    listed: Store,
+) -> None:
     rows = list(csv.DictReader(ask(listed, "runs", "--format", "csv").stdout.splitlines()))
     assert list(rows[0])[:3] == ["run_id", "title", "dated_at"]
     assert [(row["outcome"], row["is_started"]) for row in rows][-1] == ("limit_reached", "false")
@@ -82,13 +111,28 @@ def test_a_terminal_of_80_columns_shows_what_tells_runs_apart(width: int, listed
     assert max(map(len, lines)) <= width
     header, kept = " ".join(lines[:3]), by_measure(RUNS_KEPT, BEST)
     assert all(word in header for column in kept for word in RUNS[column].label.split())
-    assert not [column for column in kept if RUNS[column].label in done.stderr.partition("Hidden columns: ")[2].split(", ")]
-    assert all(word in done.stdout for word in ("Rewrite the", "2026-05-01", "12:01", "$1.50", "1m 00s", "aaaa0001"))
+    assert not [
+        column
+        for column in kept
+        if RUNS[column].label in done.stderr.partition("Hidden columns: ")[2].split(", ")
+    ]
+    assert all(
+        word in done.stdout
+        for word in ("Rewrite the", "2026-05-01", "12:01", "$1.50", "1m 00s", "aaaa0001")
+    )
 
 
-@pytest.mark.parametrize(("other", "words"), [("claude-sonnet-4-5", ()), ("us.anthropic.claude-opus-4-6-v1", ("anthropic", "aws"))])
-def test_models_of_one_name_are_told_apart_in_80_columns(other: str, words: tuple[str, ...], store: Store) -> None:
-    """Two rows of the same name look like a double count; the cause of a difference stays beside what tells them apart."""
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [("claude-sonnet-4-5", ()), ("us.anthropic.claude-opus-4-6-v1", ("anthropic", "aws"))],
+)
+def test_models_of_one_name_are_told_apart_in_80_columns(
+    other: str, words: tuple[str, ...], store: Store
+) -> None:
+    """Two rows of the same name look like a double count.
+
+    The cause of a difference stays beside what tells them apart.
+    """
     [model] = json.loads(record_text())["modelUsage"].values()
     text = record_text(modelUsage={"claude-opus-4-6": model, other: model}, total_cost_usd=0.5)
     ingest([Source("run.json", text.encode())], store)
@@ -137,26 +181,57 @@ def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Sto
             ids = screen_queries.page_of_runs(store, filters, order, 10)["run_id"].to_pylist()
             for place, run_id in enumerate(ids):
                 found = screen_queries.neighbours(store, filters, order, run_id)
-                assert found == (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None, place + 1, len(ids))
-        assert screen_queries.neighbours(store, choose({"min-cost": "9"}), order, "aaaa0001-1234-5678") is None
+                assert found == (
+                    ids[place - 1] if place else None,
+                    ids[place + 1] if place + 1 < len(ids) else None,
+                    place + 1,
+                    len(ids),
+                )
+        assert (
+            screen_queries.neighbours(store, choose({"min-cost": "9"}), order, "aaaa0001-1234-5678")
+            is None
+        )
 
 
-def test_a_page_knows_its_place_in_the_list_it_was_opened_from(listed: Store, screens: Callable[..., AppTest]) -> None:
-    page = screens(listed.location, "screens/run.py", run="aaaa0001", order="least-expensive", **{"min-cost": "0.1"})
+def test_a_page_knows_its_place_in_the_list_it_was_opened_from(
+    listed: Store, screens: Callable[..., AppTest]
+) -> None:
+    page = screens(
+        listed.location,
+        "screens/run.py",
+        run="aaaa0001",
+        order="least-expensive",
+        **{"min-cost": "0.1"},
+    )
     assert "2 of 2 · Cost, low to high" in [caption.value for caption in page.caption]
-    assert [(button.label, button.disabled) for button in page.button if button.label in ("Previous", "Next")] == [
+    assert [
+        (button.label, button.disabled)
+        for button in page.button
+        if button.label in ("Previous", "Next")
+    ] == [
         ("Previous", False),
         ("Next", True),
     ]
     next(button for button in page.button if button.label == "Previous").click().run()
-    assert page.query_params["run"] == ["aaaa0002-1234-5678"] or page.query_params["run"] == "aaaa0002-1234-5678"
+    assert (
+        page.query_params["run"] == ["aaaa0002-1234-5678"]
+        or page.query_params["run"] == "aaaa0002-1234-5678"
+    )
     assert "1 of 2 · Cost, low to high" in [caption.value for caption in page.caption]
 
 
 def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() -> None:
     rows = [
-        {"run_id": str(number), "cost_best_usd": Decimal(usd), "cost_best_bounds": bound, "reason": None, "failure_message": None}
-        for number, (usd, bound) in enumerate((("9.5", None), ("81.52", "upper_bound"), ("1250", None), ("0.034", None)))
+        {
+            "run_id": str(number),
+            "cost_best_usd": Decimal(usd),
+            "cost_best_bounds": bound,
+            "reason": None,
+            "failure_message": None,
+        }
+        for number, (usd, bound) in enumerate(
+            (("9.5", None), ("81.52", "upper_bound"), ("1250", None), ("0.034", None))
+        )
     ]
     measured = {"0": ("faster", 1.5), "1": ("breaks", None)}
     shown = grids.with_answers(pa.Table.from_pylist(rows), measured, BEST)
@@ -166,11 +241,19 @@ def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() ->
     assert shown["measured"].to_pylist() == ["1.50×", "the change breaks", None, None]
 
 
-def test_a_chosen_cell_shows_its_run_beside_the_list(listed: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_chosen_cell_shows_its_run_beside_the_list(
+    listed: Store, screens: Callable[..., AppTest]
+) -> None:
     """With its error, since it failed, and a link to its page; the row is not ticked."""
     app = screens(listed.location, "screens/runs.py")
-    place = app.dataframe[0].value["run_id"].tolist().index("aaaa0003-1234-5678") if "run_id" in app.dataframe[0].value else 2
-    app.session_state["runs-0"] = {"selection": {"rows": [], "columns": [], "cells": [(place, "title")]}}
+    place = (
+        app.dataframe[0].value["run_id"].tolist().index("aaaa0003-1234-5678")
+        if "run_id" in app.dataframe[0].value
+        else 2
+    )
+    app.session_state["runs-0"] = {
+        "selection": {"rows": [], "columns": [], "cells": [(place, "title")]}
+    }
     app.run()
     assert not app.exception
     beside = "".join(element.proto.body for element in app.get("html"))
@@ -179,9 +262,16 @@ def test_a_chosen_cell_shows_its_run_beside_the_list(listed: Store, screens: Cal
     assert not [text for text in app.markdown if "selected" in text.value]
 
 
-def test_a_reason_opens_its_texts_and_a_text_its_runs(listed: Store, screens: Callable[..., AppTest]) -> None:
+def test_a_reason_opens_its_texts_and_a_text_its_runs(
+    listed: Store, screens: Callable[..., AppTest]
+) -> None:
     def body(**query: str) -> str:
-        return "".join(element.proto.body for element in screens(listed.location, "screens/runs.py", view="failures", **query).get("html"))
+        return "".join(
+            element.proto.body
+            for element in screens(
+                listed.location, "screens/runs.py", view="failures", **query
+            ).get("html")
+        )
 
     assert "2 of 3 runs did not complete" in body()
     assert "Step limit reached" in body()

@@ -1,4 +1,7 @@
-"""A screen follows the store in a real browser: new runs come by themselves, and nothing else on the page changes."""
+"""A screen follows the store in a real browser.
+
+New runs come by themselves, and nothing else on the page changes.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
 def test_runs_come_by_themselves(page: Page, tmp_path: Path) -> None:
-    """The first ones into no store and into one without runs, and more: on a read-only dashboard, which takes no upload."""
+    """The first ones into no store and into one without runs, and more.
+
+    On a read-only dashboard, which takes no upload.
+    """
     store = Store(tmp_path / "store.duckdb")
     logs = [tmp_path / f"{number}.json" for number in range(3)]
     for number, log in enumerate(logs):
         log.write_text(text(number))
-    with served(Path(store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+    with served(
+        Path(store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="1"
+    ) as (url, _):
         page.goto(f"{url}/runs")
         for log in logs[:2]:
             page.get_by_text("No runs yet").wait_for()
@@ -51,15 +59,28 @@ def test_runs_come_by_themselves(page: Page, tmp_path: Path) -> None:
         with session(url) as visitor:
             visitor.run("data", "view=upload")
             assert visitor.put("a.json", b"{}").status == 403
-            assert answer_to_headers(url, f"/_stcore/upload_file/{visitor.id}/1").startswith(b"HTTP/1.1 403")
+            assert answer_to_headers(url, f"/_stcore/upload_file/{visitor.id}/1").startswith(
+                b"HTTP/1.1 403"
+            )
 
 
-def test_an_experiment_comes_by_itself_with_its_cost_and_the_chosen_one_stays(page: Page, tmp_path: Path) -> None:
-    """Log and session of a loop grow under `watch`, while its page is open with an experiment beside the list."""
-    place, loop = tmp_path / "store.duckdb", PiLoop(tmp_path / "logs" / "project", tmp_path / "logs" / "session.jsonl")
+def test_an_experiment_comes_by_itself_with_its_cost_and_the_chosen_one_stays(
+    page: Page, tmp_path: Path
+) -> None:
+    """Log and session of a loop grow under `watch` while its page is open with an experiment.
+
+    The experiment is beside the list.
+    """
+    place, loop = (
+        tmp_path / "store.duckdb",
+        PiLoop(tmp_path / "logs" / "project", tmp_path / "logs" / "session.jsonl"),
+    )
     loop.experiment(100, "Baseline")
     loop.experiment(90, "Idea 2")
-    with watched(tmp_path / "logs", place), served(place, tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+    with (
+        watched(tmp_path / "logs", place),
+        served(place, tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _),
+    ):
         page.goto(f"{url}/loops?loop=benchmark")
         page.get_by_role("heading", name="Benchmark: 1 of 1 try kept").wait_for()
         wait_until_drawn(page)
@@ -69,7 +90,9 @@ def test_an_experiment_comes_by_itself_with_its_cost_and_the_chosen_one_stays(pa
         chosen.wait_for()
         for number in range(2, 5):
             loop.experiment(100 - 10 * number, f"Idea {number + 1}")
-            page.get_by_role("heading", name=f"Benchmark: {number} of {number} tries kept").wait_for()
+            page.get_by_role(
+                "heading", name=f"Benchmark: {number} of {number} tries kept"
+            ).wait_for()
             cost = loop.setup_usd + sum(loop.costs_usd)
             page.get_by_role("heading", name=f"${cost:.2f}").wait_for()
         wait_until_drawn(page)

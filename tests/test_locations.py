@@ -17,7 +17,10 @@ from tests.conftest import SAMPLES, Run
         (r"ducklake:postgres:password='p\' w' host=h", "ducklake:postgres:host=h"),
         ("ducklake:postgres:host=h PASSWORD = pw1", "ducklake:postgres:host=h"),
         ("ducklake:postgres:postgresql://u:p%40w@h:1/d", "ducklake:postgres:postgresql://u@h:1/d"),
-        ("ducklake:postgres:postgresql://h/d?user=u&password=pw1", "ducklake:postgres:postgresql://h/d?user=u"),
+        (
+            "ducklake:postgres:postgresql://h/d?user=u&password=pw1",
+            "ducklake:postgres:postgresql://h/d?user=u",
+        ),
         ("md:runs?motherduck_token=abc", "md:runs"),
         ("runs password=1.duckdb", "runs password=1.duckdb"),  # a file may be called so
     ],
@@ -29,7 +32,9 @@ def test_a_location_is_shown_without_its_secrets(given: str, shown: str) -> None
 def test_a_text_is_shown_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "of the environment")
     text = "cannot use postgresql://u:pw1@h/d with password='a b' and of the environment and named"
-    assert scrubbed(text, "ducklake:postgres:password=named") == ("cannot use postgresql://u:***@h/d with password=*** and *** and ***")
+    assert scrubbed(text, "ducklake:postgres:password=named") == (
+        "cannot use postgresql://u:***@h/d with password=*** and *** and ***"
+    )
 
 
 def test_a_printed_command_has_no_password() -> None:
@@ -39,8 +44,16 @@ def test_a_printed_command_has_no_password() -> None:
 
 def test_the_list_of_ingests_has_no_password(tachograph: Run) -> None:
     """A command that ingests into a file may name a lake beside it, for instance by mistake."""
-    tachograph("ingest", str(SAMPLES), "--label", "of=ducklake", "--db", "runs.duckdb", "--wait", "5")
-    tachograph("ingest", str(SAMPLES.parent), "--db=ducklake:postgres:host=h password=pw1", "--db", "runs.duckdb")
+    tachograph(
+        "ingest", str(SAMPLES), "--label", "of=ducklake", "--db", "runs.duckdb", "--wait", "5"
+    )
+    tachograph(
+        "ingest",
+        str(SAMPLES.parent),
+        "--db=ducklake:postgres:host=h password=pw1",
+        "--db",
+        "runs.duckdb",
+    )
     listed = tachograph("ingests", "--format", "json", "--db", "runs.duckdb").stdout
     assert "host=h" in listed
     assert "pw1" not in listed
@@ -57,7 +70,10 @@ def test_the_list_of_ingests_has_no_password(tachograph: Run) -> None:
         "agent DB_PASS=HUSH --pass HUSH --pat=HUSH",
         "sh -c 'curl -u somebody:HUSH https://example.org'",
         "sh -c 'export DB_PASSWORD=\"a HUSH\"; agent --token HUSH && echo ok'",
-        "curl -H 'Authorization: Bearer HUSH' --header='X-Api-Key: HUSH' -H 'Cookie: a=HUSH; b=HUSH' https://example.org",
+        (
+            "curl -H 'Authorization: Bearer HUSH' --header='X-Api-Key: HUSH' -H 'Cookie: a=HUSH; "
+            "b=HUSH' https://example.org"
+        ),
         "curl -u me:HUSH https://example.org",
         "git clone https://me:HUSH@example.org/x.git",
         'agent --config \'{"auth_token": "HUSH", "n": 1}\'',
@@ -68,7 +84,9 @@ def test_the_list_of_ingests_has_no_password(tachograph: Run) -> None:
         "agent --password 'HUSH",  # cut off
     ],
 )
-def test_a_command_line_is_kept_without_its_secrets(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_line_is_kept_without_its_secrets(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SERVICE_TOKEN", "value HUSH of a")
     shown = scrubbed_command(line)
     assert "HUSH" not in shown
@@ -92,7 +110,21 @@ def test_what_is_no_secret_is_kept_as_it_was(line: str) -> None:
     assert scrubbed_command(line) == line
 
 
-PIECES = ("a", "-", "sk-", "key=", "key: ", "'", '"\\', "://", "a-", '--a="x', "eyJaaaaaaaaa-", "-----BEGIN PRIVATE KEY-----", "bearer ")
+PIECES = (
+    "a",
+    "-",
+    "sk-",
+    "key=",
+    "key: ",
+    "'",
+    '"\\',
+    "://",
+    "a-",
+    '--a="x',
+    "eyJaaaaaaaaa-",
+    "-----BEGIN PRIVATE KEY-----",
+    "bearer ",
+)
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -115,16 +147,23 @@ def test_only_a_lake_has_an_upkeep(tachograph: Run) -> None:
         assert "is not a lake" in ended.stderr
 
 
-def test_without_the_extra_a_lake_says_what_to_install(tachograph: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_a_lake_says_what_to_install(
+    tachograph: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", "/nowhere")  # where extensions would be that somebody installed
     ended = tachograph("report", "--db", "ducklake:postgres:host=127.0.0.1 port=1 dbname=none")
     assert ended.returncode == StoreError.exit_code
-    assert extra_command("lake") in ended.stderr or "the catalog cannot be reached" in ended.stderr  # the latter with the extra
+    assert (
+        extra_command("lake") in ended.stderr or "the catalog cannot be reached" in ended.stderr
+    )  # the latter with the extra
 
 
 def test_a_file_is_copied_whole(tachograph: Run) -> None:
     tachograph("ingest", str(SAMPLES), "--db", "one.duckdb")
     assert "all 3 runs" in tachograph("copy", "one.duckdb", "two.duckdb").stderr
     assert "(0 copied now)" in tachograph("copy", "one.duckdb", "two.duckdb").stderr
-    reports = [tachograph("runs", "--format", "json", "--db", f"{name}.duckdb").stdout for name in ("one", "two")]
+    reports = [
+        tachograph("runs", "--format", "json", "--db", f"{name}.duckdb").stdout
+        for name in ("one", "two")
+    ]
     assert reports[0] == reports[1] != ""

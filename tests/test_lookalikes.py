@@ -23,7 +23,12 @@ def line(number: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
     """A line of iFlow CLI's transcript."""
     message = {"role": role, "content": content}
     if role == "assistant":
-        message |= {"id": f"response-{number}", "type": "message", "model": "glm-4.7", "usage": {"input_tokens": 0, "output_tokens": 0}}
+        message |= {
+            "id": f"response-{number}",
+            "type": "message",
+            "model": "glm-4.7",
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
     return {
         "uuid": f"00000000-0000-4000-8000-0000000000{number:02d}",
         "parentUuid": None,
@@ -41,15 +46,27 @@ def line(number: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
 IFLOW = [
     line(1, "user", "Make it faster."),
     line(2, "assistant", [{"type": "tool_use", "id": "c1", "name": "read_file", "input": {}}]),
-    line(3, "user", [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}]),
+    line(
+        3, "user", [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}]
+    ),
     line(4, "assistant", [{"type": "text", "text": "It is 2x faster."}]),
 ]
 
 
 def test_iflows_zeros_are_unknown(store: Store, tmp_path: Path) -> None:
     [run] = ingested(store, tmp_path, **{SESSION: lines(*IFLOW)})
-    assert (run["agent"], run["run_id"], run["model"], run["record_kind"]) == ("iflow", SESSION, "glm-4.7", "transcript")
-    assert (run["input_tokens"], run["output_tokens"], run["tokens_basis"], run["cost_list_usd"]) == (None, None, "unknown", None)
+    assert (run["agent"], run["run_id"], run["model"], run["record_kind"]) == (
+        "iflow",
+        SESSION,
+        "glm-4.7",
+        "transcript",
+    )
+    assert (
+        run["input_tokens"],
+        run["output_tokens"],
+        run["tokens_basis"],
+        run["cost_list_usd"],
+    ) == (None, None, "unknown", None)
     assert (run["prompt"], run["result"], run["cwd"], run["duration_ms"], run["num_turns"]) == (
         "Make it faster.",
         "It is 2x faster.",
@@ -68,46 +85,87 @@ def test_iflows_transcripts_grow(store: Store, tmp_path: Path) -> None:
 
 
 def test_iflow_may_tell_tokens_one_day(store: Store, tmp_path: Path) -> None:
-    last = line(4, "assistant", [{"type": "text", "text": "Done."}], usage={"input_tokens": 10, "output_tokens": 5}, stop_reason="end_turn")
+    last = line(
+        4,
+        "assistant",
+        [{"type": "text", "text": "Done."}],
+        usage={"input_tokens": 10, "output_tokens": 5},
+        stop_reason="end_turn",
+    )
     [run] = ingested(store, tmp_path, **{SESSION: lines(*IFLOW[:3], last)})
     assert (run["agent"], run["input_tokens"], run["output_tokens"]) == ("iflow", 10, 5)
 
 
 @pytest.mark.parametrize(
     "told",
-    [{"model_provider": "trae"}, {"originator": "trae-cli"}, {"base_instructions": {"text": "You are TRAE CLI, a coding agent."}}],
+    [
+        {"model_provider": "trae"},
+        {"originator": "trae-cli"},
+        {"base_instructions": {"text": "You are TRAE CLI, a coding agent."}},
+    ],
 )
 def test_trae_cli_is_no_codex(store: Store, tmp_path: Path, told: dict[str, Any]) -> None:
     session, other = uuid7(STARTED), uuid7(STARTED, 1)
     (tmp_path / "trae.jsonl").write_text(
-        lines(meta(session, **({"originator": "codex-tui"} | told)), *turn(1, uncached=10, read=90, output=5))
+        lines(
+            meta(session, **({"originator": "codex-tui"} | told)),
+            *turn(1, uncached=10, read=90, output=5),
+        )
     )
     (tmp_path / "codex.jsonl").write_text(
-        lines(meta(other, base_instructions={"text": "You are Codex."}), *turn(1, uncached=10, read=90, output=5))
+        lines(
+            meta(other, base_instructions={"text": "You are Codex."}),
+            *turn(1, uncached=10, read=90, output=5),
+        )
     )
     ingest_paths(store, tmp_path / "trae.jsonl", tmp_path / "codex.jsonl")
     runs = {run["run_id"]: run for run in runs_in_store(store)}
-    assert {run_id: run["agent"] for run_id, run in runs.items()} == {session: "trae-cli", other: "codex"}
+    assert {run_id: run["agent"] for run_id, run in runs.items()} == {
+        session: "trae-cli",
+        other: "codex",
+    }
     assert counts(runs[session]) == (10, 90, 5)
 
 
-# Rows that other programs write about runs, steps and calls: of no agent's format, whatever agent they name
+# Rows that other programs write about runs, steps and calls: of no agent's format, whatever agent
+# they name
 
 _FIGURES = {
-    "duration_ms": st.integers(0, 10**6), "cost_usd": st.floats(0, 9), "total_cost_usd": st.floats(0, 9), "cost": st.floats(0, 9),
-    "usage": st.sampled_from([None, {"prompt_tokens": 9, "total_tokens": 12}, {"input_tokens": 3, "output_tokens": 9}]),
-    "tokens": st.integers(0, 10**6), "num_turns": st.integers(0, 99),
-}  # fmt: skip
+    "duration_ms": st.integers(0, 10**6),
+    "cost_usd": st.floats(0, 9),
+    "total_cost_usd": st.floats(0, 9),
+    "cost": st.floats(0, 9),
+    "usage": st.sampled_from(
+        [None, {"prompt_tokens": 9, "total_tokens": 12}, {"input_tokens": 3, "output_tokens": 9}]
+    ),
+    "tokens": st.integers(0, 10**6),
+    "num_turns": st.integers(0, 99),
+}
 _NAMES = {
-    "type": st.sampled_from(["result", "step", "call", "usage"]), "model": st.sampled_from(["gpt-5.4", "claude-opus-4-6", "glm-5"]),
-    "agent": st.sampled_from(["codex", "gemini-cli", "ours", None]), "session_id": st.text(min_size=1), "id": st.text(), "ts": st.text(),
-    "result": st.sampled_from(["pass", "A text."]), "task": st.text(), "passed": st.booleans(), "provider": st.text(),
-    "messages": st.just([{"role": "user", "content": "hi"}]), "response": st.text(), "step": st.text(), "run_id": st.text(),
-    "status": st.text(), "error": st.none(), "output": st.text(), "input": st.text(), "score": st.floats(0, 1), "name": st.text(),
-}  # fmt: skip
-_ROW = st.tuples(st.fixed_dictionaries({}, optional=_FIGURES), st.fixed_dictionaries({}, optional=_NAMES)).map(
-    lambda parts: parts[0] | parts[1]
-)
+    "type": st.sampled_from(["result", "step", "call", "usage"]),
+    "model": st.sampled_from(["gpt-5.4", "claude-opus-4-6", "glm-5"]),
+    "agent": st.sampled_from(["codex", "gemini-cli", "ours", None]),
+    "session_id": st.text(min_size=1),
+    "id": st.text(),
+    "ts": st.text(),
+    "result": st.sampled_from(["pass", "A text."]),
+    "task": st.text(),
+    "passed": st.booleans(),
+    "provider": st.text(),
+    "messages": st.just([{"role": "user", "content": "hi"}]),
+    "response": st.text(),
+    "step": st.text(),
+    "run_id": st.text(),
+    "status": st.text(),
+    "error": st.none(),
+    "output": st.text(),
+    "input": st.text(),
+    "score": st.floats(0, 1),
+    "name": st.text(),
+}
+_ROW = st.tuples(
+    st.fixed_dictionaries({}, optional=_FIGURES), st.fixed_dictionaries({}, optional=_NAMES)
+).map(lambda parts: parts[0] | parts[1])
 
 
 @examples(100)

@@ -1,4 +1,7 @@
-"""What a loop cost: its session is found by evidence, and set-up, experiments and rest add up to the session's cost."""
+"""What a loop cost: evidence finds its session, and its parts add up to the session's cost.
+
+The parts are set-up, experiments and rest.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,23 @@ from tests.pi_loop import PiLoop
 
 
 def parts_of(session: Session) -> Decimal:
-    return session.setup_usd + session.experiments_usd + session.other_loops_usd + session.rest_usd + session.beyond_usd
+    return (
+        session.setup_usd
+        + session.experiments_usd
+        + session.other_loops_usd
+        + session.rest_usd
+        + session.beyond_usd
+    )
 
 
 @pytest.fixture
 def pi(tmp_path: Path) -> PiLoop:
-    loop = PiLoop(tmp_path / "project", tmp_path / "sessions" / "2026-06-01T12-00-00-000Z_a001.jsonl")
-    for number, (value, status) in enumerate(((100.0, "keep"), (90.0, "keep"), (95.0, "discard"), (80.0, "keep")), 1):
+    loop = PiLoop(
+        tmp_path / "project", tmp_path / "sessions" / "2026-06-01T12-00-00-000Z_a001.jsonl"
+    )
+    for number, (value, status) in enumerate(
+        ((100.0, "keep"), (90.0, "keep"), (95.0, "discard"), (80.0, "keep")), 1
+    ):
         loop.experiment(value, f"experiment number {number}", status, usd=f"0.{number}")
     loop.end()
     return loop
@@ -40,7 +53,9 @@ def only(store: Store) -> LoopAnswer:
     return answer
 
 
-def test_each_experiment_of_a_pi_session_has_the_cost_of_its_responses(store: Store, tmp_path: Path, pi: PiLoop) -> None:
+def test_each_experiment_of_a_pi_session_has_the_cost_of_its_responses(
+    store: Store, tmp_path: Path, pi: PiLoop
+) -> None:
     ingest_paths(store, tmp_path)
     answer = only(store)
     first, *others = answer.tries
@@ -49,7 +64,12 @@ def test_each_experiment_of_a_pi_session_has_the_cost_of_its_responses(store: St
     [session] = answer.costs.sessions
     assert session.setup_usd == pi.setup_usd + pi.costs_usd[0]
     assert session.rest_usd == Decimal("0.5")
-    assert session.cost_usd == answer.cost_usd == parts_of(session) == pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
+    assert (
+        session.cost_usd
+        == answer.cost_usd
+        == parts_of(session)
+        == pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
+    )
     assert answer.costs.basis == "exact"
     assert first.cost_usd is None, "the baseline is part of the set-up"
     assert answer.usd_since_improvement == 0
@@ -63,22 +83,35 @@ def test_the_order_of_files_changes_no_cost(store: Store, tmp_path: Path, pi: Pi
     assert only(store).cost_usd == pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
 
 
-def test_an_export_without_texts_has_the_same_costs(store: Store, tmp_path: Path, pi: PiLoop) -> None:
+def test_an_export_without_texts_has_the_same_costs(
+    store: Store, tmp_path: Path, pi: PiLoop
+) -> None:
     ingest_paths(store, tmp_path)
     without = exported(store)
-    assert fetch(without, "select count(logged) as texts from responses").to_pylist() == [{"texts": 0}]
-    assert [one.cost_usd for one in only(without).tries] == [one.cost_usd for one in only(store).tries]
+    assert fetch(without, "select count(logged) as texts from responses").to_pylist() == [
+        {"texts": 0}
+    ]
+    assert [one.cost_usd for one in only(without).tries] == [
+        one.cost_usd for one in only(store).tries
+    ]
 
 
-def test_a_session_elsewhere_and_at_another_time_is_not_the_loops(store: Store, tmp_path: Path, pi: PiLoop) -> None:
+def test_a_session_elsewhere_and_at_another_time_is_not_the_loops(
+    store: Store, tmp_path: Path, pi: PiLoop
+) -> None:
     other = PiLoop(
-        tmp_path / "other", tmp_path / "sessions" / "b.jsonl", datetime(2026, 7, 1, tzinfo=UTC), "019a0000-0000-7000-8000-00000000b002"
+        tmp_path / "other",
+        tmp_path / "sessions" / "b.jsonl",
+        datetime(2026, 7, 1, tzinfo=UTC),
+        "019a0000-0000-7000-8000-00000000b002",
     )
     other.experiment(5.0, "something else")
     other.log.unlink()
     ingest_paths(store, tmp_path)
     answer = only(store)
-    assert [one.cost_usd for one in answer.costs.sessions] == [pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")]
+    assert [one.cost_usd for one in answer.costs.sessions] == [
+        pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
+    ]
 
 
 TABLE = "commit\tval_ms\tstatus\tdescription\n"
@@ -89,20 +122,40 @@ ROWS = (
 )
 
 
-def claude_session(rows: tuple[tuple[str, float, str, str], ...], *, writes: bool, commits: bool = False) -> str:
-    """A session of Claude Code in /srv/shop: two responses for each row, the second of which logs or commits it."""
+def claude_session(
+    rows: tuple[tuple[str, float, str, str], ...], *, writes: bool, commits: bool = False
+) -> str:
+    """A session of Claude Code in /srv/shop.
+
+    Two responses for each row, the second of which logs or commits it.
+    """
     found, second = [user("Make it faster.", second=0)], itertools.count(10, 10)
     for number, (commit, value, status, text) in enumerate(rows):
         moment = next(second)
-        found.append(reply(f"edit{number}", f"msg_e{number}", f"req_e{number}", usage(1000), second=moment))
+        found.append(
+            reply(f"edit{number}", f"msg_e{number}", f"req_e{number}", usage(1000), second=moment)
+        )
         row = f"{commit}\\t{value}\\t{status}\\t{text}"
         command = f"printf '{row}\\n' >> results.tsv" if writes else f"git commit -am '{text}'"
-        call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": command}}
+        call = {
+            "type": "tool_use",
+            "id": f"toolu_{number}",
+            "name": "Bash",
+            "input": {"command": command},
+        }
         said = message(f"msg_l{number}", usage(500), [call], stop_reason="tool_use")
-        found.append(line("assistant", f"log{number}", next(second), requestId=f"req_l{number}", message=said))
+        found.append(
+            line(
+                "assistant", f"log{number}", next(second), requestId=f"req_l{number}", message=said
+            )
+        )
         printed = f"[main {commit}] {text}\n 1 file changed, 1 insertion(+)\n" if commits else ""
         result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": printed}
-        found.append(line("user", f"res{number}", next(second), message={"role": "user", "content": [result]}))
+        found.append(
+            line(
+                "user", f"res{number}", next(second), message={"role": "user", "content": [result]}
+            )
+        )
     return lines(*found)
 
 
@@ -111,28 +164,49 @@ def write_claude(tmp_path: Path, session: str, log: Path) -> None:
     folder.mkdir(parents=True)
     (folder / f"{SESSION}.jsonl").write_text(session)
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(TABLE + "".join(f"{commit}\t{value}\t{status}\t{text}\n" for commit, value, status, text in ROWS))
+    log.write_text(
+        TABLE
+        + "".join(f"{commit}\t{value}\t{status}\t{text}\n" for commit, value, status, text in ROWS)
+    )
 
 
 def test_rows_that_one_call_wrote_share_their_cost(store: Store, tmp_path: Path) -> None:
     """The second had cost nothing."""
     session = claude_session(ROWS, writes=True)
-    [_, second, third] = (rf"{commit}\\t{value}\\t{status}\\t{text}\\n" for commit, value, status, text in ROWS)
+    [_, second, third] = (
+        rf"{commit}\\t{value}\\t{status}\\t{text}\\n" for commit, value, status, text in ROWS
+    )
     assert session.count(second) == session.count(third) == 1
-    write_claude(tmp_path, session.replace(third, "").replace(second, second + third), tmp_path / "elsewhere" / "results.tsv")
+    write_claude(
+        tmp_path,
+        session.replace(third, "").replace(second, second + third),
+        tmp_path / "elsewhere" / "results.tsv",
+    )
     ingest_paths(store, tmp_path)
     answer = only(store)
-    usd = [row["usd"] for row in fetch(store, 'select cost_list_usd as usd from responses order by "at"').to_pylist()]
+    usd = [
+        row["usd"]
+        for row in fetch(
+            store, 'select cost_list_usd as usd from responses order by "at"'
+        ).to_pylist()
+    ]
     [_, first, other] = [one.cost_usd for one in answer.tries]
     assert first is not None
     assert first == other == (usd[2] + usd[3]) / 2
     [joined] = answer.costs.sessions
     assert joined.experiments_usd == usd[2] + usd[3]
-    assert "2 experiments were written to the log at once with others: their cost is divided equally." in about(answer)
+    assert (
+        "2 experiments were written to the log at once with others: their cost is divided equally."
+        in about(answer)
+    )
 
 
-def test_rows_that_a_claude_session_appended_end_their_experiments(store: Store, tmp_path: Path) -> None:
-    write_claude(tmp_path, claude_session(ROWS, writes=True), tmp_path / "elsewhere" / "results.tsv")
+def test_rows_that_a_claude_session_appended_end_their_experiments(
+    store: Store, tmp_path: Path
+) -> None:
+    write_claude(
+        tmp_path, claude_session(ROWS, writes=True), tmp_path / "elsewhere" / "results.tsv"
+    )
     ingest_paths(store, tmp_path)
     answer = only(store)
     responses = fetch(store, 'select cost_list_usd as usd from responses order by "at"').to_pylist()
@@ -143,8 +217,14 @@ def test_rows_that_a_claude_session_appended_end_their_experiments(store: Store,
     assert session.cost_usd == parts_of(session)
 
 
-def test_commits_say_whose_a_loop_is_and_not_what_an_experiment_cost(store: Store, tmp_path: Path) -> None:
-    write_claude(tmp_path, claude_session(ROWS, writes=False, commits=True), tmp_path / "elsewhere" / "results.tsv")
+def test_commits_say_whose_a_loop_is_and_not_what_an_experiment_cost(
+    store: Store, tmp_path: Path
+) -> None:
+    write_claude(
+        tmp_path,
+        claude_session(ROWS, writes=False, commits=True),
+        tmp_path / "elsewhere" / "results.tsv",
+    )
     ingest_paths(store, tmp_path)
     answer = only(store)
     assert {one.cost_usd for one in answer.tries} == {None}, "a commit comes before its measurement"
@@ -153,27 +233,46 @@ def test_commits_say_whose_a_loop_is_and_not_what_an_experiment_cost(store: Stor
     assert session.cost_usd == answer.cost_usd == parts_of(session)
 
 
-def test_another_loop_that_tried_the_same_things_costs_nothing(store: Store, tmp_path: Path) -> None:
+def test_another_loop_that_tried_the_same_things_costs_nothing(
+    store: Store, tmp_path: Path
+) -> None:
     write_claude(tmp_path, claude_session(ROWS, writes=True), tmp_path / "mine" / "results.tsv")
-    other = ("d4e5f6a", 50.0, "keep", "baseline"), ("e5f6a7b", 49.0, "keep", ROWS[1][3]), ("f6a7b8c", 48.0, "keep", "something else")
+    other = (
+        ("d4e5f6a", 50.0, "keep", "baseline"),
+        ("e5f6a7b", 49.0, "keep", ROWS[1][3]),
+        ("f6a7b8c", 48.0, "keep", "something else"),
+    )
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "results.tsv").write_text(TABLE + "".join("\t".join(map(str, row)) + "\n" for row in other))
+    (tmp_path / "other" / "results.tsv").write_text(
+        TABLE + "".join("\t".join(map(str, row)) + "\n" for row in other)
+    )
     ingest_paths(store, tmp_path)
     costs = {Path(one.row["source_name"]).parent.name: one.cost_usd for one in loops(store)}
     [session] = fetch(store, "select sum(cost_list_usd) as usd from responses").to_pylist()
     assert costs == {"mine": session["usd"], "other": None}
 
 
-def test_without_any_evidence_the_cost_is_unknown_and_the_reason_given(store: Store, tmp_path: Path) -> None:
-    write_claude(tmp_path, claude_session(ROWS, writes=False), tmp_path / "elsewhere" / "results.tsv")
+def test_without_any_evidence_the_cost_is_unknown_and_the_reason_given(
+    store: Store, tmp_path: Path
+) -> None:
+    write_claude(
+        tmp_path, claude_session(ROWS, writes=False), tmp_path / "elsewhere" / "results.tsv"
+    )
     ingest_paths(store, tmp_path)
     answer = only(store)
     assert (answer.cost_usd, answer.costs.sessions) == (None, [])
     assert "Cost unknown: no session in the store wrote it" in " ".join(about(answer))
 
 
-def test_a_log_with_times_in_the_sessions_folder_is_joined_by_them(store: Store, tmp_path: Path, pi: PiLoop) -> None:
-    text = pi.file.read_text().replace("log_experiment", "note_result").replace("committed", "did").replace("[autoresearch/fast", "(fast")
+def test_a_log_with_times_in_the_sessions_folder_is_joined_by_them(
+    store: Store, tmp_path: Path, pi: PiLoop
+) -> None:
+    text = (
+        pi.file.read_text()
+        .replace("log_experiment", "note_result")
+        .replace("committed", "did")
+        .replace("[autoresearch/fast", "(fast")
+    )
     pi.file.write_text(text)
     ingest_paths(store, tmp_path)
     answer = only(store)
@@ -188,6 +287,9 @@ def test_a_budget_for_an_improvement_judges_loops(store: Store, tmp_path: Path, 
     assert unknown.verdicts[0].note == "Unknown for the loop, so it cannot be checked."
     ingest_paths(store, tmp_path)
     spent = pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
-    for allowed, passed in ((spent / 2, True), (spent / 2 - Decimal("0.01"), False)):  # two improvements
+    for allowed, passed in (
+        (spent / 2, True),
+        (spent / 2 - Decimal("0.01"), False),
+    ):  # two improvements
         made = check(store, NO_FILTERS, {"max-usd-per-improvement": allowed})
         assert (made.passed, made.verdicts[0].where) == (passed, "Benchmark")

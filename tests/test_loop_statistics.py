@@ -1,4 +1,7 @@
-"""What may be said of a noisy loop: against a worked example, and by simulation of loops whose tries change nothing."""
+"""What may be said of a noisy loop.
+
+Against a worked example, and by simulation of loops whose tries change nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +29,28 @@ from app.queries.loop_statistics import (
 
 
 def test_four_measurements_of_one_baseline_give_the_noise_of_a_step() -> None:
-    noise = repeat_noise([[-math.log(value) for value in (2754.2, 2706.3, 2700.9, 2685.2)]], is_log=True)
+    noise = repeat_noise(
+        [[-math.log(value) for value in (2754.2, 2706.3, 2700.9, 2685.2)]], is_log=True
+    )
     assert noise is not None
     assert noise.sigma == pytest.approx(0.0109, abs=1e-4)
     assert noise.degrees == 3
     assert not noise.is_rough
     assert noise.step() == pytest.approx(0.0257, abs=2e-4)
     assert not is_beyond(math.log(2754.2 / 2726.2), noise, tries=1)
-    assert not is_beyond(math.log(2754.2 / 2500), noise, tries=23), "four measurements tell the noise roughly"
+    assert not is_beyond(math.log(2754.2 / 2500), noise, tries=23), (
+        "four measurements tell the noise roughly"
+    )
     assert is_beyond(math.log(2754.2 / 2300), noise, tries=23)
 
 
 @pytest.mark.parametrize(
-    ("tries", "z", "records", "luck"), [(10, 2.58, 2.0, 1.55), (20, 2.81, 2.6, 1.87), (50, 3.09, 3.5, 2.24), (100, 3.29, 4.2, 2.50)]
+    ("tries", "z", "records", "luck"),
+    [(10, 2.58, 2.0, 1.55), (20, 2.81, 2.6, 1.87), (50, 3.09, 3.5, 2.24), (100, 3.29, 4.2, 2.50)],
 )
-def test_luck_grows_with_the_number_of_tries(tries: int, z: float, records: float, luck: float) -> None:
+def test_luck_grows_with_the_number_of_tries(
+    tries: int, z: float, records: float, luck: float
+) -> None:
     assert z_for(tries) == pytest.approx(z, abs=0.01)
     assert lucky_records(tries) == pytest.approx(records, abs=0.06)
     assert luckiest(tries) == pytest.approx(luck, abs=0.01)
@@ -109,18 +119,24 @@ def test_discarded_tries_estimate_the_noise_in_spite_of_a_few_real_losses() -> N
         (40, 2, 10, Progress.STUCK),
     ],
 )
-def test_a_loop_improves_plateaus_or_is_stuck(tries: int, since: int | None, failed: int, state: Progress | None) -> None:
+def test_a_loop_improves_plateaus_or_is_stuck(
+    tries: int, since: int | None, failed: int, state: Progress | None
+) -> None:
     assert progress(tries, since, failed) == state
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 30, 200])
 @pytest.mark.parametrize("tries", [1, 5, 30, 500])
 def test_students_quantile_is_that_of_scipy(degrees: int, tries: int) -> None:
-    assert t_for(tries, degrees) == pytest.approx(float(stats.t.ppf(1 - 0.05 / tries, degrees)), rel=2e-3)
+    assert t_for(tries, degrees) == pytest.approx(
+        float(stats.t.ppf(1 - 0.05 / tries, degrees)), rel=2e-3
+    )
 
 
 @pytest.mark.parametrize("repeats", [2, 4, 8])
-def test_luck_passes_in_less_than_one_of_twenty_loops_however_roughly_the_noise_is_known(repeats: int) -> None:
+def test_luck_passes_in_less_than_one_of_twenty_loops_however_roughly_the_noise_is_known(
+    repeats: int,
+) -> None:
     dice = random.Random(repeats)
     loops, tries, sigma = 2_000, 30, 0.005
     wrong = 0

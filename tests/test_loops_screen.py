@@ -1,4 +1,7 @@
-"""Optimization loops on their screen and in charts: what is drawn of whatever a log holds, and that every figure is the query's."""
+"""Optimization loops on their screen and in charts.
+
+What is drawn of whatever a log holds, and that every figure is the query's.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +63,26 @@ def marks(drawn: Any, number: int) -> Any:
     return trace, place
 
 
-def test_a_kept_experiment_is_hollow_if_it_is_inside_the_noise_and_a_failed_one_is_a_tick_at_the_edge() -> None:
+def test_a_kept_experiment_is_hollow_if_it_is_inside_the_noise_and_a_failed_one_is_a_tick_at_the_edge() -> (  # noqa: E501
+    None
+):
     drawn = charts.progress(answer_of(tries=NOISY), "experiments", "light")
     looks = {number: marks(drawn, number) for number in range(1, 8)}
     symbols = {
-        number: trace.marker.symbol if isinstance(trace.marker.symbol, str) else trace.marker.symbol[at]
+        number: trace.marker.symbol
+        if isinstance(trace.marker.symbol, str)
+        else trace.marker.symbol[at]
         for number, (trace, at) in looks.items()
     }
-    assert symbols == {1: "diamond", 2: "circle", 3: "circle", 4: "circle-open", 5: "triangle-up-open", 6: "line-ns", 7: "line-ns"}
+    assert symbols == {
+        1: "diamond",
+        2: "circle",
+        3: "circle",
+        4: "circle-open",
+        5: "triangle-up-open",
+        6: "line-ns",
+        7: "line-ns",
+    }
     low, high = drawn.layout.yaxis.range
     assert [looks[number][0].y[looks[number][1]] for number in (5, 6, 7)] == [high, high, high], (
         "lower is better: the edge is the upper one"
@@ -90,27 +105,49 @@ def test_the_line_is_the_best_so_far_and_the_band_is_the_noise_of_a_step() -> No
 def test_dollars_begin_with_the_set_up_and_only_known_axes_are_offered() -> None:
     spent = LoopCosts(
         {1: Part(Decimal(0), None, "r", "e"), 2: Part(Decimal(3), 10, "r", "e")},
-        [Session("r", "Session", "wrote the log", 2, Decimal(6), Decimal(2), Decimal(3), rest_usd=Decimal(1))],
+        [
+            Session(
+                "r",
+                "Session",
+                "wrote the log",
+                2,
+                Decimal(6),
+                Decimal(2),
+                Decimal(3),
+                rest_usd=Decimal(1),
+            )
+        ],
         total_usd=Decimal(6),
     )
     answer = answer_of((B, 10.0), (K, 9.0), (D, 11.0), costs=spent)
     assert charts.places(answer, "usd") == [2.0, 5.0, 5.0]
     assert list(words.axes(answer)) == ["experiments", "usd"]
-    dated = [Experiment(state=B, value=1.0, at=BEGAN), Experiment(state=D, value=2.0, at=BEGAN + timedelta(minutes=5))]
+    dated = [
+        Experiment(state=B, value=1.0, at=BEGAN),
+        Experiment(state=D, value=2.0, at=BEGAN + timedelta(minutes=5)),
+    ]
     assert list(words.axes(answer_of(tries=dated))) == ["experiments", "time"]
     assert list(words.axes(answer_of((B, 10.0)))) == ["experiments"]
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(list(State)), st.none() | st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=30
+        st.tuples(
+            st.sampled_from(list(State)),
+            st.none() | st.floats(allow_nan=False, allow_infinity=False),
+        ),
+        min_size=1,
+        max_size=30,
     ),
     st.sampled_from(list(Better)),
     st.none() | st.floats(-1e9, 1e9),
     st.booleans(),
 )
 def test_every_loop_can_be_drawn_with_a_mark_for_each_value(
-    tries: list[tuple[State, float | None]], better: Better, baseline: float | None, has_decisions: bool
+    tries: list[tuple[State, float | None]],
+    better: Better,
+    baseline: float | None,
+    has_decisions: bool,
 ) -> None:
     answer = answer_of(*tries, better=better, baseline=baseline, has_decisions=has_decisions)
     for axis in words.AXES:
@@ -119,29 +156,54 @@ def test_every_loop_can_be_drawn_with_a_mark_for_each_value(
         assert low < high
         if drawn.layout.yaxis.type == "log":
             low, high = 0.999999 * 10**low, 1.000001 * 10**high
-        seen = sorted(number for trace in drawn.data for [number] in (trace.customdata if trace.customdata is not None else ()))
+        seen = sorted(
+            number
+            for trace in drawn.data
+            for [number] in (trace.customdata if trace.customdata is not None else ())
+        )
         shown = [one for one in answer.tries if one.value is not None or one.state in (C, F)]
         assert seen == ([] if axis == "time" else [one.number for one in shown])
-        assert all(low <= value <= high for trace in drawn.data if trace.customdata is not None for value in trace.y)
+        assert all(
+            low <= value <= high
+            for trace in drawn.data
+            if trace.customdata is not None
+            for value in trace.y
+        )
     charts.together([answer], answer, "experiments", None)
-    for made in (words.strip(answer), words.loop_list([answer], None, EVERYTHING), words.about_html(answer)):
+    for made in (
+        words.strip(answer),
+        words.loop_list([answer], None, EVERYTHING),
+        words.about_html(answer),
+    ):
         assert "nan" not in made
 
 
 def test_several_loops_are_drawn_by_their_gain_whichever_direction_is_better() -> None:
-    lower, higher = answer_of((B, 10.0), (K, 8.0)), answer_of((B, 10.0), (K, 60.0), better=Better.HIGHER)
+    lower, higher = (
+        answer_of((B, 10.0), (K, 8.0)),
+        answer_of((B, 10.0), (K, 60.0), better=Better.HIGHER),
+    )
     drawn = charts.together([lower, higher], lower, "experiments", "light")
     assert list(drawn.data[0].y) == pytest.approx([0, 20])
-    assert drawn.data[1].y[1] == pytest.approx(charts.MOST_GAIN * 1.05), "500 % would make the other a flat line"
+    assert drawn.data[1].y[1] == pytest.approx(charts.MOST_GAIN * 1.05), (
+        "500 % would make the other a flat line"
+    )
     assert "+500%" in words.together_caption([lower, higher], charts.MOST_GAIN)
     assert drawn.data[0].line.width > drawn.data[1].line.width
-    apart = charts.together([answer_of((D, 9.0), (K, 8.0), baseline=10.0)], None, "experiments", "light")
-    assert (apart.data[0].x[0], apart.data[0].y[0]) == (0, 0), "the way of the gain begins at the baseline"
+    apart = charts.together(
+        [answer_of((D, 9.0), (K, 8.0), baseline=10.0)], None, "experiments", "light"
+    )
+    assert (apart.data[0].x[0], apart.data[0].y[0]) == (0, 0), (
+        "the way of the gain begins at the baseline"
+    )
 
 
 def test_dollars_show_only_loops_with_a_cost_and_a_scale_of_their_own() -> None:
     spent = LoopCosts({2: Part(Decimal(3), 10, "r", "e")}, total_usd=Decimal(3), basis="exact")
-    answers = [answer_of((B, 10.0), (K, 9.0 - place), costs=costs) for place, costs in enumerate((spent, spent, LoopCosts()))]
+    answers = [
+        answer_of((B, 10.0), (K, 9.0 - place), costs=costs)
+        for place, costs in enumerate((spent, spent, LoopCosts()))
+    ]
     for place, answer in enumerate(answers):
         answer.row = {**answer.row, "loop_no": place}
     asked = Question(lambda *_: answers)
@@ -154,7 +216,13 @@ def test_dollars_show_only_loops_with_a_cost_and_a_scale_of_their_own() -> None:
 
 
 def test_the_heading_of_several_loops_counts_each_once() -> None:
-    inside = answer_of((D, 2741.1), (K, 2726.2), *[(D, 2760.0)] * 21, baseline=2754.2, peers=(2706.3, 2700.9, 2685.2))
+    inside = answer_of(
+        (D, 2741.1),
+        (K, 2726.2),
+        *[(D, 2760.0)] * 21,
+        baseline=2754.2,
+        peers=(2706.3, 2700.9, 2685.2),
+    )
     spent = LoopCosts(total_usd=Decimal("66.12"), basis="upper_bound")
     answers = [
         inside,
@@ -170,37 +238,89 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
 
 
 def test_texts_of_strangers_stay_texts() -> None:
-    tries = [Experiment(state=K, value=1.0, description=HOSTILE, hypothesis=HOSTILE, commit=HOSTILE, secondary={HOSTILE: HOSTILE})]
+    tries = [
+        Experiment(
+            state=K,
+            value=1.0,
+            description=HOSTILE,
+            hypothesis=HOSTILE,
+            commit=HOSTILE,
+            secondary={HOSTILE: HOSTILE},
+        )
+    ]
     answer = answer_of(tries=tries, name=HOSTILE, unit=HOSTILE, notes=(HOSTILE,))
     answer.costs.sessions.append(Session("r", HOSTILE, "wrote the log"))
     made = (
-        words.loop_list([answer], None, EVERYTHING), words.strip(answer), words.about_html(answer), words.session_table(answer, EVERYTHING),
-        words.experiment_pane(answer.tries[0], answer, EVERYTHING), words.ran_html([answer], "r", EVERYTHING),
-        *(text for trace in charts.progress(answer, "experiments", "light").data for text in trace.hovertext or ()),
-    )  # fmt: skip
-    assert not [text for text in made if "<script" in text or '<a href="https://example.com' in text]
+        words.loop_list([answer], None, EVERYTHING),
+        words.strip(answer),
+        words.about_html(answer),
+        words.session_table(answer, EVERYTHING),
+        words.experiment_pane(answer.tries[0], answer, EVERYTHING),
+        words.ran_html([answer], "r", EVERYTHING),
+        *(
+            text
+            for trace in charts.progress(answer, "experiments", "light").data
+            for text in trace.hovertext or ()
+        ),
+    )
+    assert not [
+        text for text in made if "<script" in text or '<a href="https://example.com' in text
+    ]
     assert sum("&lt;script&gt;" in text for text in made) >= 5
 
 
-def log(name: str, *values: float, folder: str | None = None, began: str = "2026-02-01 10:00", **config: Any) -> Source:
+def log(
+    name: str,
+    *values: float,
+    folder: str | None = None,
+    began: str = "2026-02-01 10:00",
+    **config: Any,
+) -> Source:
     """Pi's log of a loop that keeps what is better, an experiment a minute."""
     first = int(at(began).timestamp() * 1000)
-    lines = [{"type": "config", "name": name, "metricName": "time_ms", "bestDirection": "lower", "workingDir": folder} | config]
+    lines = [
+        {
+            "type": "config",
+            "name": name,
+            "metricName": "time_ms",
+            "bestDirection": "lower",
+            "workingDir": folder,
+        }
+        | config
+    ]
     for number, value in enumerate(values, 1):
         status = "keep" if value == min(values[:number]) else "discard"
-        run = {"run": number, "metric": value, "status": status, "description": f"Idea {number}", "timestamp": first + 60_000 * number}
+        run = {
+            "run": number,
+            "metric": value,
+            "status": status,
+            "description": f"Idea {number}",
+            "timestamp": first + 60_000 * number,
+        }
         lines.append(run)
-    return Source(f"/logs/{name}/autoresearch.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+    return Source(
+        f"/logs/{name}/autoresearch.jsonl",
+        "".join(f"{json.dumps(line)}\n" for line in lines).encode(),
+    )
 
 
 @pytest.fixture(scope="module")
 def two_loops(read_once: StoreOnce) -> Store:
-    """A loop that a session ran in its folder at that time, at $0.01 per response, and one that nobody is known to have run."""
+    """A loop that a session ran in its folder at that time, and one without a known session.
+
+    The session costs $0.01 per response.
+    """
 
     def fill(store: Store) -> None:
         run_of("s1", Path(store.location).parent, store)
         add(store, [response("s1", number, f"2026-02-01 10:0{number}") for number in range(5)])
-        ingest([log("Kernel", 100, 90, 120, folder="/home/me/kernels"), log(HOSTILE, 5, 4, 3, 2, began="2026-03-01 10:00")], store)
+        ingest(
+            [
+                log("Kernel", 100, 90, 120, folder="/home/me/kernels"),
+                log(HOSTILE, 5, 4, 3, 2, began="2026-03-01 10:00"),
+            ],
+            store,
+        )
 
     return read_once("two-loops", fill)
 
@@ -210,15 +330,24 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
     assert "None of 2 loops gained more than noise ." in page
     assert "cost known of 1 of 2: $0.25" in page
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
-    assert "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500" in page_text(app)
+    assert (
+        "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500"
+        in page_text(app)
+    )
     assert "folder and time" in page_text(app)
-    assert [option.content for option in app.get("button_group")[0].proto.options] == ["Experiments", "Time", "Dollars"]
+    assert [option.content for option in app.get("button_group")[0].proto.options] == [
+        "Experiments",
+        "Time",
+        "Dollars",
+    ]
     assert len(app.get("plotly_chart")) == 2
     ran = page_text(screens(two_loops.location, "screens/run.py", run="s1"))
     assert "Ran the loop Kernel : 1 of 2 tries kept, +10.0%" in ran
 
 
-def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(two_loops: Store, screens: Open) -> None:
+def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(
+    two_loops: Store, screens: Open
+) -> None:
     app = screens(two_loops.location, "screens/loops.py", loop=HOSTILE)
     assert "3 of 3 tries kept" in page_text(app)
     app = screens(two_loops.location, "screens/loops.py", loop="<script>no</script>")

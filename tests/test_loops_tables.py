@@ -24,11 +24,15 @@ e5f6a7b\t0.981773\t60.2\tkeep\tone more layer
 """
 
 
-def loops(text: str, beside: dict[str, str] | None = None, folder: Path | None = None) -> list[Loop]:
+def loops(
+    text: str, beside: dict[str, str] | None = None, folder: Path | None = None
+) -> list[Loop]:
     for name, content in (beside or {}).items():
         assert folder
         (folder / name).write_text(content)
-    file = MeasuredFile("results.tsv", text, (lambda name: folder / name) if folder else (lambda _: None))
+    file = MeasuredFile(
+        "results.tsv", text, (lambda name: folder / name) if folder else (lambda _: None)
+    )
     for each in (ITERATION_TABLE, RESULTS_TABLE):
         if each.may_hold(text) and (found := list(each.read(file))):
             return found
@@ -46,7 +50,11 @@ def states(found: Loop) -> list[str]:
 
 def test_results() -> None:
     found = loop(RESULTS)
-    assert (found.metric, found.better, found.better_from) == ("val_bpb", Better.LOWER, "the metric's name")
+    assert (found.metric, found.better, found.better_from) == (
+        "val_bpb",
+        Better.LOWER,
+        "the metric's name",
+    )
     assert states(found) == ["baseline", "kept", "discarded", "crashed", "kept"]
     assert [one.value for one in found.experiments] == [0.9979, 0.986041, 0.9912, None, 0.981773]
     assert found.experiments[1].commit == "b2c3d4e"
@@ -69,18 +77,21 @@ def test_a_total_of_energy_is_no_metric() -> None:
         RESULTS.replace("\t", ","),
         RESULTS.replace("\t", ";"),
         "\n".join("  ".join(line.split("\t")) for line in RESULTS.splitlines()),
-        RESULTS.replace("b2c3d4e\t0.986041\t43.9\tkeep\thalve", "b2c3d4e  0.986041  43.9  keep  halve"),
+        RESULTS.replace("b2c3d4e\t0.986041\t43.9\tkeep\thalve", ("b2c3d4e  0.986041  43.9  keep  "
+"halve")),
         "Experiments of the night\n\n" + RESULTS,
         RESULTS + "✻ Baked for 36m 12s\nSUMMARY: after 5 experiments val_bpb fell, so keep going\n",
-        RESULTS.replace("c3d4e5f", "2026-03-26 13:10:21\t20274\t112.63\t180.0011\ttrue\tnull\t\nc3d4e5f"),
+        RESULTS.replace("c3d4e5f", ("2026-03-26 "
+"13:10:21\t20274\t112.63\t180.0011\ttrue\tnull\t\nc3d4e5f")),
         RESULTS + RESULTS.splitlines()[0] + "\n",
         RESULTS.replace("\tcrash", "\tOOM").replace("\tkeep", "\t**KEEP** ✅"),
         RESULTS.replace("commit\tval_bpb\tmemory_gb", '"commit"\t"val_bpb"\t"memory_gb"'),
         RESULTS + "f6a7b8c\t0.98",
         RESULTS.replace("memory_gb\tstatus", "memory_gb\tmfu\tstatus"),
-        RESULTS.replace("\tkeep", "\tkeep; promoted, since it is better on every one of the ten graphs that were checked"),
+        RESULTS.replace("\tkeep", ("\tkeep; promoted, since it is better on every one of the ten graphs that were "  # noqa: E501
+"checked")),
     ],
-    ids=["crlf", "bom", "commas", "semicolons", "blanks", "row-of-blanks", "prose", "summary", "benchmark-rows", "headings-again", "words",
+    ids=["crlf", "bom", "commas", "semicolons", "blanks", "row-of-blanks", "prose", "summary", "benchmark-rows", "headings-again", "words",  # noqa: E501
          "quotes", "half-a-line", "column-that-rows-lack",
          "long-decision"],
 )  # fmt: skip
@@ -99,7 +110,10 @@ def test_no_headings() -> None:
 
 
 def test_no_headings_and_the_number_of_the_iteration_before_the_commit() -> None:
-    """A part of a log whose beginning is lost: most tries have no commit, and the first row is no baseline."""
+    """A part of a log whose beginning is lost.
+
+    Most tries have no commit, and the first row is no baseline.
+    """
     found = loop(
         "8\t-\t35261\t+14\t-\tdiscard\ttwo checks in one\n"
         "4\t-\t-\t-\t-\tcrash\tvalues on the stack\n"
@@ -116,7 +130,9 @@ def test_no_headings_and_the_number_of_the_iteration_before_the_commit() -> None
 
 @given(order=st.permutations(range(5)))
 def test_columns_in_any_order(order: list[int]) -> None:
-    shuffled = "".join("\t".join(line.split("\t")[at] for at in order) + "\n" for line in RESULTS.splitlines())
+    shuffled = "".join(
+        "\t".join(line.split("\t")[at] for at in order) + "\n" for line in RESULTS.splitlines()
+    )
     assert loop(shuffled).experiments == loop(RESULTS).experiments
     assert loop(shuffled).metric == "val_bpb"
 
@@ -140,7 +156,12 @@ iteration\tcommit\tmetric\tdelta\tguard\tstatus\tdescription
 
 def test_iterations() -> None:
     found = loop(ITERATIONS)
-    assert (found.metric, found.better, found.better_from, found.name) == ("metric", Better.LOWER, "the log", "fewer allocations")
+    assert (found.metric, found.better, found.better_from, found.name) == (
+        "metric",
+        Better.LOWER,
+        "the log",
+        "fewer allocations",
+    )
     assert states(found) == ["baseline", "kept", "other", "crashed", "other"]
     assert [one.value for one in found.experiments] == [1061, 1002, None, None, 1010]
     assert [one.label for one in found.experiments] == ["0", "1", "2", "3", "4"]
@@ -163,7 +184,10 @@ def test_rows_on_one_line_are_two_experiments() -> None:
 
 
 def test_a_log_that_begins_behind_its_baseline_has_none() -> None:
-    begun = "timestamp\titeration\tdecision\tmetric_value\tnote\n2026-05-06T13:24:50Z\t1\tkeep\t61\tunused assignment\n"
+    begun = (
+        "timestamp\titeration\tdecision\tmetric_value\tnote\n2026-05-06T13:24:50Z\t1\tkeep\t61\tunused "  # noqa: E501
+        "assignment\n"
+    )
     assert states(loop(begun)) == ["kept"]
     assert states(loop(begun.replace("\t1\tkeep", "\t0\tkeep"))) == ["baseline"]
 
@@ -180,9 +204,16 @@ def test_what_is_the_same_in_all_rows_of_a_model_is_its_parameter() -> None:
 
 
 def test_a_text_beside_tells_the_direction_before_the_name(tmp_path: Path) -> None:
-    program = {"program.md": "# Matching engine\nGet the lowest score you can. Higher throughput is not the goal.\n"}
+    program = {
+        "program.md": (
+            "# Matching engine\nGet the lowest score you can. Higher throughput is not the goal.\n"
+        )
+    }
     text = RESULTS.replace("val_bpb", "score")
-    assert (loop(text, program, tmp_path).better, loop(text, program, tmp_path).better_from) == (Better.LOWER, "program.md")
+    assert (loop(text, program, tmp_path).better, loop(text, program, tmp_path).better_from) == (
+        Better.LOWER,
+        "program.md",
+    )
 
 
 def test_decisions_tell_the_direction_of_a_bare_score() -> None:
@@ -219,13 +250,29 @@ def test_kernels_make_no_common_series() -> None:
 
 
 def test_baselines_between_tries_make_no_common_series() -> None:
-    rows = ["0\t2678.8\tbaseline\tas it is", "0\t2692.5\tbaseline\tagain", "1\t2539.5\tkeep\tunrolled", "2\t2277.3\tkeep\tinlined"]
+    rows = [
+        "0\t2678.8\tbaseline\tas it is",
+        "0\t2692.5\tbaseline\tagain",
+        "1\t2539.5\tkeep\tunrolled",
+        "2\t2277.3\tkeep\tinlined",
+    ]
     head = "iteration\tmetric\tresult\tdescription"
     found = loop("\n".join((head, *rows)))
-    assert (states(found), found.no_gain) == (["baseline", "baseline", "kept", "kept"], None)  # measured twice before anything was tried
-    found = loop("\n".join((head, *rows, "new\t3557\tbaseline\tanother benchmark", "3\t1515\tkeep\tcached")))
-    assert loop("\n".join((head, *rows, "end\t2280.1\tbaseline\tfinal average of five"))).no_gain is None
-    assert found.no_gain == "It has 3 baselines: what the values are compared with was measured anew or changed again and again."
+    assert (states(found), found.no_gain) == (
+        ["baseline", "baseline", "kept", "kept"],
+        None,
+    )  # measured twice before anything was tried
+    found = loop(
+        "\n".join((head, *rows, "new\t3557\tbaseline\tanother benchmark", "3\t1515\tkeep\tcached"))
+    )
+    assert (
+        loop("\n".join((head, *rows, "end\t2280.1\tbaseline\tfinal average of five"))).no_gain
+        is None
+    )
+    assert found.no_gain == (
+        "It has 3 baselines: what the values are compared with was measured anew or changed "
+        "again and again."
+    )
 
 
 def test_a_value_with_its_interval_is_one() -> None:
@@ -237,13 +284,20 @@ def test_a_value_with_its_interval_is_one() -> None:
     )
     assert (found.metric, found.better) == ("elo", Better.HIGHER)
     assert [one.value for one in found.experiments] == [-115.0, -210.0, -108.0]
-    changed = RESULTS.replace("0.986041", "0.986041 ± 0.002").replace("0.991200", "0.991200 (+/- 1e-3)")
-    assert [one.value for one in loop(changed).experiments] == [one.value for one in loop(RESULTS).experiments]
+    changed = RESULTS.replace("0.986041", "0.986041 ± 0.002").replace(
+        "0.991200", "0.991200 (+/- 1e-3)"
+    )
+    assert [one.value for one in loop(changed).experiments] == [
+        one.value for one in loop(RESULTS).experiments
+    ]
 
 
 def test_a_sweep_keeps_nothing() -> None:
     rows = "".join(f"{n}\t{10 + n / 10}\tb{n // 2}_r{n % 2}\tok\tx\n" for n in range(6))
-    found = loop(f"exp_id\ttok_s\tlabel\tstatus\tnotes\n{rows}7\t0.000\tbig\tcrash\tdoes not load\n8\t0.000\tbig2\tcrash\tx\n")
+    found = loop(
+        f"exp_id\ttok_s\tlabel\tstatus\tnotes\n{rows}7\t0.000\tbig\tcrash\tdoes not "
+        "load\n8\t0.000\tbig2\tcrash\tx\n"
+    )
     assert (found.metric, found.better) == ("tok_s", Better.HIGHER)
     assert states(found) == ["other"] * 6 + ["crashed"] * 2
     assert "kept" in (found.no_gain or "")
@@ -258,20 +312,26 @@ NOTE: iterations 1 and 2 ran without the native target. Do not keep comparing th
 3\t-\t-\tcorrectness_fail\twrong
 """
     found = loop(text)
-    assert (found.metric, found.better, states(found)) == ("improvement_pct", Better.HIGHER, ["discarded", "kept", "other"])
+    assert (found.metric, found.better, states(found)) == (
+        "improvement_pct",
+        Better.HIGHER,
+        ["discarded", "kept", "other"],
+    )
     assert found.no_gain
 
 
 @pytest.mark.parametrize("failure", ["-999.000", "-1", "999999"])
 def test_values_that_stand_for_a_failure(failure: str) -> None:
-    text = f"commit\tsharpe\tstatus\tdescription\nexp0\t0.41\tBASELINE\tx\nexp1\t1.079\tKEEP\ty\nexp2\t{failure}\tREVERT\tz\n"
+    text = f"commit\tsharpe\tstatus\tdescription\nexp0\t0.41\tBASELINE\tx\nexp1\t1.079\tKEEP\ty\nexp2\t{failure}\tREVERT\tz\n"  # noqa: E501
     assert [one.value for one in loop(text).experiments] == [0.41, 1.079, None]
 
 
 def test_zeros_that_measured_nothing() -> None:
-    text = "commit\tlatency_ms\tstatus\tdescription\na1b2c3d\t0\tkeep\trefactor\nb2c3d4e\t12.5\tkeep\tbase\nc3d4e5f\t11.0\tkeep\tbetter\n"
+    text = "commit\tlatency_ms\tstatus\tdescription\na1b2c3d\t0\tkeep\trefactor\nb2c3d4e\t12.5\tkeep\tbase\nc3d4e5f\t11.0\tkeep\tbetter\n"  # noqa: E501
     assert [one.value for one in loop(text).experiments] == [None, 12.5, 11.0]
-    failures = text.replace("latency_ms", "failing_tests").replace("\t0\t", "\t40\t").replace("11.0", "0")
+    failures = (
+        text.replace("latency_ms", "failing_tests").replace("\t0\t", "\t40\t").replace("11.0", "0")
+    )
     assert loop(failures).experiments[-1].value == 0
 
 
@@ -290,16 +350,26 @@ b2c3d4e\t0.60\t6/10\t1.5\t-\t80\t2026-03-19T01:49:23-04:00\tkeep\tbetter prompt
 
 def test_a_column_of_yes_and_no() -> None:
     text = "iteration,score,accepted,change\n0,10,1,start\n1,12,1,cache\n2,11,0,threads\n"
-    assert [one.state for one in loop(text).experiments] == [State.BASELINE, State.KEPT, State.DISCARDED]
+    assert [one.state for one in loop(text).experiments] == [
+        State.BASELINE,
+        State.KEPT,
+        State.DISCARDED,
+    ]
 
 
 def test_new_headings_begin_a_new_loop() -> None:
     found = loops(RESULTS + RESULTS.replace("val_bpb", "tok_per_sec"))
-    assert [(one.metric, one.segment, len(one.experiments)) for one in found] == [("val_bpb", 0, 5), ("tok_per_sec", 1, 5)]
+    assert [(one.metric, one.segment, len(one.experiments)) for one in found] == [
+        ("val_bpb", 0, 5),
+        ("tok_per_sec", 1, 5),
+    ]
 
 
 def test_a_cell_of_a_megabyte() -> None:
-    assert len(loop(RESULTS.replace("more warm-up", "x" * (1 << 20))).experiments[2].description or "") == 1 << 20
+    assert (
+        len(loop(RESULTS.replace("more warm-up", "x" * (1 << 20))).experiments[2].description or "")
+        == 1 << 20
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`tachograph measure`: no false win, real differences found, and a run's claim put beside what was measured."""
+"""`tachograph measure`: no false win, real differences found, claims put beside measurements."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def normal(rng: np.random.Generator) -> Callable[[int], float]:
 
 
 def simulated(noise: Noise, rng: np.random.Generator, gain: float) -> MeasureVerdict:
-    """The verdict of a measurement whose runs take exp(noise), the candidate's `gain` times less."""
+    """The verdict of a measurement with runs of exp(noise), the candidate's `gain` times less."""
     error, count = noise(rng), iter(range(10_000))
 
     def block(effect: float) -> float:
@@ -85,12 +85,18 @@ def simulated(noise: Noise, rng: np.random.Generator, gain: float) -> MeasureVer
 
 @pytest.mark.parametrize("noise", [normal, skewed, drifting, bimodal])
 def test_equal_code_does_not_win_and_a_tenth_is_found(noise: Noise) -> None:
-    """At most one of a hundred equal pairs is called faster or slower; four of five gains of 10 % are found with the planned runs."""
+    """At most one of a hundred equal pairs is called faster or slower.
+
+    Four of five gains of 10 % are found with the planned runs.
+    """
     rng = np.random.default_rng(11)
     pairs, gains = (1_000, 200) if is_thorough() else (300, 50)
     wins = [simulated(noise, rng, 1.0) for _ in range(pairs)]
     assert sum(one in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER) for one in wins) <= pairs / 100
-    assert sum(simulated(noise, rng, 1.1) is MeasureVerdict.FASTER for _ in range(gains)) >= 0.8 * gains
+    assert (
+        sum(simulated(noise, rng, 1.1) is MeasureVerdict.FASTER for _ in range(gains))
+        >= 0.8 * gains
+    )
 
 
 def test_equal_values_that_never_vary_are_the_same() -> None:
@@ -111,40 +117,76 @@ def figures(done: Any) -> dict[str, Any]:
 
 
 def test_the_example_of_the_page_finds_the_improvement(tmp_path: Path, tachograph: Run) -> None:
-    [block] = re.findall(r"<!-- example -->\n```sh\n(.*?)```", (ROOT / "docs" / "measure.md").read_text(), re.DOTALL)
+    [block] = re.findall(
+        r"<!-- example -->\n```sh\n(.*?)```", (ROOT / "docs" / "measure.md").read_text(), re.DOTALL
+    )
     (tmp_path / "sample_logs").symlink_to(ROOT / "sample_logs")
     clone, command = block.replace("\\\n", "").strip().splitlines()
     subprocess.run(clone, shell=True, cwd=tmp_path, check=True)
-    words = [sys.executable if word == "python3" else word.replace("python3", sys.executable) for word in shlex.split(command)[1:]]
+    words = [
+        sys.executable if word == "python3" else word.replace("python3", sys.executable)
+        for word in shlex.split(command)[1:]
+    ]
     at = words.index("--")
-    done = tachograph(*words[:at], "--max-minutes", "1", "--json", "--fail-if", "slower", *words[at:])
+    done = tachograph(
+        *words[:at], "--max-minutes", "1", "--json", "--fail-if", "slower", *words[at:]
+    )
     made = figures(done)
     assert (made["verdict"], done.returncode) == ("faster", 0), done.stderr
     assert 1.3 < made["ratio"] < 3.5
     assert made["ratio_low"] < made["ratio"] < made["ratio_high"]
 
 
-def test_a_candidate_that_fails_its_check_is_incorrect_whatever_its_speed(primes: Path, tmp_path: Path, tachograph: Run) -> None:
+def test_a_candidate_that_fails_its_check_is_incorrect_whatever_its_speed(
+    primes: Path, tmp_path: Path, tachograph: Run
+) -> None:
     check = ("--check", f"{sys.executable} check.py")
-    done = tachograph("measure", *REVISIONS, "origin/wrong", *check, "--json", "--fail-if", "failed", *BENCHMARK)
+    done = tachograph(
+        "measure", *REVISIONS, "origin/wrong", *check, "--json", "--fail-if", "failed", *BENCHMARK
+    )
     made = figures(done)
-    assert (made["verdict"], made["failure"], made["ratio"], done.returncode) == ("failed", "incorrect", None, 1)
+    assert (made["verdict"], made["failure"], made["ratio"], done.returncode) == (
+        "failed",
+        "incorrect",
+        None,
+        1,
+    )
     assert "AssertionError" in made["failure_detail"]
     with Store(str(tmp_path / conftest.FILE)).reading() as connection:
-        assert connection.execute("select variant, status, failure from measurements").fetchall() == [("candidate", "failed", "incorrect")]
+        assert connection.execute(
+            "select variant, status, failure from measurements"
+        ).fetchall() == [("candidate", "failed", "incorrect")]
 
 
 def test_a_change_without_effect_is_no_win(primes: Path, tachograph: Run) -> None:
-    made = figures(tachograph("measure", *REVISIONS, "origin/no-op", "--runs", "8", "--json", *TOOK, *BENCHMARK))
+    made = figures(
+        tachograph(
+            "measure", *REVISIONS, "origin/no-op", "--runs", "8", "--json", *TOOK, *BENCHMARK
+        )
+    )
     assert made["verdict"] in ("same", "inside_noise")
 
 
-def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(primes: Path, tmp_path: Path, tachograph: Run) -> None:
-    """The store shows the ratio, interval and verdict that the command prints; a rebuild keeps them."""
+def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(
+    primes: Path, tmp_path: Path, tachograph: Run
+) -> None:
+    """The store shows the ratio, interval and verdict that the command prints.
+
+    A rebuild keeps them.
+    """
     (tmp_path / "agent.sh").write_text(
-        f"git checkout -q origin/faster -- primes.py; cat <<'END'\n{conftest.record_text(result='The search is now 40x faster.')}\nEND\n"
+        "git checkout -q origin/faster -- primes.py; cat "
+        f"<<'END'\n{conftest.record_text(result='The search is now 40x faster.')}\nEND\n"
     )
-    tachograph("run", "--db", str(tmp_path / conftest.FILE), "--", "sh", str(tmp_path / "agent.sh"), cwd=primes)
+    tachograph(
+        "run",
+        "--db",
+        str(tmp_path / conftest.FILE),
+        "--",
+        "sh",
+        str(tmp_path / "agent.sh"),
+        cwd=primes,
+    )
     shutil.rmtree(primes)
     subprocess.run(["git", "clone", "--quiet", BUNDLE, primes], check=True)
     command = re.search(r"tachograph (measure .*?) -- BENCHMARK", tachograph("show").stdout)
@@ -153,11 +195,18 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(primes: Path, tm
     halved = ("--", "sh", "-c", "grep -q odd primes.py && echo took 10.$$ ms || echo took 20.$$ ms")
     done = tachograph(*words, "--runs", "8", "--json", "--fail-if", "over-claimed", *TOOK, *halved)
     made = figures(done)
-    assert (made["verdict"], made["claimed"], made["claim_verdict"], done.returncode) == ("faster", 40, "over_claimed", 1), done.stderr
+    assert (made["verdict"], made["claimed"], made["claim_verdict"], done.returncode) == (
+        "faster",
+        40,
+        "over_claimed",
+        1,
+    ), done.stderr
     [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
     assert verdict["verdict"] == "faster"
     assert verdict["measured_speedup"] == pytest.approx(made["ratio"])
-    assert (verdict["measured_low"], verdict["measured_high"]) == pytest.approx((made["ratio_low"], made["ratio_high"]), rel=1e-3)
+    assert (verdict["measured_low"], verdict["measured_high"]) == pytest.approx(
+        (made["ratio_low"], made["ratio_high"]), rel=1e-3
+    )
     assert "-- BENCHMARK" not in tachograph("show").stdout
     assert tachograph("rebuild").returncode == 0
     assert json.loads(tachograph("verdicts", "--format", "json").stdout) == [verdict]
@@ -165,7 +214,7 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(primes: Path, tm
 
 FINDS = """from pathlib import Path
 [other] = {one.parent for one in Path("..", "..").glob("*/*/bench.py")} - {Path("..", "..", Path.cwd().parent.name, "tree")}
-"""
+"""  # noqa: E501
 """What code does that wants to win: it looks for the other tree."""
 
 DAEMON = """
@@ -213,17 +262,32 @@ def plain(tmp_path: Path) -> Path:
 def against(repo: Path, code: str, command: str = f"{sys.executable} bench.py", **how: Any) -> Any:
     """What is measured with a patch that replaces the code."""
     old, new = "-value = 1\n", "".join(f"+{line}\n" for line in code.splitlines())
-    patch = f"--- a/code_under_test.py\n+++ b/code_under_test.py\n@@ -1 +1,{new.count(chr(10))} @@\n{old}{new}"
-    return measure(Subject(repo, "HEAD", patch=patch.encode()), Procedure(["sh", "-c", command], **({"runs": 4} | how)))
+    patch = (
+        f"--- a/code_under_test.py\n+++ b/code_under_test.py\n@@ -1 +1,{new.count(chr(10))} "
+        f"@@\n{old}{new}"
+    )
+    return measure(
+        Subject(repo, "HEAD", patch=patch.encode()),
+        Procedure(["sh", "-c", command], **({"runs": 4} | how)),
+    )
 
 
 @pytest.mark.parametrize(
     ("code", "found"),
     [
-        (FINDS + "(other / 'bench.py').write_text('import time; time.sleep(9)')", "while the candidate ran: bench.py"),
+        (
+            FINDS + "(other / 'bench.py').write_text('import time; time.sleep(9)')",
+            "while the candidate ran: bench.py",
+        ),
         (FINDS + "(other / 'time.py').write_text('')", "while the candidate ran: time.py"),
-        (FINDS + "(other / 'code_under_test.py').unlink()", "while the candidate ran: code_under_test.py"),
-        (FINDS + "(other / '.git' / 'hooks' / 'post-checkout').write_text('')", "while the candidate ran: .git/hooks"),
+        (
+            FINDS + "(other / 'code_under_test.py').unlink()",
+            "while the candidate ran: code_under_test.py",
+        ),
+        (
+            FINDS + "(other / '.git' / 'hooks' / 'post-checkout').write_text('')",
+            "while the candidate ran: .git/hooks",
+        ),
         (FINDS + "(other / 'results.txt').chmod(0o777)", "while the candidate ran: results.txt"),
         (FINDS + "other.chmod(0o777)", "while the candidate ran: ."),
         (FINDS + "import os\nos.mkfifo(other / 'bench.pyc')", "while the candidate ran: bench.pyc"),
@@ -231,13 +295,22 @@ def against(repo: Path, code: str, command: str = f"{sys.executable} bench.py", 
             FINDS + "import os\nopen(os.fsencode(other) + b'/\\xff\\x1b[31m\\n::error', 'w')",
             "while the candidate ran: \ufffd\ufffd[31m ::error",
         ),
-        (FINDS + "import os\nos.link(other / 'bench.py', 'mine')\nopen('mine', 'a').write('pass')", "while the candidate ran: bench.py"),
+        (
+            FINDS
+            + "import os\nos.link(other / 'bench.py', 'mine')\nopen('mine', 'a').write('pass')",
+            "while the candidate ran: bench.py",
+        ),
         (FINDS + "import shutil\nshutil.rmtree(other)", "while the candidate ran: ., .git"),
-        ("open('bench.py', 'w').write('pass')", "the candidate changed what its patch does not: bench.py"),
+        (
+            "open('bench.py', 'w').write('pass')",
+            "the candidate changed what its patch does not: bench.py",
+        ),
         (FORGED, "what its patch does not: results.txt"),
     ],
 )
-def test_a_candidate_that_changes_what_it_is_measured_against_fails(plain: Path, code: str, found: str) -> None:
+def test_a_candidate_that_changes_what_it_is_measured_against_fails(
+    plain: Path, code: str, found: str
+) -> None:
     """Whatever its own `.git`, its times of files and its index say."""
     made = against(plain, code)
     assert made.failure == "incorrect"
@@ -256,16 +329,22 @@ def test_what_the_commands_of_the_baseline_rewrite_the_candidate_may_rewrite(pla
     made = against(plain, "value = 2", command, setup="touch built; echo 2 >> results.txt")
     assert made.failure is None
     assert len(made.runs) == 16
-    made = against(plain, "open('results.txt', 'w').write('mine')", setup=f"{sys.executable} -c 'import code_under_test'")
+    made = against(
+        plain,
+        "open('results.txt', 'w').write('mine')",
+        setup=f"{sys.executable} -c 'import code_under_test'",
+    )
     assert "what its patch does not: results.txt" in str(made.failure_detail)
 
 
-def test_processes_that_leave_their_session_end_before_the_next_run(plain: Path, tmp_path: Path) -> None:
+def test_processes_that_leave_their_session_end_before_the_next_run(
+    plain: Path, tmp_path: Path
+) -> None:
     """A run that finds the daemon of the run before it fails."""
     (tmp_path / "daemon.py").write_text(DAEMON)
     command = (
-        f"cd {tmp_path}; if [ -s pid ] && kill -0 $(cat pid); then exit 3; fi; rm -f pid; {sys.executable} daemon.py pid; "
-        "until [ -s pid ]; do sleep 0.01; done"
+        f"cd {tmp_path}; if [ -s pid ] && kill -0 $(cat pid); then exit 3; fi; rm -f pid; "
+        f"{sys.executable} daemon.py pid; until [ -s pid ]; do sleep 0.01; done"
     )
     made = against(plain, "value = 2", command)
     assert (made.failure, len(made.runs)) == (None, 16)
@@ -279,9 +358,13 @@ with open(f"/proc/{os.getppid()}/fd/1", "w") as answer:
 """
 
 
-@pytest.mark.parametrize("code", ["import os\nos.kill(os.getppid(), 9)", ANSWER], ids=["killed", "answered"])
+@pytest.mark.parametrize(
+    "code", ["import os\nos.kill(os.getppid(), 9)", ANSWER], ids=["killed", "answered"]
+)
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
-def test_a_candidate_that_ends_who_watches_it_or_answers_in_its_place_fails(plain: Path, code: str) -> None:
+def test_a_candidate_that_ends_who_watches_it_or_answers_in_its_place_fails(
+    plain: Path, code: str
+) -> None:
     """It may answer where it is root; elsewhere it cannot, which fails, too."""
     made = against(plain, code, f"exec {sys.executable} bench.py")
     if code == ANSWER and os.geteuid():
@@ -312,14 +395,24 @@ def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path)
     """The file is that of hyperfine, whose mean and median are the same here."""
     script = primes.with_name("several.py")
     script.write_text(
-        "import json, os, sys\nsys.path.insert(0, os.getcwd())\nfrom time import perf_counter\nfrom primes import primes\nresults = []\n"
-        "for below in (6000, 12000):\n    started = perf_counter(); primes(below); took = perf_counter() - started\n"
-        "    results.append({'command': str(below), 'mean': took, 'median': took, 'times': [took]})\n"
-        "json.dump({'results': results}, open(sys.argv[1], 'w'))\n"
+        "import json, os, sys\nsys.path.insert(0, os.getcwd())\nfrom time import "
+        "perf_counter\nfrom primes import primes\nresults = []\nfor below in (6000, "
+        "12000):\n    started = perf_counter(); primes(below); took = perf_counter() - "
+        "started\n    results.append({'command': str(below), 'mean': took, 'median': took, "
+        "'times': [took]})\njson.dump({'results': results}, open(sys.argv[1], 'w'))\n"
     )
-    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure([sys.executable, str(script), "{out}"], runs=6))
-    assert [series.benchmark for series in made.series] == ["geometric mean of 2 benchmarks", "6000", "12000"]
-    assert made.series[0].ratio == pytest.approx(math.prod(one.ratio or 0 for one in made.series[1:]) ** 0.5)
+    made = measure(
+        Subject(primes, "origin/main", "origin/faster"),
+        Procedure([sys.executable, str(script), "{out}"], runs=6),
+    )
+    assert [series.benchmark for series in made.series] == [
+        "geometric mean of 2 benchmarks",
+        "6000",
+        "12000",
+    ]
+    assert made.series[0].ratio == pytest.approx(
+        math.prod(one.ratio or 0 for one in made.series[1:]) ** 0.5
+    )
     assert made.series[0].metric == "time"
     assert made.series[0].unit == "ms"
 
@@ -329,30 +422,70 @@ def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path)
     [
         (Procedure([]), "origin/main", "no command to measure"),
         (Procedure(["true"]), "never", "has no commit 'never'"),
-        (Procedure(["false"]), "origin/main", r"the command failed on the baseline \(exit code 1\)"),
+        (
+            Procedure(["false"]),
+            "origin/main",
+            r"the command failed on the baseline \(exit code 1\)",
+        ),
         (Procedure(["no-such-program"]), "origin/main", "cannot start 'no-such-program'"),
-        (Procedure(["echo", "hello"], regex="took ([0-9]+)", unit="ms"), "origin/main", "has no number above 0"),
+        (
+            Procedure(["echo", "hello"], regex="took ([0-9]+)", unit="ms"),
+            "origin/main",
+            "has no number above 0",
+        ),
         (Procedure(["echo", "hello"], regex="took", unit="ms"), "origin/main", "has 0 groups"),
-        (Procedure(["echo", "hello"], regex="(", unit="ms"), "origin/main", "no regular expression"),
-        (Procedure(["echo", "7"], regex="(7)", unit="points"), "origin/main", "whether more points are better is unknown"),
+        (
+            Procedure(["echo", "hello"], regex="(", unit="ms"),
+            "origin/main",
+            "no regular expression",
+        ),
+        (
+            Procedure(["echo", "7"], regex="(7)", unit="points"),
+            "origin/main",
+            "whether more points are better is unknown",
+        ),
         (Procedure(["echo", "hello"], metric="time"), "origin/main", "is not understood"),
         (Procedure(["echo", "{out}"]), "origin/main", "wrote no file {out}"),
-        (Procedure(["mkfifo", "{out}"]), "origin/main", "the file {out} of the baseline cannot be read: it is no regular file"),
+        (
+            Procedure(["mkfifo", "{out}"]),
+            "origin/main",
+            "the file {out} of the baseline cannot be read: it is no regular file",
+        ),
         (Procedure(["mkdir", "{out}"]), "origin/main", "it is no regular file"),
         (Procedure(["ln", "-s", "/dev/zero", "{out}"]), "origin/main", "it is no regular file"),
         (Procedure(["truncate", "-s", "3G", "{out}"]), "origin/main", "it is larger than 64 MB"),
         (
-            Procedure(["sh", "-c", "echo took 9; head -c 99999999 /dev/zero"], regex="took (9)", unit="ms"),
+            Procedure(
+                ["sh", "-c", "echo took 9; head -c 99999999 /dev/zero"], regex="took (9)", unit="ms"
+            ),
             "origin/main",
             "no number above 0",
         ),
-        (Procedure(["sleep", "0.5"], max_minutes=0.05), "origin/main", r"--max-minutes 0.05 is too short: a run takes"),
-        (Procedure(["true"], check="sleep 9", max_minutes=0.02), "origin/main", "is too short: the check of the baseline takes longer"),
-        (Procedure(["sleep", "9"], max_minutes=0.02), "origin/main", "is too short: no run of each side ends in it"),
-        (Procedure(["true"], check="echo broken; exit 3"), "origin/main", r"the check failed on the baseline \(exit code 3\): broken"),
+        (
+            Procedure(["sleep", "0.5"], max_minutes=0.05),
+            "origin/main",
+            r"--max-minutes 0.05 is too short: a run takes",
+        ),
+        (
+            Procedure(["true"], check="sleep 9", max_minutes=0.02),
+            "origin/main",
+            "is too short: the check of the baseline takes longer",
+        ),
+        (
+            Procedure(["sleep", "9"], max_minutes=0.02),
+            "origin/main",
+            "is too short: no run of each side ends in it",
+        ),
+        (
+            Procedure(["true"], check="echo broken; exit 3"),
+            "origin/main",
+            r"the check failed on the baseline \(exit code 3\): broken",
+        ),
     ],
 )
-def test_what_cannot_be_measured_is_said(primes: Path, procedure: Procedure, baseline: str, message: str) -> None:
+def test_what_cannot_be_measured_is_said(
+    primes: Path, procedure: Procedure, baseline: str, message: str
+) -> None:
     with pytest.raises(UsageError, match=message):
         measure(Subject(primes, baseline, "origin/faster"), procedure)
 
@@ -367,37 +500,68 @@ def test_a_patch_that_does_not_apply_is_a_failure_of_the_candidate(primes: Path)
 def test_rates_are_better_when_higher(primes: Path) -> None:
     """Ten times as many a second is ten times better, and its unit says so."""
     command = ["sh", "-c", "grep -q odd primes.py && echo 1000 req/s || echo 100 req/s"]
-    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(command, regex="([0-9]+) req/s", unit="req/s", runs=4))
+    made = measure(
+        Subject(primes, "origin/main", "origin/faster"),
+        Procedure(command, regex="([0-9]+) req/s", unit="req/s", runs=4),
+    )
     [series] = made.series
     assert (series.better, series.verdict) == (Better.HIGHER, MeasureVerdict.FASTER)
     assert series.ratio == pytest.approx(10)
 
 
 def test_a_time_limit_ends_with_what_there_is(primes: Path) -> None:
-    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(["sleep", "0.05"], runs=1000, max_minutes=0.12))
+    made = measure(
+        Subject(primes, "origin/main", "origin/faster"),
+        Procedure(["sleep", "0.05"], runs=1000, max_minutes=0.12),
+    )
     assert made.ended_by == "time"
     assert made.series[0].verdict in (MeasureVerdict.SAME, MeasureVerdict.INSIDE_NOISE)
 
 
 def test_a_candidate_that_hangs_is_ended_by_the_limit(primes: Path) -> None:
     command = ["sh", "-c", "grep -q odd primes.py && sleep 60; true"]
-    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(command, max_minutes=0.02))
+    made = measure(
+        Subject(primes, "origin/main", "origin/faster"), Procedure(command, max_minutes=0.02)
+    )
     assert made.failure == "timeout"
 
 
-def test_an_interrupt_keeps_what_was_measured_and_the_checkout(primes: Path, tmp_path: Path) -> None:
+def test_an_interrupt_keeps_what_was_measured_and_the_checkout(
+    primes: Path, tmp_path: Path
+) -> None:
     """Its processes end, and the repository is as before."""
-    before = subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True).stdout
+    before = subprocess.run(
+        ["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True
+    ).stdout
     counted = f"echo >> {tmp_path}/runs; sleep 0.011"
-    words = [sys.executable, "-m", "app.cli.main", "measure", *REVISIONS, "origin/faster", "--runs", "400", "--", "sh", "-c", counted]
+    words = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "measure",
+        *REVISIONS,
+        "origin/faster",
+        "--runs",
+        "400",
+        "--",
+        "sh",
+        "-c",
+        counted,
+    ]
     with subprocess.Popen(
-        words, cwd=tmp_path, env=conftest.environment(PYTHONPATH=str(ROOT)), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        words,
+        cwd=tmp_path,
+        env=conftest.environment(PYTHONPATH=str(ROOT)),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as process:
         assert process.stderr
         for line in process.stderr:
             if line.startswith(b"Up to "):
                 break
-        while len((tmp_path / "runs").read_text()) < 2 + 4 * (decision.NOISE_BLOCKS + 3):  # warm-up, noise, three blocks
+        while len((tmp_path / "runs").read_text()) < 2 + 4 * (
+            decision.NOISE_BLOCKS + 3
+        ):  # warm-up, noise, three blocks
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         printed, told = process.communicate(timeout=60)
@@ -406,19 +570,32 @@ def test_an_interrupt_keeps_what_was_measured_and_the_checkout(primes: Path, tmp
     [kept] = (tmp_path / "measured-results").rglob("tachograph-measure.json")
     store = Store(str(tmp_path / "tachograph.duckdb"))
     assert ingest(read_paths([kept]), store).sources[0].known, "it was stored"
-    assert subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True).stdout == before
+    assert (
+        subprocess.run(
+            ["git", "status", "--porcelain", "--ignored"],
+            cwd=primes,
+            check=True,
+            capture_output=True,
+        ).stdout
+        == before
+    )
 
 
 def test_repeated_baselines_show_the_noise_of_single_measurements(store: Store) -> None:
-    """A ratio of 1.10 between single runs is inside the noise where the baseline itself went from 100 to 125 ms."""
+    """A ratio of 1.10 of single runs is inside the noise if baselines went from 100 to 125 ms."""
 
     def csv(variant: str, *values: float) -> Source:
         lines = "".join(f"{variant},time,{value},ms,start-up,box\n" for value in values)
-        return Source(f"{variant}-{values}.csv", f"variant,metric,value,unit,benchmark,machine\n{lines}".encode())
+        return Source(
+            f"{variant}-{values}.csv",
+            f"variant,metric,value,unit,benchmark,machine\n{lines}".encode(),
+        )
 
     def verdict() -> object:
         with store.reading() as connection:
-            return connection.execute("select distinct verdict from v_speedups where base = 'baseline'").fetchall()
+            return connection.execute(
+                "select distinct verdict from v_speedups where base = 'baseline'"
+            ).fetchall()
 
     ingest([csv("baseline", 110.0), csv("candidate", 100.0)], store)
     assert verdict() == [("faster",)]

@@ -37,7 +37,7 @@ pkg: example.org/codec/fast
 BenchmarkHit-8   	     100	      25 ns/op
 panic: index out of range [3] with length 3
 FAIL	example.org/codec/slow [build failed]
-"""
+"""  # noqa: E501
 
 
 def test_go_runs_of_one_name_are_samples_of_one_row(tmp_path: Path) -> None:
@@ -51,16 +51,38 @@ def test_go_runs_of_one_name_are_samples_of_one_row(tmp_path: Path) -> None:
         (hit, "time", "median", 1500, "ns/op", pytest.approx(0.0015), "ms", 1),
         (hit, "hits_op", "median", 7, "hits/op", 7, "hits/op", 1),
         (hit, "aux_metric_units", "median", 3, "auxMetricUnits", 3, "auxMetricUnits", 1),
-        ("example.org/codec/fast.BenchmarkHit-8", "time", "median", 25, "ns/op", pytest.approx(25e-6), "ms", 1),
+        (
+            "example.org/codec/fast.BenchmarkHit-8",
+            "time",
+            "median",
+            25,
+            "ns/op",
+            pytest.approx(25e-6),
+            "ms",
+            1,
+        ),
         ("example.org/codec.BenchmarkGPU", *[None] * 7),
         ("example.org/codec.BenchmarkBroken-8", *[None] * 7),
         ("example.org/codec/fast", *[None] * 7),
         ("example.org/codec/slow", *[None] * 7),
     ]
-    assert [row["better"] for row in rows[:8]] == ["lower", "higher", "lower", "lower", "lower", "higher", "unknown", "lower"]
+    assert [row["better"] for row in rows[:8]] == [
+        "lower",
+        "higher",
+        "lower",
+        "lower",
+        "lower",
+        "higher",
+        "unknown",
+        "lower",
+    ]
     assert spread(rows[0]) == ("samples", None, None, pytest.approx([300e-6, 500e-6, 310.5e-6]))
     assert spread(rows[4])[:3] == ("none", None, None)
-    assert (rows[0]["machine"], rows[0]["commit_full"], rows[0]["params"]) == ("linux/amd64, Fast CPU @ 3 GHz", "0123456789abcdef", {})
+    assert (rows[0]["machine"], rows[0]["commit_full"], rows[0]["params"]) == (
+        "linux/amd64, Fast CPU @ 3 GHz",
+        "0123456789abcdef",
+        {},
+    )
     assert [(row["status"], row["failure"]) for row in rows[8:]] == [
         ("not_run", None), ("failed", "unknown"), ("failed", "crash"), ("failed", "unknown"),
     ]  # fmt: skip
@@ -69,7 +91,8 @@ def test_go_runs_of_one_name_are_samples_of_one_row(tmp_path: Path) -> None:
 def test_go_runs_under_another_configuration_are_another_row() -> None:
     """Two halves of a file, before and after a change, must not be averaged."""
     rows = read(
-        "note: before\nBenchmarkX 1 100 ns/op\nBenchmarkX 1 102 ns/op\nnote: after\nBenchmarkX 1 50 ns/op\nnote:\nBenchmarkX 1 9 ns/op\n"
+        "note: before\nBenchmarkX 1 100 ns/op\nBenchmarkX 1 102 ns/op\nnote: "
+        "after\nBenchmarkX 1 50 ns/op\nnote:\nBenchmarkX 1 9 ns/op\n"
     )
     assert [(row.value_raw, row.n, row.params) for row in rows] == [
         (101, 2, '{"note": "before"}'),
@@ -96,7 +119,10 @@ def test_a_page_or_source_code_that_quotes_an_output_is_none(page: str, name: st
 @pytest.mark.parametrize(
     "text",
     [
-        "We ran\nBenchmarkX-8 100 25 ns/op\nand were pleased.\nThen we ran another one\nBenchmarking 3 files took 5 s\n",
+        (
+            "We ran\nBenchmarkX-8 100 25 ns/op\nand were pleased.\nThen we ran another "
+            "one\nBenchmarking 3 files took 5 s\n"
+        ),
         "Benchmark 3 5.5 s\nBenchmarks 3 5.5 s\n",
         "pkg: example.org\nBenchmarkX-8\nBenchmarkY-8 100\nPASS\n",
     ],
@@ -144,7 +170,11 @@ def test_criterion_prints_an_estimate_between_two_bounds(tmp_path: Path) -> None
         ("ci", 952 * 2.0**20, pytest.approx(1.1 * 2.0**30), []),
         ("ci", 16.652, 19.562, []),
     ]
-    assert (rows[0]["format"], rows[0]["scope"], rows[3]["better"]) == ("criterion-text", "micro", "higher")
+    assert (rows[0]["format"], rows[0]["scope"], rows[3]["better"]) == (
+        "criterion-text",
+        "micro",
+        "higher",
+    )
     assert (rows[4]["status"], rows[4]["failure"]) == ("failed", "crash")
     assert rows[4]["failure_detail"] == "thread 'main' panicked at benches/codec.rs:42:5:"
 
@@ -156,23 +186,37 @@ test codec::encode ... bench:   1,672,496 ns/iter (+/- 10,166) = 38 MB/s
 test codec::decode ... bench:         329.25 ns/iter (+/- 4.50)
 """
 LIBTEST_END = (
-    "test codec::broken ... FAILED\n\ntest result: FAILED. 0 passed; 1 failed; 1 ignored; 2 measured; 0 filtered out; finished in 6.1s\n"
+    "test codec::broken ... FAILED\n\ntest result: FAILED. 0 passed; 1 failed; 1 ignored; 2 "
+    "measured; 0 filtered out; finished in 6.1s\n"
 )
 
 
 @pytest.mark.parametrize(
-    ("text", "around"), [(LIBTEST, ("std", pytest.approx(1.66233), pytest.approx(1.682662))), (LIBTEST + LIBTEST_END, ("none", None, None))]
+    ("text", "around"),
+    [
+        (LIBTEST, ("std", pytest.approx(1.66233), pytest.approx(1.682662))),
+        (LIBTEST + LIBTEST_END, ("none", None, None)),
+    ],
 )
 def test_libtest_prints_medians(text: str, around: tuple[object, ...]) -> None:
-    """`+/-` is a standard deviation only where criterion prints this form: libtest's is the distance of the two extremes."""
+    """`+/-` is a standard deviation only where criterion prints this form.
+
+    Libtest's is the distance of the two extremes.
+    """
     rows = read(text)
-    assert [(row.benchmark, row.metric, row.statistic, row.value_raw, row.unit_raw, row.unit) for row in rows if row.metric] == [
+    assert [
+        (row.benchmark, row.metric, row.statistic, row.value_raw, row.unit_raw, row.unit)
+        for row in rows
+        if row.metric
+    ] == [
         ("codec::encode", "time", "median", 1_672_496, "ns/iter", "ms"),
         ("codec::encode", "throughput", "median", 38, "MB/s", "B/s"),
         ("codec::decode", "time", "median", 329.25, "ns/iter", "ms"),
     ]
     assert (rows[0].spread_kind, rows[0].spread_lo, rows[0].spread_hi) == around
-    assert [(row.benchmark, row.status) for row in rows[3:]] == [("codec::broken", "failed")] * text.endswith(LIBTEST_END)
+    assert [(row.benchmark, row.status) for row in rows[3:]] == [
+        ("codec::broken", "failed")
+    ] * text.endswith(LIBTEST_END)
 
 
 ASV = """\
@@ -225,9 +269,23 @@ def test_asv_prints_values_and_tables(tmp_path: Path) -> None:
         ("suite.time_n", "time", None, 1.5, "min", 90_000, "ms", None),
         ("suite.time_n", *[None] * 7),
     ]
-    assert [row["status"] for row in rows[4:]] == ["ok", "ok", "not_run", "failed", "ok", "failed", "ok", "failed"]
+    assert [row["status"] for row in rows[4:]] == [
+        "ok",
+        "ok",
+        "not_run",
+        "failed",
+        "ok",
+        "failed",
+        "ok",
+        "failed",
+    ]
     assert spread(rows[2])[:3] == ("iqr", pytest.approx(0.01085), pytest.approx(0.01135))
-    assert rows[5]["params"] == {"environment": "virtualenv-py3.11", "size": "20", "contiguous": "contig", "module": "slow"}
+    assert rows[5]["params"] == {
+        "environment": "virtualenv-py3.11",
+        "size": "20",
+        "contiguous": "contig",
+        "module": "slow",
+    }
     assert rows[10]["params"] == {"environment": "virtualenv-py3.12", "n": "1"}
     assert {row["commit_full"] for row in rows} == {"4238c44d"}
 

@@ -1,4 +1,7 @@
-"""No file of a measuring tool raises, hangs or eats memory: what cannot be read is refused, with the bound or the place in the code."""
+"""No file of a measuring tool raises, hangs or eats memory.
+
+What cannot be read is refused, with the bound or the place in the code.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +41,34 @@ def read(text: str) -> Reading:
 
 def filled(*ends: str) -> list[str]:
     """Each beginning, one text repeated, and each end: what patterns try at every place."""
-    return [f"{begin}{one * (LONG // len(one))}{end}" for begin, one, end in (each.split("|") for each in ends)]
+    return [
+        f"{begin}{one * (LONG // len(one))}{end}"
+        for begin, one, end in (each.split("|") for each in ends)
+    ]
 
 
 _WRK = "Running 1s test @ http://a\nRequests/sec: 1\n"
-_GO, _CRITERION, _ASV = "BenchmarkA 1 1 ns/op\n", "time:   [1 ms 1 ms 1 ms]", "[ 1.00%] ··· a.time_b 1.0±1ms\n"
+_GO, _CRITERION, _ASV = (
+    "BenchmarkA 1 1 ns/op\n",
+    "time:   [1 ms 1 ms 1 ms]",
+    "[ 1.00%] ··· a.time_b 1.0±1ms\n",
+)
 _LIBTEST = "test a ... bench: 1 ns/iter (+/- 1)\n"
 TEXTS = {
     "wrk": [
-        *(f"{_WRK}|{one}|x" for one in (" ", "\t", "\n", "1", "1 threads and ", "  Latency 1", " 50% 1", "Transfer/sec: 1\n")),
+        *(
+            f"{_WRK}|{one}|x"
+            for one in (
+                " ",
+                "\t",
+                "\n",
+                "1",
+                "1 threads and ",
+                "  Latency 1",
+                " 50% 1",
+                "Transfer/sec: 1\n",
+            )
+        ),
         f"|-c 1 |\n{_WRK}",
     ],
     "go-bench": [
@@ -55,8 +77,13 @@ TEXTS = {
         f"Unit a |b |x\n{_GO}",
         f"--- FAIL: |Benchmark|x\n{_GO}",
     ],
-    "criterion-text": [f"|{one}|{_CRITERION}x\na {_CRITERION}\n" for one in (" ", "time:   [", "time: ", "1", "\x1b[1")],
-    "libtest": [f"test |{one}|x\n{_LIBTEST}" for one in (" ", "... bench: ", " ... ", "a ", "thread '")],
+    "criterion-text": [
+        f"|{one}|{_CRITERION}x\na {_CRITERION}\n"
+        for one in (" ", "time:   [", "time: ", "1", "\x1b[1")
+    ],
+    "libtest": [
+        f"test |{one}|x\n{_LIBTEST}" for one in (" ", "... bench: ", " ... ", "a ", "thread '")
+    ],
     "asv-text": [
         *(f"[ 1.00%] ··· |{one}|x\n{_ASV}" for one in (" ", "(", "=", "a ", "1")),
         f"{_ASV}[ 1.00%] ··· a 1|1|ms\n",
@@ -69,15 +96,32 @@ CELLS = ["|x|", "|_|", "| |x", '"|x|"', '"|\n|"']
 CASES = [
     *((tool, text) for tool, patterns in TEXTS.items() for text in filled(*patterns)),
     *(
-        ("github_action_benchmark", json.dumps([{"name": "a", "unit": "ms", "value": 1, key: text}]))
+        (
+            "github_action_benchmark",
+            json.dumps([{"name": "a", "unit": "ms", "value": 1, key: text}]),
+        )
         for key in ("range", "extra")
         for text in filled(*RANGES)
     ),
-    *(("csv_table", f"metric,variant,value,note\na,baseline,1,{text}\n") for text in filled(*CELLS)),
-    *(("csv_table", f"metric,variant,value,{one * LONG}\na,baseline,1,2\n") for one in ("x", "_", " ")),
+    *(
+        ("csv_table", f"metric,variant,value,note\na,baseline,1,{text}\n")
+        for text in filled(*CELLS)
+    ),
+    *(
+        ("csv_table", f"metric,variant,value,{one * LONG}\na,baseline,1,2\n")
+        for one in ("x", "_", " ")
+    ),
 ]
 ISO_BENCH = [
-    *("|model |x", "|a|Error", "|Tokenizer|x", "|1| out of 1", "|--model='|", "patching file |a|.diff", "|1 out of 1 hunks FAILED |"),
+    *(
+        "|model |x",
+        "|a|Error",
+        "|Tokenizer|x",
+        "|1| out of 1",
+        "|--model='|",
+        "patching file |a|.diff",
+        "|1 out of 1 hunks FAILED |",
+    ),
     *("|skipped 1 |", "|Total input tokens: |", "|Throughput: 1|", "|cannot import name a from '|"),
 ]
 
@@ -95,7 +139,12 @@ def test_no_pattern_of_iso_bench_is_quadratic(text: str) -> None:
     patch_in(None, text)
     model_in(text)
     substituted({"note": text, "model": "a"})
-    content = {"human_commit": "e3580537", "status": "success", "metrics": {"throughput": 5.5}, "raw_output": text}
+    content = {
+        "human_commit": "e3580537",
+        "status": "success",
+        "metrics": {"throughput": 5.5},
+        "raw_output": text,
+    }
     assert read(json.dumps(content)).tool == "iso_bench_result"
 
 
@@ -104,14 +153,26 @@ def _asv(**changes: Any) -> str:
     return json.dumps(document | changes)
 
 
-_WIDE = "metric," + ",".join(f"{word}_{unit}" for word in ("base", "agent", "human") for unit in ("ms", "s", "us", "ns")) + "\n"
+_WIDE = (
+    "metric,"
+    + ",".join(
+        f"{word}_{unit}" for word in ("base", "agent", "human") for unit in ("ms", "s", "us", "ns")
+    )
+    + "\n"
+)
 TOO_MUCH: dict[str, Callable[[], str]] = {
     "combinations of parameters": _asv,
-    "a long parameter in each row": lambda: _asv(requirements={"a": "x" * 400_000}, results={"b": [[], [["1", "2"]] * 10, "v"]}),
+    "a long parameter in each row": lambda: _asv(
+        requirements={"a": "x" * 400_000}, results={"b": [[], [["1", "2"]] * 10, "v"]}
+    ),
     "lines": lambda: "metric,variant,value\n" + "a,baseline,1\n" * (MOST_VALUES + 1),
     "columns of values": lambda: _WIDE + "a,1,2\n" * (MOST_VALUES // 12 + 1),
-    "keys of a configuration": lambda: "".join(f"k{number}: v\n{_GO}" for number in range(100)) + "ok x 1s\n",
-    "JSON values": lambda: MEASURED["hyperfine"][:-1] + ', "a": [' + "1," * MOST_JSON_VALUES + "1]}",
+    "keys of a configuration": lambda: (
+        "".join(f"k{number}: v\n{_GO}" for number in range(100)) + "ok x 1s\n"
+    ),
+    "JSON values": lambda: (
+        MEASURED["hyperfine"][:-1] + ', "a": [' + "1," * MOST_JSON_VALUES + "1]}"
+    ),
     "JSON documents": lambda: MEASURED["sglang_serving"] + "{}\n" * (MOST_VALUES + 1),
 }
 
@@ -127,23 +188,40 @@ def test_a_file_with_more_values_than_the_bound_is_refused(monkeypatch: pytest.M
     monkeypatch.setattr(measured_rows, "MOST_VALUES", 5000)
     assert len(read(_benches(5000)).rows) == 5000
     reading = read(_benches(5001))
-    assert (reading.reason, reading.refused) == (RejectReason.TOO_MUCH, "it holds more than 5,000 values")
+    assert (reading.reason, reading.refused) == (
+        RejectReason.TOO_MUCH,
+        "it holds more than 5,000 values",
+    )
 
 
 def _benches(count: int) -> str:
-    return json.dumps([{"name": str(number), "unit": "ms", "value": number} for number in range(count)])
+    return json.dumps(
+        [{"name": str(number), "unit": "ms", "value": number} for number in range(count)]
+    )
 
 
-@pytest.mark.parametrize("error", [RecursionError, OverflowError, ArithmeticError, RuntimeError, ValueError, KeyError])
+@pytest.mark.parametrize(
+    "error", [RecursionError, OverflowError, ArithmeticError, RuntimeError, ValueError, KeyError]
+)
 @pytest.mark.parametrize("place", ["recognises", "read"])
-def test_whatever_a_tool_raises_is_a_refusal_with_its_place(monkeypatch: pytest.MonkeyPatch, place: str, error: type[Exception]) -> None:
-    """Only what says that the file has another form, where it is asked for its form, leaves the file to other tools."""
+def test_whatever_a_tool_raises_is_a_refusal_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, place: str, error: type[Exception]
+) -> None:
+    """Only an error about a file's form, at the check of its form, leaves it to other tools."""
 
     def broken(_file: MeasuredFile) -> Any:
         raise error
 
     [tool] = [tool for tool in tools.TOOLS if tool.name == "wrk"]
-    monkeypatch.setattr(tools, "TOOLS", (replace(tool, recognises=broken) if place == "recognises" else replace(tool, read=broken),))
+    monkeypatch.setattr(
+        tools,
+        "TOOLS",
+        (
+            replace(tool, recognises=broken)
+            if place == "recognises"
+            else replace(tool, read=broken),
+        ),
+    )
     reading = read_measurements(MeasuredFile("x", MEASURED["wrk"]), "s")
     if place == "recognises" and issubclass(error, ValueError | LookupError):
         assert reading is None
@@ -155,15 +233,30 @@ def test_whatever_a_tool_raises_is_a_refusal_with_its_place(monkeypatch: pytest.
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_a_table_has_the_line_ends_of_any_system_and_cells_of_any_length(ends: str) -> None:
     log = "x" * LONG
-    rows = rows_read(read(ends.join(("metric,variant,value,error", f"a,baseline,1,{log}", f"a,agent,timeout,{log}", ""))))
-    assert [(row.variant, row.status, row.failure_detail) for row in rows] == [("baseline", "ok", None), ("candidate", "failed", log)]
-    [judged] = rows_read(read(ends.join(("commit,agent,hard,note", f"a1b2c3d4,codex,beats,{log}", ""))))
+    rows = rows_read(
+        read(
+            ends.join(
+                ("metric,variant,value,error", f"a,baseline,1,{log}", f"a,agent,timeout,{log}", "")
+            )
+        )
+    )
+    assert [(row.variant, row.status, row.failure_detail) for row in rows] == [
+        ("baseline", "ok", None),
+        ("candidate", "failed", log),
+    ]
+    [judged] = rows_read(
+        read(ends.join(("commit,agent,hard,note", f"a1b2c3d4,codex,beats,{log}", "")))
+    )
     assert judged.label == "beats"
     assert possible_tools(ends.join(("a,b", "")))
 
 
-def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refused(tmp_path: Path) -> None:
-    labels = json.dumps({"commit": "a1b2c3d4", "agent": "codex", "primary_pct": 0}).replace("0}", f"{10**400}}}")
+def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refused(
+    tmp_path: Path,
+) -> None:
+    labels = json.dumps({"commit": "a1b2c3d4", "agent": "codex", "primary_pct": 0}).replace(
+        "0}", f"{10**400}}}"
+    )
     [row] = rows_read(read(labels))
     assert (row.value, row.status) == (None, "failed")
     table = f"metric,variant,value,n\na,baseline,1,{10**30}\n"
@@ -173,9 +266,16 @@ def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refu
 
 
 def test_times_outside_of_2000_to_2100_are_unknown() -> None:
-    for written in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1970-01-01", "2100-01-01T00:00:00"):
+    for written in (
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        "1970-01-01",
+        "2100-01-01T00:00:00",
+    ):
         document = json.loads(MEASURED["pytest-benchmark"]) | {"datetime": written}
-        assert {(row.measured_at, row.tz_known) for row in rows_read(read(json.dumps(document)))} == {(None, False)}
+        assert {
+            (row.measured_at, row.tz_known) for row in rows_read(read(json.dumps(document)))
+        } == {(None, False)}
 
 
 def test_rows_are_numbered_across_the_chunks_that_become_arrow() -> None:
@@ -202,8 +302,24 @@ LOGS = [math.exp(step) for step in (-0.1, 0.0, 0.1)]
         (1.0, Spread(kind=SpreadKind.SAMPLES), LOGS, 3, 0.1 / math.sqrt(3), 2),
         (200.0, Spread.around(200.0, 10.0), [], 11, 0.05 / math.sqrt(11), 10),
         (200.0, Spread.around(200.0, 10.0, SpreadKind.SEM), [], 11, 0.05, 10),
-        (10.0, Spread(kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03)), [], None, 0.03 / 1.959964, None),
-        (10.0, Spread(kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03), level=0.99), [], None, 0.03 / 2.575829, None),
+        (
+            10.0,
+            Spread(kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03)),
+            [],
+            None,
+            0.03 / 1.959964,
+            None,
+        ),
+        (
+            10.0,
+            Spread(
+                kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03), level=0.99
+            ),
+            [],
+            None,
+            0.03 / 2.575829,
+            None,
+        ),
         (10.0, Spread.around(10.0, 1.0), [], 1, None, None),
         (0.0, Spread.around(0.0, 1.0), [], 9, None, None),
         (1.0, Spread(kind=SpreadKind.SAMPLES), [1.0, 0.0], 2, None, None),
@@ -212,7 +328,12 @@ LOGS = [math.exp(step) for step in (-0.1, 0.0, 0.1)]
     ],
 )
 def test_the_error_of_a_logarithm_comes_from_samples_a_deviation_or_an_interval(
-    value: float, spread: Spread, samples: list[float], n: int | None, error: float | None, degrees: int | None
+    value: float,
+    spread: Spread,
+    samples: list[float],
+    n: int | None,
+    error: float | None,
+    degrees: int | None,
 ) -> None:
     found = log_error(value, spread, samples, n)
     assert found == ((None, None) if error is None else (pytest.approx(error, rel=1e-5), degrees))

@@ -1,4 +1,7 @@
-"""Formats that carry values of any benchmark: what a file does not say stays unknown, and ordinary files are no measurements."""
+"""Formats that carry values of any benchmark.
+
+What a file does not say stays unknown, and ordinary files are no measurements.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ def test_a_long_table_has_one_value_in_each_row(tmp_path: Path) -> None:
         ("reference", "time", "mean", 1.25, "s", "lower", 5, "std", 1125.0, 1375.0),
         ("candidate", "hit_rate", None, 75.0, "%", "higher", 1, "none", None, None),
     ]
-    assert column_values(rows, "repo", "commit_full", "task", "benchmark", "agent", "model", "format") == [
+    assert column_values(
+        rows, "repo", "commit_full", "task", "benchmark", "agent", "model", "format"
+    ) == [
         ("lib", "0123abcd", "speed up sort", "sort", None, None, "csv_table"),
         ("lib", "0123abcd", "speed up sort", "sort", None, None, "csv_table"),
         ("lib", "0123abcd", "speed up sort", "sort", "codex", "gpt-5", "csv_table"),
@@ -41,7 +46,11 @@ def test_a_long_table_has_one_value_in_each_row(tmp_path: Path) -> None:
 
 
 def test_a_wide_table_has_a_column_for_each_variant(tmp_path: Path) -> None:
-    table = "metric\tbase_ms\thuman_ms\tagent_ms\tagent_std\n" + "ttft_mean\t10.5\t9.5\t\t\n" + "p99_itl\t4\t3\t2.5\t0.5\n"
+    table = (
+        "metric\tbase_ms\thuman_ms\tagent_ms\tagent_std\n"
+        "ttft_mean\t10.5\t9.5\t\t\n"
+        "p99_itl\t4\t3\t2.5\t0.5\n"
+    )
     rows = measured(tmp_path, table=table)
     assert column_values(rows, *_VALUES) == [
         ("baseline", "ttft", "mean", 10.5, "ms", "lower"),
@@ -55,16 +64,25 @@ def test_a_wide_table_has_a_column_for_each_variant(tmp_path: Path) -> None:
 def test_the_spread_of_a_wide_table_stands_beside_its_variant(tmp_path: Path) -> None:
     table = "name,before,before_std,after,after_std,runs\nsort,4.0,0.5,2.0,0.25,10\n"
     rows = measured(tmp_path, table=table)
-    assert column_values(rows, "benchmark", "variant", "metric", "unit", "value", "spread_lo", "spread_hi", "n") == [
+    assert column_values(
+        rows, "benchmark", "variant", "metric", "unit", "value", "spread_lo", "spread_hi", "n"
+    ) == [
         ("sort", "baseline", "value", None, 4.0, 3.5, 4.5, 10),
         ("sort", "candidate", "value", None, 2.0, 1.75, 2.25, 10),
     ]
 
 
-def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(tmp_path: Path) -> None:
-    table = "metric;before (ms);after (ms);batch size;speedup;notes\nlatency;4.0;2.0;16;2.0;fast\nlatency;8.0;6.0;32;1.3;\n"
+def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(
+    tmp_path: Path,
+) -> None:
+    table = (
+        "metric;before (ms);after (ms);batch "
+        "size;speedup;notes\nlatency;4.0;2.0;16;2.0;fast\nlatency;8.0;6.0;32;1.3;\n"
+    )
     rows = measured(tmp_path, table=table)
-    assert [row["params"] for row in rows] == ['{"batch_size": "16"}'] * 2 + ['{"batch_size": "32"}'] * 2
+    assert [row["params"] for row in rows] == ['{"batch_size": "16"}'] * 2 + [
+        '{"batch_size": "32"}'
+    ] * 2
     assert len({row["workload_fp"] for row in rows}) == 2
 
 
@@ -77,8 +95,13 @@ def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(tmp
         ("3.5", "ok", ("ok", None, 3.5)),
     ],
 )
-def test_a_failure_in_a_table_is_no_value(tmp_path: Path, value: str, status: str, found: tuple[Any, ...]) -> None:
-    table = f"variant,metric,value,unit,status\nbaseline,latency,5.0,ms,ok\nagent,latency,{value},ms,{status}\n"
+def test_a_failure_in_a_table_is_no_value(
+    tmp_path: Path, value: str, status: str, found: tuple[Any, ...]
+) -> None:
+    table = (
+        f"variant,metric,value,unit,status\nbaseline,latency,5.0,ms,ok\nagent,latency,{value},ms,"
+        f"{status}\n"
+    )
     rows = measured(tmp_path, table=table)
     assert column_values(rows, "status", "failure", "value") == [("ok", None, 5.0), found]
 
@@ -86,23 +109,38 @@ def test_a_failure_in_a_table_is_no_value(tmp_path: Path, value: str, status: st
 @pytest.mark.parametrize("cell", ["", "N/A", "nan", "-"])
 def test_an_empty_cell_has_no_row(tmp_path: Path, cell: str) -> None:
     rows = measured(tmp_path, table=f"metric,baseline,agent\nlatency,5.0,4.0\ntime,{cell},3.0\n")
-    assert [(row["metric"], row["variant"]) for row in rows] == [("latency", "baseline"), ("latency", "candidate"), ("time", "candidate")]
+    assert [(row["metric"], row["variant"]) for row in rows] == [
+        ("latency", "baseline"),
+        ("latency", "candidate"),
+        ("time", "candidate"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("agent,latency,4 ms,", "line 3: '4 ms' in the column value is no number"),
-        ("fast,latency,4,", f"line 3: the variant 'fast' is unknown; write one of {', '.join(VARIANTS)}, or leave it empty"),
+        (
+            "fast,latency,4,",
+            (
+                f"line 3: the variant 'fast' is unknown; write one of {', '.join(VARIANTS)}, or "
+                "leave it empty"
+            ),
+        ),
         (
             "agent,latency,4,left",
-            "line 3: 'left' does not say which way is better; write one of lower, smaller, less, higher, bigger, more, unknown",
+            (
+                "line 3: 'left' does not say which way is better; write one of lower, smaller, "
+                "less, higher, bigger, more, unknown"
+            ),
         ),
         ("agent,latency,4,lower,5", "line 3 has 5 cells, and the header 4"),
     ],
 )
 def test_a_wrong_cell_is_rejected_with_its_line(tmp_path: Path, line: str, reason: str) -> None:
-    assert not measured(tmp_path, table=f"variant,metric,value,better\nbaseline,latency,5.0,lower\n{line}\n")
+    assert not measured(
+        tmp_path, table=f"variant,metric,value,better\nbaseline,latency,5.0,lower\n{line}\n"
+    )
     [detail] = refusals(tmp_path)
     assert detail == f"csv_table: {reason}"
 
@@ -138,25 +176,42 @@ def stored_values(table: str) -> list[tuple[str, float]]:
 
 @pytest.mark.slow
 @given(_ROWS, st.sampled_from([("s", 1e3), ("us", 1e-3), ("ns", 1e-6), ("min", 6e4)]))
-def test_the_unit_of_a_table_does_not_change_what_was_measured(rows: list[tuple[str, float]], unit: tuple[str, float]) -> None:
+def test_the_unit_of_a_table_does_not_change_what_was_measured(
+    rows: list[tuple[str, float]], unit: tuple[str, float]
+) -> None:
     head = "variant,metric,value,unit\n"
-    in_ms = stored_values(head + "".join(f"{variant},time,{number},ms\n" for variant, number in rows))
-    in_unit = stored_values(head + "".join(f"{variant},time,{number / unit[1]!r},{unit[0]}\n" for variant, number in rows))
+    in_ms = stored_values(
+        head + "".join(f"{variant},time,{number},ms\n" for variant, number in rows)
+    )
+    in_unit = stored_values(
+        head
+        + "".join(f"{variant},time,{number / unit[1]!r},{unit[0]}\n" for variant, number in rows)
+    )
     assert [variant for variant, _ in in_ms] == [variant for variant, _ in in_unit]
     assert [number for _, number in in_unit] == pytest.approx([number for _, number in in_ms])
 
 
 @pytest.mark.slow
-@given(_ROWS, st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.randoms(use_true_random=False))
+@given(
+    _ROWS,
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.randoms(use_true_random=False),
+)
 def test_order_separators_and_line_ends_of_a_table_change_nothing(
     rows: list[tuple[str, float]], separator: str, end: str, random: Any
 ) -> None:
     def table(cells: list[tuple[str, float]]) -> str:
-        lines = ["variant,metric,value", *(f"{variant},time,{number!r}" for variant, number in cells)]
+        lines = [
+            "variant,metric,value",
+            *(f"{variant},time,{number!r}" for variant, number in cells),
+        ]
         return "".join(line.replace(",", separator) + end for line in lines)
 
     mixed = random.sample(rows, len(rows))
-    assert sorted(stored_values(table(mixed))) == sorted((f"{_NAMED[variant]}", number) for variant, number in rows)
+    assert sorted(stored_values(table(mixed))) == sorted(
+        (f"{_NAMED[variant]}", number) for variant, number in rows
+    )
 
 
 _NAMED = {"baseline": "baseline", "human": "reference", "agent": "candidate"}
@@ -170,10 +225,31 @@ BENCHES = [
 ]
 
 
-def test_only_the_unit_says_which_way_is_better_in_the_array_of_github_action_benchmark(tmp_path: Path) -> None:
+def test_only_the_unit_says_which_way_is_better_in_the_array_of_github_action_benchmark(
+    tmp_path: Path,
+) -> None:
     rows = measured(tmp_path, output=json.dumps(BENCHES))
-    assert column_values(rows, "benchmark", "metric", "value_raw", "unit_raw", "better", "spread_lo", "spread_hi", "n") == [
-        ("encode", "time", 12.5, "us", "lower", pytest.approx(0.012125), pytest.approx(0.012875), None),
+    assert column_values(
+        rows,
+        "benchmark",
+        "metric",
+        "value_raw",
+        "unit_raw",
+        "better",
+        "spread_lo",
+        "spread_hi",
+        "n",
+    ) == [
+        (
+            "encode",
+            "time",
+            12.5,
+            "us",
+            "lower",
+            pytest.approx(0.012125),
+            pytest.approx(0.012875),
+            None,
+        ),
         ("decode", "throughput", 40.0, "req/s", "higher", 38.5, 41.5, 25),
         ("free memory", "value", 150.0, "Megabytes", "unknown", 145e6, 155e6, None),
         ("load", "value", 50.0, "Percent", "unknown", None, None, None),
@@ -183,8 +259,16 @@ def test_only_the_unit_says_which_way_is_better_in_the_array_of_github_action_be
 
 
 def history(tool: str) -> str:
-    entry = {"commit": {"id": "0123456789abcdef0123456789abcdef01234567"}, "date": 1_700_000_000_000, "tool": tool, "benches": BENCHES}
-    suites = {"repoUrl": "https://github.com/org/lib", "entries": {"unit": [entry], "load": [entry]}}
+    entry = {
+        "commit": {"id": "0123456789abcdef0123456789abcdef01234567"},
+        "date": 1_700_000_000_000,
+        "tool": tool,
+        "benches": BENCHES,
+    }
+    suites = {
+        "repoUrl": "https://github.com/org/lib",
+        "entries": {"unit": [entry], "load": [entry]},
+    }
     return f"window.BENCHMARK_DATA = {json.dumps(suites, indent=2)};\n"
 
 
@@ -198,30 +282,66 @@ def history(tool: str) -> str:
         ("cargo", "lower", "median", "none"),
     ],
 )
-def test_the_tool_of_a_history_says_which_way_is_better(tmp_path: Path, tool: str, better: str, statistic: str | None, kind: str) -> None:
+def test_the_tool_of_a_history_says_which_way_is_better(
+    tmp_path: Path, tool: str, better: str, statistic: str | None, kind: str
+) -> None:
     rows = measured(tmp_path, **{"data.js": history(tool)})
-    assert {(row["better"], row["statistic"], row["repo"]) for row in rows} == {(better, statistic, "org/lib")}
+    assert {(row["better"], row["statistic"], row["repo"]) for row in rows} == {
+        (better, statistic, "org/lib")
+    }
     assert rows[0]["spread_kind"] == kind
     assert rows[0]["commit_full"] == "0123456789abcdef0123456789abcdef01234567"
-    assert (rows[0]["measured_at"].replace(tzinfo=None), rows[0]["tz_known"]) == (datetime(2023, 11, 14, 22, 13, 20), True)  # noqa: DTZ001
+    assert (rows[0]["measured_at"].replace(tzinfo=None), rows[0]["tz_known"]) == (
+        datetime(2023, 11, 14, 22, 13, 20),  # noqa: DTZ001
+        True,
+    )
     assert len({row["workload_fp"] for row in rows}) == 2  # a suite's own
 
 
 def test_a_cut_history_is_rejected_as_what_it_is(tmp_path: Path) -> None:
     assert not measured(tmp_path, **{"data.js": history("go")[:-30]})
     [detail] = refusals(tmp_path)
-    assert detail == ("github_action_benchmark: what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off")
+    assert detail == (
+        "github_action_benchmark: what follows window.BENCHMARK_DATA is no valid JSON, and "
+        "may be cut off"
+    )
 
 
 def test_measures_of_bencher_have_its_own_units_and_others_none(tmp_path: Path) -> None:
     report = {
-        "lib::sort": {"latency": {"value": 88.5, "lower_value": 80.0, "upper_value": 95.0}, "throughput": {"value": 5.5}},
-        "build": {"build-time": {"value": 12.0}, "file-size": {"value": 2048.0}, "Cache Misses": {"value": 3.0}},
+        "lib::sort": {
+            "latency": {"value": 88.5, "lower_value": 80.0, "upper_value": 95.0},
+            "throughput": {"value": 5.5},
+        },
+        "build": {
+            "build-time": {"value": 12.0},
+            "file-size": {"value": 2048.0},
+            "Cache Misses": {"value": 3.0},
+        },
         "odd": {"latency": {"value": 50.0, "lower_value": 4.0, "upper_value": 4.0}},
     }
     rows = measured(tmp_path, report=json.dumps(report))
-    assert column_values(rows, "benchmark", "metric", "value_raw", "unit_raw", "better", "spread_kind", "spread_lo", "spread_hi") == [
-        ("lib::sort", "latency", 88.5, "ns", "lower", "none", pytest.approx(80e-6), pytest.approx(95e-6)),
+    assert column_values(
+        rows,
+        "benchmark",
+        "metric",
+        "value_raw",
+        "unit_raw",
+        "better",
+        "spread_kind",
+        "spread_lo",
+        "spread_hi",
+    ) == [
+        (
+            "lib::sort",
+            "latency",
+            88.5,
+            "ns",
+            "lower",
+            "none",
+            pytest.approx(80e-6),
+            pytest.approx(95e-6),
+        ),
         ("lib::sort", "throughput", 5.5, "ops/s", "higher", "none", None, None),
         ("build", "build_time", 12.0, "s", "lower", "none", None, None),
         ("build", "size", 2048.0, "B", "lower", "none", None, None),

@@ -1,4 +1,7 @@
-"""Measured results in an archive mean what they mean in a folder: files beside them count, and so does `measure.toml`."""
+"""Measured results in an archive mean what they mean in a folder.
+
+Files beside them count, and so does `measure.toml`.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,27 @@ SAMPLE = {"sampling_mode": "Linear", "iters": [1, 2, 4], "times": [200, 420, 760
 
 
 def hyperfine(command: str) -> dict[str, Any]:
-    return {"results": [{"command": command, "mean": 2.5, "stddev": 0.1, "median": 2.4, "user": 2.0, "system": 0.1, "min": 2, "max": 3}]}
+    return {
+        "results": [
+            {
+                "command": command,
+                "mean": 2.5,
+                "stddev": 0.1,
+                "median": 2.4,
+                "user": 2.0,
+                "system": 0.1,
+                "min": 2,
+                "max": 3,
+            }
+        ]
+    }
 
 
 FOLDERS: dict[str, Mapping[str, Any]] = {
-    "asv": {"results/benchmarks.json": asv_definitions(), "results/box/0123abcd-py.json": asv_results("v1")},
+    "asv": {
+        "results/benchmarks.json": asv_definitions(),
+        "results/box/0123abcd-py.json": asv_results("v1"),
+    },
     "criterion": {
         "target/criterion/a/new/estimates.json": estimates(100, None),
         "target/criterion/a/new/benchmark.json": {"full_id": "codec/encode/64"},
@@ -34,20 +53,27 @@ FOLDERS: dict[str, Mapping[str, Any]] = {
         "out/c.json": hyperfine("sort 2"),
     },
 }
-_ROWS = "select * exclude (source_id, subject, batch), batch is null as is_alone from v_measurements order by all"
+_ROWS = (
+    "select * exclude (source_id, subject, batch), batch is null as is_alone from v_measurements "
+    "order by all"
+)
 
 
 def filled(folder: Path, files: Mapping[str, Any]) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+        )
     return folder
 
 
 def zipped(folder: Path, archive: Path) -> Path:
     with zipfile.ZipFile(archive, "w") as file:
-        for path in sorted(folder.rglob("*.*"), reverse=True):  # a file comes before those that it is read with
+        for path in sorted(
+            folder.rglob("*.*"), reverse=True
+        ):  # a file comes before those that it is read with
             file.write(path, path.relative_to(folder))
     return archive
 
@@ -68,8 +94,14 @@ def test_an_archive_tells_what_its_folder_tells(tmp_path: Path, files: Mapping[s
     assert rows(as_archive) == rows(as_files)
 
 
-def test_what_nobody_understands_of_measure_toml_refuses_the_results_beside_it(store: Store, tmp_path: Path) -> None:
-    files = {"out/measure.toml": 'variant = "canditate"', "out/b1.json": hyperfine("sort 1"), "b2.json": hyperfine("sort 2")}
+def test_what_nobody_understands_of_measure_toml_refuses_the_results_beside_it(
+    store: Store, tmp_path: Path
+) -> None:
+    files = {
+        "out/measure.toml": 'variant = "canditate"',
+        "out/b1.json": hyperfine("sort 1"),
+        "b2.json": hyperfine("sort 2"),
+    }
     ingest_paths(store, zipped(filled(tmp_path / "folder", files), tmp_path / "results.zip"))
     with store.reading() as connection:
         [(detail,)] = connection.execute("select detail from rejects").fetchall()

@@ -39,12 +39,20 @@ ERROR = {"isApiErrorMessage": True, "inside": {"model": "<synthetic>", "content"
 BLOCKS = [
     {"type": "thinking", "thinking": SAID, "signature": WORD},
     {"type": "text", "text": SAID},
-    {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": SAID, "description": WORD}},
+    {
+        "type": "tool_use",
+        "id": "c1",
+        "name": "Bash",
+        "input": {"command": SAID, "description": WORD},
+    },
 ]
 
 
 def session() -> list[dict[str, Any]]:
-    attached = {"type": "attachment", "attachment": {"type": "file", "filename": WORD, "content": {"file": {"content": SAID}}}}
+    attached = {
+        "type": "attachment",
+        "attachment": {"type": "file", "filename": WORD, "content": {"file": {"content": SAID}}},
+    }
     return [
         {"type": "summary", "summary": SAID, "leafUuid": "u1"},
         {"type": "custom-title", "customTitle": SAID, "sessionId": SESSION},
@@ -53,12 +61,33 @@ def session() -> list[dict[str, Any]]:
         {"type": "queue-operation", "operation": "enqueue", "content": SAID, "sessionId": SESSION},
         line("user", "at", 1, **attached),
         user(SAID),
-        user([{"type": "text", "text": SAID}, {"type": "image", "source": {"data": WORD}}], "p2", 2),
+        user(
+            [{"type": "text", "text": SAID}, {"type": "image", "source": {"data": WORD}}], "p2", 2
+        ),
         *turn(1),
-        reply("b1", "msg_b", "req_b", usage(40), inside={"content": BLOCKS, "stop_reason": "tool_use"}, second=50),
-        user([{"type": "tool_result", "tool_use_id": "c1", "content": SAID}], "r1", 51, toolUseResult={"stdout": SAID, "stderr": WORD}),
+        reply(
+            "b1",
+            "msg_b",
+            "req_b",
+            usage(40),
+            inside={"content": BLOCKS, "stop_reason": "tool_use"},
+            second=50,
+        ),
+        user(
+            [{"type": "tool_result", "tool_use_id": "c1", "content": SAID}],
+            "r1",
+            51,
+            toolUseResult={"stdout": SAID, "stderr": WORD},
+        ),
         progress(reply("i1", "msg_i", "req_i", second=52, inside={"content": SAID})),
-        line("system", "s1", 53, subtype="compact_boundary", content=SAID, compactMetadata={"trigger": "auto", "preTokens": 9}),
+        line(
+            "system",
+            "s1",
+            53,
+            subtype="compact_boundary",
+            content=SAID,
+            compactMetadata={"trigger": "auto", "preTokens": 9},
+        ),
         user(f"This session is being continued: {SAID}", "p3", 54, isCompactSummary=True),
         *turn(3),
         answer("late", is_error=True),
@@ -81,16 +110,25 @@ def rollout() -> list[dict[str, Any]]:
         "base_instructions": {"text": SAID},
     }
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": SAID}]}
-    call = {"type": "function_call", "name": "shell", "arguments": json.dumps({"command": SAID}), "call_id": "c1"}
+    call = {
+        "type": "function_call",
+        "name": "shell",
+        "arguments": json.dumps({"command": SAID}),
+        "call_id": "c1",
+    }
     return [
         event(0, meta, "session_meta"),
         event(1, {"type": "task_started", "turn_id": "turn-1"}),
-        event(1, {"turn_id": "turn-1", "model": "gpt-5", "user_instructions": SAID}, "turn_context"),
+        event(
+            1, {"turn_id": "turn-1", "model": "gpt-5", "user_instructions": SAID}, "turn_context"
+        ),
         event(2, {"type": "user_message", "message": SAID}),
         event(2, message, "response_item"),
         event(3, {"type": "agent_reasoning", "text": SAID}),
         event(3, call, "response_item"),
-        event(4, {"type": "function_call_output", "call_id": "c1", "output": SAID}, "response_item"),
+        event(
+            4, {"type": "function_call_output", "call_id": "c1", "output": SAID}, "response_item"
+        ),
         event(5, {"type": "token_count", "info": {"total_token_usage": codex_usage(100, 10, 5)}}),
         event(6, {"type": "agent_message", "message": SAID}),
         event(7, {"type": "error", "message": SAID}),
@@ -98,10 +136,15 @@ def rollout() -> list[dict[str, Any]]:
 
 
 def results() -> list[dict[str, Any]]:
-    """Result records: one with all that such a record can say, one without an id, one that ended at a limit, one that cannot be read."""
+    """Result records: a full one, one without an id, one that ended at a limit, one unreadable.
+
+    The full one has all that such a record can contain.
+    """
     said: dict[str, Any] = {
         "structured_output": {WORD: SAID},
-        "permission_denials": [{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": {"command": SAID}}],
+        "permission_denials": [
+            {"tool_name": "Bash", "tool_use_id": "c1", "tool_input": {"command": SAID}}
+        ],
         "errors": [SAID],
         "local_command": SAID,
         "deferred_tool_use": {"id": "c2", "name": "Bash", "input": {"command": SAID}},
@@ -124,13 +167,18 @@ FILES = {
     f"{FOLDER}/{SESSION}/subagents/agent-ag7.jsonl": lines(*subagent()),
     f"sessions/2026/05/01/rollout-2026-05-01T12-00-00-{uuid7(STARTED)}.jsonl": lines(*rollout()),
     "results.jsonl": lines(*results()),
-    "torn.jsonl": lines(*session()[6:8]) + json.dumps({"type": "user", "message": {"role": "user", "content": SAID}})[:-30],
-    f"{FOLDER}/unmeasured.jsonl": lines(user("Go.", sessionId="unmeasured"), reply(sessionId="unmeasured", inside={"content": UNMEASURED})),
+    "torn.jsonl": lines(*session()[6:8])
+    + json.dumps({"type": "user", "message": {"role": "user", "content": SAID}})[:-30],
+    f"{FOLDER}/unmeasured.jsonl": lines(
+        user("Go.", sessionId="unmeasured"),
+        reply(sessionId="unmeasured", inside={"content": UNMEASURED}),
+    ),
     f"{FOLDER}/model_patch.diff": PATCH,
     "alone/model_patch.diff": PATCH,
     "alone/prompt.txt": SAID,
     "alone/stream.jsonl": lines(
-        {"type": "system", "subtype": "init", "session_id": "fifth"}, record(uuid="r5", session_id="fifth", result=SAID)
+        {"type": "system", "subtype": "init", "session_id": "fifth"},
+        record(uuid="r5", session_id="fifth", result=SAID),
     ),
 }
 
@@ -148,9 +196,16 @@ def read(store: Store, folder: Path, *, keeps_text: bool = False) -> None:
 
 def with_the_word(store: Store) -> list[tuple[str, str]]:
     """(table, column) of every value that has the word."""
-    with store.reading() as connection:  # a query for each table: one for each column binds the views hundreds of times
+    with (
+        store.reading() as connection
+    ):  # a query for each table: one for each column binds the views hundreds of times
         tables = {table: arrow(connection, f"select * from {table}") for table in (*TABLES, *VIEWS)}
-    return [(table, name) for table, rows in tables.items() for name in rows.column_names if _has_the_word(rows[name])]
+    return [
+        (table, name)
+        for table, rows in tables.items()
+        for name in rows.column_names
+        if _has_the_word(rows[name])
+    ]
 
 
 def _has_the_word(column: pa.ChunkedArray) -> bool:
@@ -164,7 +219,7 @@ FIGURES = {
     "runs": """
         select run_id, agent, session_id, record_kind, outcome, is_error, started_at, ended_at, duration_ms, num_turns, cost_reported_usd,
                cost_own_usd, cost_list_usd, cost_cause, model, responses, subagents, tokens_basis, permission_denials, cwd, branch
-        from runs order by run_id""",
+        from runs order by run_id""",  # noqa: E501
     "rejects": "select position, reason from rejects order by all",
     "sources": "select documents, accepted, rejected, ignored from sources order by all",
 }
@@ -205,7 +260,9 @@ def test_every_figure_is_kept(textless: Store, texts: Store) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keeps_text", a_share([True, False], 2))
-def test_a_rebuild_makes_the_same_of_what_is_left(textless: Store, store: Store, *, keeps_text: bool) -> None:
+def test_a_rebuild_makes_the_same_of_what_is_left(
+    textless: Store, store: Store, *, keeps_text: bool
+) -> None:
     """Also the id of a run whose record has none: it was a hash of the whole record."""
     shutil.copy(textless.location, store.location)
     rebuild(store, keeps_text=keeps_text)
@@ -214,9 +271,14 @@ def test_a_rebuild_makes_the_same_of_what_is_left(textless: Store, store: Store,
 
 
 @pytest.mark.slow
-def test_a_rebuild_removes_the_texts_of_earlier_ingests(texts: Store, store: Store, tmp_path: Path) -> None:
+def test_a_rebuild_removes_the_texts_of_earlier_ingests(
+    texts: Store, store: Store, tmp_path: Path
+) -> None:
     shutil.copy(texts.location, store.location)
-    put(tmp_path / "later", {"again.jsonl": lines(record(uuid="r1", result=f"{SAID} {SAID}", num_turns=99))})
+    put(
+        tmp_path / "later",
+        {"again.jsonl": lines(record(uuid="r1", result=f"{SAID} {SAID}", num_turns=99))},
+    )
     read(store, tmp_path / "later", keeps_text=True)
     before = figures(store)
     rebuild(store, keeps_text=False)
@@ -233,10 +295,15 @@ def _grown(path: Path, cuts: list[int], between: Callable[[int], None]) -> None:
 
 
 @pytest.mark.slow
-@given(st.lists(st.integers(0, len(FILES[MAIN])), min_size=1, max_size=3), st.sampled_from((1, known_sources.LEAST_LEFT_OUT)))
+@given(
+    st.lists(st.integers(0, len(FILES[MAIN])), min_size=1, max_size=3),
+    st.sampled_from((1, known_sources.LEAST_LEFT_OUT)),
+)
 @example([len(FILES[MAIN]) // 3, len(FILES[MAIN]) * 3 // 4], 1)
 @written_down()
-def test_a_file_that_grows_leaves_no_word_either(tmp_path_factory: pytest.TempPathFactory, cuts: list[int], least: int) -> None:
+def test_a_file_that_grows_leaves_no_word_either(
+    tmp_path_factory: pytest.TempPathFactory, cuts: list[int], least: int
+) -> None:
     """Read on from where it was left: the outcome must not rest on a text that was not kept."""
     place = tmp_path_factory.mktemp("grown")
     whole, grown = Store(place / "whole.duckdb"), Store(place / "grown.duckdb")
@@ -252,11 +319,20 @@ def test_a_file_that_grows_leaves_no_word_either(tmp_path_factory: pytest.TempPa
 
 
 @pytest.mark.slow
-def test_later_texts_are_kept_where_they_are_wanted(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later ingest with texts reads the whole file: the first prompt would otherwise be one in the middle."""
+def test_later_texts_are_kept_where_they_are_wanted(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later ingest with texts reads the whole file.
+
+    The first prompt would otherwise be one in the middle.
+    """
     monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", 1)
     path = tmp_path / MAIN
-    _grown(path, [len(FILES[MAIN]) * 2 // 3], lambda number: read(store, tmp_path, keeps_text=number == 1))
+    _grown(
+        path,
+        [len(FILES[MAIN]) * 2 // 3],
+        lambda number: read(store, tmp_path, keeps_text=number == 1),
+    )
     with store.reading() as connection:
         [(title, prompt)] = connection.sql("select title, prompt from runs").fetchall()
     assert (title[:40], prompt) == (SAID[:40], SAID)

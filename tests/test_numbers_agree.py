@@ -80,9 +80,15 @@ def total(store: Store, *metrics: str) -> dict[str, Any]:
 
 
 def _mixed(store: Store) -> None:
-    """Five runs: two usual ones, one of a model without a price, one that names no model, one that never started."""
+    """Five runs: two usual, one of an unpriced model, one without a model, one never started."""
     unknown = {
-        "a-model-of-ours": {"inputTokens": 10, "outputTokens": 2, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": 3}
+        "a-model-of-ours": {
+            "inputTokens": 10,
+            "outputTokens": 2,
+            "cacheReadInputTokens": 0,
+            "cacheCreationInputTokens": 0,
+            "costUSD": 3,
+        }
     }
     put(
         store,
@@ -91,11 +97,22 @@ def _mixed(store: Store) -> None:
         record_text(uuid="c", session_id="c", total_cost_usd=3, modelUsage=unknown),
         record_text(uuid="d", session_id="d", total_cost_usd=5, modelUsage=..., usage=...),
         record_text(
-            uuid="e", session_id="e", total_cost_usd=0, duration_api_ms=0, duration_ms=400, modelUsage={}, is_error=True,
-            usage={"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+            uuid="e",
+            session_id="e",
+            total_cost_usd=0,
+            duration_api_ms=0,
+            duration_ms=400,
+            modelUsage={},
+            is_error=True,
+            usage={
+                "input_tokens": 0,
+                "output_tokens": 0,
+                "cache_read_input_tokens": 0,
+                "cache_creation_input_tokens": 0,
+            },
             result="You've hit your limit",
         ),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -108,29 +125,53 @@ def mixed(read_once: StoreOnce) -> Store:
 
 def test_unpriced_runs_are_the_same_for_metric_share_finding_and_table(mixed: Store) -> None:
     found = total(mixed, "runs", "unpriced_runs", "unpriced_share")
-    noticed = rows(mixed, "select run_id from findings where rule = 'cost_unpriced' order by run_id")
+    noticed = rows(
+        mixed, "select run_id from findings where rule = 'cost_unpriced' order by run_id"
+    )
     models = report_queries.unpriced_models(mixed, Filters()).to_pylist()
     assert (found["unpriced_runs"], found["unpriced_share"]) == (2, 0.4)
     assert [row["run_id"] for row in noticed] == ["c", "d"]
-    assert {row["model-id"]: (row["runs"], row["cost_usd"]) for row in models} == {"a-model-of-ours": (1, 3), None: (1, 5)}
+    assert {row["model-id"]: (row["runs"], row["cost_usd"]) for row in models} == {
+        "a-model-of-ours": (1, 3),
+        None: (1, 5),
+    }
 
 
 # the base of the list-price difference
 
 
-def test_the_difference_to_list_prices_is_that_of_list_cost_to_the_base_beside_it(mixed: Store) -> None:
+def test_the_difference_to_list_prices_is_that_of_list_cost_to_the_base_beside_it(
+    mixed: Store,
+) -> None:
     found = total(mixed, "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd")
     assert found["cost_list_usd"] - found["cost_compared_usd"] == found["cost_delta_usd"]
-    assert (found["cost_compared_usd"], found["cost_compared_usd_known"], found["cost_usd"]) == (Decimal("0.5"), 3, Decimal("8.5"))
+    assert (found["cost_compared_usd"], found["cost_compared_usd_known"], found["cost_usd"]) == (
+        Decimal("0.5"),
+        3,
+        Decimal("8.5"),
+    )
     for row in run_queries.models(mixed, Filters()).to_pylist():
-        assert row["cost_list_usd"] is None or row["cost_list_usd"] - row["cost_compared_usd"] == row["cost_delta_usd"]
+        assert (
+            row["cost_list_usd"] is None
+            or row["cost_list_usd"] - row["cost_compared_usd"] == row["cost_delta_usd"]
+        )
 
 
 # runs that never started
 
 
-def test_a_run_that_never_started_is_counted_and_left_out_of_medians_and_means(mixed: Store) -> None:
-    found = total(mixed, "runs", "never_started_runs", "cost_median_usd", "cost_mean_usd", "duration_median_ms", "turns_median")
+def test_a_run_that_never_started_is_counted_and_left_out_of_medians_and_means(
+    mixed: Store,
+) -> None:
+    found = total(
+        mixed,
+        "runs",
+        "never_started_runs",
+        "cost_median_usd",
+        "cost_mean_usd",
+        "duration_median_ms",
+        "turns_median",
+    )
     assert (found["runs"], found["never_started_runs"]) == (5, 1)
     assert (found["cost_median_usd"], found["cost_median_usd_known"]) == (Decimal("1.625"), 4)
     assert (found["cost_mean_usd"], found["cost_mean_usd_known"]) == (Decimal("2.125"), 4)
@@ -141,18 +182,43 @@ def test_a_run_that_never_started_is_counted_and_left_out_of_medians_and_means(m
 # API time beyond belief
 
 
-def test_api_time_beyond_the_wall_time_is_found_and_stays_out_of_figures_per_turn_and_hour(store: Store) -> None:
-    usual = record_text(uuid="a", session_id="a", total_cost_usd=0.5, num_turns=5, duration_ms=3_600_000, duration_api_ms=36_000_000)
-    carried = record_text(uuid="b", session_id="b", total_cost_usd=5, num_turns=1, duration_ms=3_000, duration_api_ms=700_000)
+def test_api_time_beyond_the_wall_time_is_found_and_stays_out_of_figures_per_turn_and_hour(
+    store: Store,
+) -> None:
+    usual = record_text(
+        uuid="a",
+        session_id="a",
+        total_cost_usd=0.5,
+        num_turns=5,
+        duration_ms=3_600_000,
+        duration_api_ms=36_000_000,
+    )
+    carried = record_text(
+        uuid="b",
+        session_id="b",
+        total_cost_usd=5,
+        num_turns=1,
+        duration_ms=3_000,
+        duration_api_ms=700_000,
+    )
     put(store, usual, carried)
-    [finding] = rows(store, "select run_id, severity, expected, actual from findings where rule = 'api_time_beyond_wall'")
+    [finding] = rows(
+        store,
+        (
+            "select run_id, severity, expected, actual from findings where rule = "
+            "'api_time_beyond_wall'"
+        ),
+    )
     assert (finding["run_id"], finding["severity"]) == ("b", "warning")
     assert finding["actual"] == "233.3 times: 700000 ms of API time in 3000 ms"
     found = total(store, "cost_per_turn_usd", "cost_per_hour_usd", "parallelism")
     assert (found["cost_per_turn_usd"], found["cost_per_turn_usd_known"]) == (Decimal("0.1"), 1)
     assert (found["cost_per_hour_usd"], found["cost_per_hour_usd_known"]) == (Decimal("0.5"), 1)
     assert found["parallelism_known"] == 2
-    assert [row["cost_per_turn_usd"] for row in rows(store, "select cost_per_turn_usd from v_runs order by run_id")] == [
+    assert [
+        row["cost_per_turn_usd"]
+        for row in rows(store, "select cost_per_turn_usd from v_runs order by run_id")
+    ] == [
         Decimal("0.1"),
         None,
     ]
@@ -163,13 +229,29 @@ def test_cumulative_api_time_of_a_stream_is_not_beyond_belief(store: Store) -> N
     start = {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"}
 
     def result(uuid: str, cost: float, wall: int, api: int) -> str:
-        usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "inputTokens": round(cost * 1000)}
+        usage = record()["modelUsage"]["claude-opus-4-6"] | {
+            "costUSD": cost,
+            "inputTokens": round(cost * 1000),
+        }
         return record_text(
-            uuid=uuid, session_id="s", total_cost_usd=cost, duration_ms=wall, duration_api_ms=api, modelUsage={"claude-opus-4-6": usage}
+            uuid=uuid,
+            session_id="s",
+            total_cost_usd=cost,
+            duration_ms=wall,
+            duration_api_ms=api,
+            modelUsage={"claude-opus-4-6": usage},
         )
 
-    put(store, json.dumps(start), result("a", 0.5, 600_000, 300_000), result("b", 0.6, 4_000, 303_000))
-    assert [row["duration_api_own_ms"] for row in rows(store, "select duration_api_own_ms from v_runs order by run_id")] == [300_000, 3_000]
+    put(
+        store,
+        json.dumps(start),
+        result("a", 0.5, 600_000, 300_000),
+        result("b", 0.6, 4_000, 303_000),
+    )
+    assert [
+        row["duration_api_own_ms"]
+        for row in rows(store, "select duration_api_own_ms from v_runs order by run_id")
+    ] == [300_000, 3_000]
     assert not rows(store, "select * from findings where rule = 'api_time_beyond_wall'")
 
 
@@ -185,9 +267,17 @@ def _doubts(store: Store) -> list[tuple[str, str, int]]:
     return [(row["run_id"], row["message"], row["findings"]) for row in found]
 
 
-def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_rebuild(tmp_path: Path) -> None:
+def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_rebuild(
+    tmp_path: Path,
+) -> None:
     with_id = record_text(uuid="with-id", session_id="s", modelUsage=...)
-    without = json.dumps({key: value for key, value in json.loads(with_id).items() if key not in ("uuid", "usage", "permission_denials")})
+    without = json.dumps(
+        {
+            key: value
+            for key, value in json.loads(with_id).items()
+            if key not in ("uuid", "usage", "permission_denials")
+        }
+    )
     other = record_text(uuid="other", session_id="t", modelUsage=...)
     found = []
     for name, order in (("one", (with_id, without, other)), ("two", (other, without, with_id))):
@@ -209,17 +299,23 @@ def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_reb
 
 
 def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
-    """A message lists the first of them only: a list of all for each is more than a commit may take, and nothing would be stored."""
+    """A message lists the first of them only.
+
+    A list of all for each is more than a commit may take, and nothing would be stored.
+    """
     put(store, record_text(uuid="0", session_id="s"))
     with store.writing() as writer:
         writer.connection.execute("set memory_limit = '500MB'")
         writer.connection.execute(
-            "insert into runs select runs.* replace (number::varchar as run_id) from runs, range(1, 20000) as _(number)"
+            "insert into runs select runs.* replace (number::varchar as run_id) from runs, "
+            "range(1, 20000) as _(number)"
         )
         note_cross_checks(writer.connection, "select run_id from runs")
     doubts = _doubts(store)
     assert len(doubts) == 20000
-    assert doubts[0][1].startswith("Run 1, 10, 100, 1000, 10000 and 19994 more have the same session")
+    assert doubts[0][1].startswith(
+        "Run 1, 10, 100, 1000, 10000 and 19994 more have the same session"
+    )
     assert doubts[-1][1].startswith("Run 0, 1, 10, 100, 1000 and 19994 more have")
 
 
@@ -228,7 +324,10 @@ def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def copied(read_once: StoreOnce) -> Store:
-    """A run whose path has a date, and one whose file has a modification time only: to be read only."""
+    """A run whose path has a date, and one whose file has a modification time only.
+
+    To be read only.
+    """
 
     def fill(store: Store) -> None:
         folder = Path(store.location).parent
@@ -242,13 +341,19 @@ def copied(read_once: StoreOnce) -> Store:
     return read_once("dated-and-copied", fill)
 
 
-@pytest.mark.parametrize(("by", "day"), [("day", "2026-03-19"), ("week", "2026-W12"), ("month", "2026-03")])
-def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(copied: Store, by: str, day: str) -> None:
+@pytest.mark.parametrize(
+    ("by", "day"), [("day", "2026-03-19"), ("week", "2026-W12"), ("month", "2026-03")]
+)
+def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(
+    copied: Store, by: str, day: str
+) -> None:
     found = run_queries.summary(copied, Filters(), (by,), ("runs", "cost_usd")).to_pylist()
     assert [(row[by], row["runs"], row["cost_usd"]) for row in found] == [(day, 1, 1), (None, 1, 2)]
 
 
-def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(copied: Store) -> None:
+def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(
+    copied: Store,
+) -> None:
     made = report(copied, Request(by=("month",)))
     said = "Date unknown: 1 run ($2.00). No day, week or month includes them."
     assert made.header.undated.startswith(said)
@@ -257,22 +362,37 @@ def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(c
     for name in ("md", "html"):
         assert said in EXPORTS[name].write_report(made).decode().replace("\\", "")
     whole = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["report"]
-    assert (whole["undated_runs"], whole["undated_usd"], whole["file_dated_runs"], whole["timed_runs"]) == (1, 2, 1, 1)
+    assert (
+        whole["undated_runs"],
+        whole["undated_usd"],
+        whole["file_dated_runs"],
+        whole["timed_runs"],
+    ) == (1, 2, 1, 1)
     [*_, last] = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["groups"]
     assert (last["month"], last["cost_usd"]) == (None, 2)
 
 
-def test_the_command_warns_of_unknown_dates_beside_any_format(tachograph: Run, copied: Store) -> None:
+def test_the_command_warns_of_unknown_dates_beside_any_format(
+    tachograph: Run, copied: Store
+) -> None:
     by_day = tachograph("report", "--by", "day", "--format", "csv", "--db", copied.location)
     assert "Date unknown: 1 run" in by_day.stderr
-    assert "Date unknown" not in tachograph("report", "--by", "model", "--format", "csv", "--db", copied.location).stderr
+    assert (
+        "Date unknown"
+        not in tachograph(
+            "report", "--by", "model", "--format", "csv", "--db", copied.location
+        ).stderr
+    )
 
 
 def test_a_check_of_days_leaves_out_and_tells_runs_without_a_date(copied: Store) -> None:
     [verdict] = check(copied, Filters(), {"max-day-usd": Decimal("1.5")}).verdicts
     assert verdict.passed
     assert verdict.found == 1
-    assert verdict.note == "On 2026-03-19; based on 1 of 2 runs; date unknown for 1 run ($2.00), counted on no day."
+    assert (
+        verdict.note
+        == "On 2026-03-19; based on 1 of 2 runs; date unknown for 1 run ($2.00), counted on no day."
+    )
     assert (verdict.as_dict()["undated_runs"], verdict.as_dict()["undated_usd"]) == (1, 2)
 
 
@@ -284,8 +404,13 @@ def test_a_check_of_days_without_any_date_has_not_passed(tmp_path: Path, store: 
     assert "dates are unknown" in verdict.note
 
 
-@pytest.mark.parametrize("period", [{"since": ["2026-03"]}, {"until": ["2027-01"]}, {"since": ["2026-11"], "until": ["2026-12"]}])
-def test_a_period_leaves_out_runs_without_a_date_and_says_so(copied: Store, period: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    "period",
+    [{"since": ["2026-03"]}, {"until": ["2027-01"]}, {"since": ["2026-11"], "until": ["2026-12"]}],
+)
+def test_a_period_leaves_out_runs_without_a_date_and_says_so(
+    copied: Store, period: dict[str, list[str]]
+) -> None:
     """The modification time of the file is in each of these periods."""
     filters = choose(period)
     found = run_queries.runs(copied, filters)["run_id"].to_pylist()
@@ -302,10 +427,18 @@ def test_without_a_period_nothing_is_left_out(copied: Store) -> None:
 
 
 def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachograph: Run) -> None:
-    """One run reports its cost, of one only the responses before it was cut off are known: the best-known cost is a lower bound."""
+    """One run reports its cost, of one only the responses before it was cut off are known.
+
+    The best-known cost is a lower bound.
+    """
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "reported.json").write_text(record_text(session_id="done"))
-    used = {"input_tokens": 60_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 4_000}
+    used = {
+        "input_tokens": 60_000,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": 4_000,
+    }
     message: dict[str, Any] = {
         "id": "m1",
         "type": "message",
@@ -315,19 +448,44 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         "content": [],
         "usage": used,
     }
-    init = {"type": "system", "subtype": "init", "session_id": "cut", "tools": ["Bash"], "mcp_servers": [], "permissionMode": "default"}
+    init = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "cut",
+        "tools": ["Bash"],
+        "mcp_servers": [],
+        "permissionMode": "default",
+    }
     events = [init, {"type": "assistant", "message": message, "session_id": "cut"}]
     (tmp_path / "logs" / "cut.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in events))
     tachograph("ingest", "logs")
     usd, said = Decimal("0.65"), "2 runs without a recorded date (≥ $0.6500)"
-    [facts] = [json.loads(tachograph("report", "--format", "json").stdout, parse_float=Decimal)["report"]]
-    assert (facts["undated_runs"], facts["undated_usd"], facts["undated_bounds"]) == (2, usd, "lower_bound")
+    [facts] = [
+        json.loads(tachograph("report", "--format", "json").stdout, parse_float=Decimal)["report"]
+    ]
+    assert (facts["undated_runs"], facts["undated_usd"], facts["undated_bounds"]) == (
+        2,
+        usd,
+        "lower_bound",
+    )
     assert "2 runs (≥ $0.6500)" in tachograph("report").stdout
-    for words in (["report", "--format", "focus"], ["report", "--since", "2000-01"], ["runs", "--since", "2000-01"]):
+    for words in (
+        ["report", "--format", "focus"],
+        ["report", "--since", "2000-01"],
+        ["runs", "--since", "2000-01"],
+    ):
         assert said in tachograph(*words).stderr
-    assert said in tachograph("check", "--max-total-usd", "9", "--since", "2000-01", "--allow-empty").stderr
-    judged = json.loads(tachograph("check", "--max-day-usd", "9", "--format", "json").stdout, parse_float=Decimal)
-    assert (judged["limits"][0]["undated_usd"], judged["limits"][0]["undated_bounds"]) == (usd, "lower_bound")
+    assert (
+        said
+        in tachograph("check", "--max-total-usd", "9", "--since", "2000-01", "--allow-empty").stderr
+    )
+    judged = json.loads(
+        tachograph("check", "--max-day-usd", "9", "--format", "json").stdout, parse_float=Decimal
+    )
+    assert (judged["limits"][0]["undated_usd"], judged["limits"][0]["undated_bounds"]) == (
+        usd,
+        "lower_bound",
+    )
     for period in ([], ["--since", "2000-01"]):
         assert "2 runs without a date (≥ $0.6500)" in tachograph("usage", *period).stderr
 
@@ -344,18 +502,30 @@ def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph:
     assert [run] == json.loads(tachograph("runs", "--format", "json").stdout)
 
 
-def test_only_files_that_were_written_while_somebody_watched_have_trusted_times(store: Store, tmp_path: Path) -> None:
+def test_only_files_that_were_written_while_somebody_watched_have_trusted_times(
+    store: Store, tmp_path: Path
+) -> None:
     for name, time in (("copied", COPY_DATE - 1), ("written", COPY_DATE)):
         (tmp_path / name).write_text(record_text(uuid=name))
         os.utime(tmp_path / name, (time, time))
-    ingest(read_paths([tmp_path / "copied", tmp_path / "written"]), store, Options(trusted_since=datetime.fromtimestamp(COPY_DATE, UTC)))
-    found = {row["run_id"]: row["time_source"] for row in rows(store, "select run_id, time_source from runs")}
+    ingest(
+        read_paths([tmp_path / "copied", tmp_path / "written"]),
+        store,
+        Options(trusted_since=datetime.fromtimestamp(COPY_DATE, UTC)),
+    )
+    found = {
+        row["run_id"]: row["time_source"]
+        for row in rows(store, "select run_id, time_source from runs")
+    }
     assert found == {"copied": "file", "written": "trusted_file"}
 
 
 def test_trusted_times_of_files_in_archives_are_dates_too(tmp_path: Path, tachograph: Run) -> None:
     with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
-        archive.writestr(zipfile.ZipInfo("run.json", (2026, 11, 18, 9, 0, 0)), record_text(uuid="packed", total_cost_usd=2))
+        archive.writestr(
+            zipfile.ZipInfo("run.json", (2026, 11, 18, 9, 0, 0)),
+            record_text(uuid="packed", total_cost_usd=2),
+        )
     tachograph("ingest", str(tmp_path / "runs.zip"), "--trust-file-times")
     [run] = json.loads(tachograph("runs", "--since", "2026-11", "--format", "json").stdout)
     assert (run["time_source"], run["dated_at"]) == ("trusted_file", "2026-11-18T09:00:00Z")
@@ -367,16 +537,26 @@ def _cost(store: Store, filters: Filters) -> Decimal | None:
 
 
 def _copies(store: Store) -> list[str]:
-    return [row["run_id"] for row in rows(store, "select run_id from runs where is_copy order by run_id")]
+    return [
+        row["run_id"]
+        for row in rows(store, "select run_id from runs where is_copy order by run_id")
+    ]
 
 
 def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
     usual = {"session_id": "s", "total_cost_usd": 2, "duration_ms": 5000, "num_turns": 3}
-    put(store, record_text(uuid="one", **usual), record_text(uuid=..., **usual), record_text(uuid="two", session_id="t", total_cost_usd=1))
+    put(
+        store,
+        record_text(uuid="one", **usual),
+        record_text(uuid=..., **usual),
+        record_text(uuid="two", session_id="t", total_cost_usd=1),
+    )
     assert _cost(store, Filters()) == 3
     assert "1 probably copied run is not counted." in report(store, Request()).first.notes
     assert _cost(store, EVERY_RUN) == 5
-    assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(report(store, Request(EVERY_RUN)).first.notes)
+    assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(
+        report(store, Request(EVERY_RUN)).first.notes
+    )
 
 
 def test_of_copies_one_that_is_not_excluded_is_counted(store: Store) -> None:
@@ -384,41 +564,72 @@ def test_of_copies_one_that_is_not_excluded_is_counted(store: Store) -> None:
     put(store, record_text(uuid="one", **usual), record_text(uuid=..., **usual))
     [copy] = _copies(store)
     annotate(store, ["one"], Change(excluded=True))
-    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == ([], Decimal(2), (1, 0))
+    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == (
+        [],
+        Decimal(2),
+        (1, 0),
+    )
     annotate(store, [copy], Change(excluded=True))
     assert (_cost(store, Filters()), reading.uncounted(store, Filters())) == (None, (2, 0))
     annotate(store, ["one", copy], Change(excluded=False))
-    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == ([copy], Decimal(2), (0, 1))
+    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == (
+        [copy],
+        Decimal(2),
+        (0, 1),
+    )
     undo(store, 1)
     assert _copies(store) == []
 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
-    shown = grid(run_queries.runs(copied, Filters()), Listing(RUNS.of, ("run_id", "time_source"))).rows.to_pylist()
-    assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "file modification time", "dated": "file path"}
+    shown = grid(
+        run_queries.runs(copied, Filters()), Listing(RUNS.of, ("run_id", "time_source"))
+    ).rows.to_pylist()
+    assert {row["run_id"]: row["time_source"] for row in shown} == {
+        "copied": "file modification time",
+        "dated": "file path",
+    }
     listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
-    assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
+    assert {row["run_id"]: row["time_source"] for row in listed} == {
+        "copied": "file",
+        "dated": "path",
+    }
 
 
 # one figure on screens, charts and the terminal
 
 
 def test_the_difference_names_its_base(mixed: Store) -> None:
-    [row] = run_queries.summary(mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")).to_pylist()
+    [row] = run_queries.summary(
+        mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")
+    ).to_pylist()
     assert base_words(row) == "vs. $0.5000 reported, 3 runs"
     shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
-    assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
+    assert (
+        shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2
+    )  # with how many runs it rests on between
 
 
 def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> None:
-    [best] = run_queries.summary(mixed, Filters(), (), ("cost_best_usd",))["cost_best_usd"].to_pylist()
+    [best] = run_queries.summary(mixed, Filters(), (), ("cost_best_usd",))[
+        "cost_best_usd"
+    ].to_pylist()
     asked = UsageRequest()
     said = usage_answer(mixed, asked).note
-    assert f"report ({human(best, Unit.USD)}) counts what agents report, else list prices; usage ($" in said
-    [note] = [note for note in report(mixed, Request()).first.notes if note.startswith("Why report and usage differ")]
+    assert (
+        f"report ({human(best, Unit.USD)}) counts what agents report, else list prices; usage ($"
+        in said
+    )
+    [note] = [
+        note
+        for note in report(mixed, Request()).first.notes
+        if note.startswith("Why report and usage differ")
+    ]
     assert said.endswith(note)
     assert note in json.loads(usage_document(mixed, asked))["notes"]
-    assert "a run whole in the period in which it ended" in why_usage_differs(REPORTED, Decimal(2), Decimal(1), has_period=True)
+    assert "a run whole in the period in which it ended" in why_usage_differs(
+        REPORTED, Decimal(2), Decimal(1), has_period=True
+    )
     assert not why_usage_differs(REPORTED, Decimal(1), Decimal(1), has_period=True)
     assert not why_usage_differs(LIST, None, Decimal(1), has_period=False)
 
@@ -426,55 +637,131 @@ def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> N
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
     assert rest == "$5.00 of 1 run has no model attribution"
-    assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
+    assert (
+        "$5.00 of 1 run has no model attribution."
+        in report(mixed, Request()).section("models").note
+    )
 
 
 # the cost of odd runs, everywhere
 
 
 def _model(cost: float | None, tokens: int = 1000) -> dict[str, Any]:
-    told = {"inputTokens": tokens, "outputTokens": tokens, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+    told = {
+        "inputTokens": tokens,
+        "outputTokens": tokens,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+    }
     return told if cost is None else told | {"costUSD": cost}
 
 
 def _odd(store: Store) -> None:
-    """Runs whose totals and models disagree, also in a chain; that cost nothing, $0 for tokens, or an unknown part; and a bound."""
+    """Runs whose totals and models disagree, also in a chain.
+
+    That cost nothing, $0 for tokens, or an unknown part; and a bound.
+    """
     alone = {"usage": ...}
     killed = {"claude-opus-4-6": _model(0.3), "claude-haiku-4-5": _model(1.17)}
     later = {"claude-opus-4-6": _model(0.5, 2000), "claude-haiku-4-5": _model(1.4, 2000)}
-    start = json.dumps({"type": "system", "subtype": "init", "session_id": "chain", "model": "claude-opus-4-6"})
+    start = json.dumps(
+        {"type": "system", "subtype": "init", "session_id": "chain", "model": "claude-opus-4-6"}
+    )
     put(
         store,
         start,
-        record_text(uuid="chain-1", session_id="chain", total_cost_usd=0.3, modelUsage=killed, **alone),
-        record_text(uuid="chain-2", session_id="chain", total_cost_usd=0.5, modelUsage=later, **alone),
+        record_text(
+            uuid="chain-1", session_id="chain", total_cost_usd=0.3, modelUsage=killed, **alone
+        ),
+        record_text(
+            uuid="chain-2", session_id="chain", total_cost_usd=0.5, modelUsage=later, **alone
+        ),
         name="chain",
     )
-    nothing = dict.fromkeys(("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"), 0)
+    nothing = dict.fromkeys(
+        ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+        0,
+    )
     put(
         store,
         record_text(uuid="usual", session_id="usual"),
-        record_text(uuid="killed", session_id="killed", total_cost_usd=0.3, modelUsage=killed, **alone),
-        record_text(uuid="part", session_id="part", total_cost_usd=1, modelUsage={"claude-opus-4-6": _model(0.7)}, **alone),
-        record_text(uuid="nameless", session_id="nameless", total_cost_usd=5, modelUsage=..., **alone),
-        record_text(uuid="untotalled", session_id="untotalled", total_cost_usd=..., modelUsage={"claude-opus-4-6": _model(0.4)}, **alone),
-        record_text(uuid="zero", session_id="zero", total_cost_usd=0, modelUsage={"claude-opus-4-6": _model(0)}, **alone),
         record_text(
-            uuid="half", session_id="half", total_cost_usd=2, **alone,
+            uuid="killed", session_id="killed", total_cost_usd=0.3, modelUsage=killed, **alone
+        ),
+        record_text(
+            uuid="part",
+            session_id="part",
+            total_cost_usd=1,
+            modelUsage={"claude-opus-4-6": _model(0.7)},
+            **alone,
+        ),
+        record_text(
+            uuid="nameless", session_id="nameless", total_cost_usd=5, modelUsage=..., **alone
+        ),
+        record_text(
+            uuid="untotalled",
+            session_id="untotalled",
+            total_cost_usd=...,
+            modelUsage={"claude-opus-4-6": _model(0.4)},
+            **alone,
+        ),
+        record_text(
+            uuid="zero",
+            session_id="zero",
+            total_cost_usd=0,
+            modelUsage={"claude-opus-4-6": _model(0)},
+            **alone,
+        ),
+        record_text(
+            uuid="half",
+            session_id="half",
+            total_cost_usd=2,
+            **alone,
             modelUsage={"claude-opus-4-6": _model(2), "a-model-of-ours": _model(0)},
         ),
         record_text(
-            uuid="free", session_id="free", total_cost_usd=0, modelUsage={"z-ai/glm-4.5-air:free": _model(0)}, **alone
+            uuid="free",
+            session_id="free",
+            total_cost_usd=0,
+            modelUsage={"z-ai/glm-4.5-air:free": _model(0)},
+            **alone,
         ),
-        record_text(uuid="idle", session_id="idle", total_cost_usd=0, duration_api_ms=0, modelUsage={}, is_error=True, usage=nothing),
-    )  # fmt: skip
-    put(store, json.dumps(opencode.export(opencode.answer(0, providerID="packyapi", modelID="gpt-5", cost=0))), name="gateway")
+        record_text(
+            uuid="idle",
+            session_id="idle",
+            total_cost_usd=0,
+            duration_api_ms=0,
+            modelUsage={},
+            is_error=True,
+            usage=nothing,
+        ),
+    )
+    put(
+        store,
+        json.dumps(
+            opencode.export(opencode.answer(0, providerID="packyapi", modelID="gpt-5", cost=0))
+        ),
+        name="gateway",
+    )
     bound = opencode.answer(0, cost=0.25)
     bound["parts"][-1]["tokens"] = opencode.tokens(output=328, reasoning=64)
-    put(store, json.dumps(opencode.export(bound, session=opencode.session_id(opencode.BEGAN + 9))), name="bound")
+    put(
+        store,
+        json.dumps(opencode.export(bound, session=opencode.session_id(opencode.BEGAN + 9))),
+        name="bound",
+    )
 
 
-ODD_USD = Decimal("1.9") + Decimal("0.25") + Decimal("1.47") + 1 + 5 + Decimal("0.4") + 2 + Decimal("0.25")
+ODD_USD = (
+    Decimal("1.9")
+    + Decimal("0.25")
+    + Decimal("1.47")
+    + 1
+    + 5
+    + Decimal("0.4")
+    + 2
+    + Decimal("0.25")
+)
 ODD_BEYOND = Decimal("1.4") + Decimal("1.17")
 
 
@@ -485,7 +772,11 @@ def odd(read_once: StoreOnce) -> Store:
 
 def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
     found = rows(
-        odd, "select run_id, cost_own_usd, cost_beyond_total_usd as beyond from v_runs where agent = 'claude-code' order by run_id"
+        odd,
+        (
+            "select run_id, cost_own_usd, cost_beyond_total_usd as beyond from v_runs where "
+            "agent = 'claude-code' order by run_id"
+        ),
     )
     assert {row["run_id"]: (row["cost_own_usd"], row["beyond"]) for row in found} == {
         "chain-1": (Decimal("1.47"), Decimal("1.17")),
@@ -502,7 +793,13 @@ def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
     }
     logged = rows(odd, "select run_id from v_runs where cost_reported_usd is null order by run_id")
     assert [row["run_id"] for row in logged] == sorted(["untotalled", "zero", opencode.SESSION])
-    noticed = rows(odd, "select rule, list_sort(list(run_id)) as runs from findings where rule in ('cost_sum', 'zero_cost') group by rule")
+    noticed = rows(
+        odd,
+        (
+            "select rule, list_sort(list(run_id)) as runs from findings where rule in "
+            "('cost_sum', 'zero_cost') group by rule"
+        ),
+    )
     assert {row["rule"]: row["runs"] for row in noticed} == {
         "cost_sum": ["chain-1", "chain-2", "killed", "part"],
         "zero_cost": sorted(["half", "zero", opencode.SESSION]),
@@ -510,7 +807,10 @@ def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
 
 
 def test_a_rebuild_and_another_order_give_the_same_costs(odd: Store, tmp_path: Path) -> None:
-    costs = "select run_id, cost_own_usd, cost_reported_usd, cost_beyond_total_usd from runs order by run_id"
+    costs = (
+        "select run_id, cost_own_usd, cost_reported_usd, cost_beyond_total_usd from runs order "
+        "by run_id"
+    )
     other = Store(tmp_path / "other.duckdb")
     shutil.copy(odd.location, other.location)
     rebuild(other)
@@ -520,7 +820,11 @@ def test_a_rebuild_and_another_order_give_the_same_costs(odd: Store, tmp_path: P
 def test_every_place_says_the_same_of_what_odd_runs_cost(
     odd: Store, tachograph: Run, screens: Callable[..., AppTest], tmp_path: Path
 ) -> None:
-    """The report, its groups and exports, lists of runs and models, budgets, usage, MCP, Python, the charts and the Overview."""
+    """Odd runs cost the same in every place.
+
+    Places: the report, its groups and exports, lists of runs and models, budgets, usage, MCP,
+    Python, the charts and the Overview.
+    """
     made, everything = report(odd, Request(by=("agent",), cost="reported")), Filters()
     [whole] = made.section("totals").table.to_pylist()
     assert (whole["cost_usd"], whole["cost_beyond_total_usd"]) == (ODD_USD, ODD_BEYOND)
@@ -531,7 +835,10 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
             "models": made.section("models").table,
             "all models": run_queries.models(odd, everything, by=()),
             "models of the screen": cost_queries.models(odd, everything),
-            **{by: run_queries.summary(odd, everything, (by,), ("cost_usd",)) for by in ("model", "day", "repo", "outcome", "cause")},
+            **{
+                by: run_queries.summary(odd, everything, (by,), ("cost_usd",))
+                for by in ("model", "day", "repo", "outcome", "cause")
+            },
         }.items()
     }
     sums["runs"] = sum(filter(None, run_queries.runs(odd, everything)["cost_own_usd"].to_pylist()))
@@ -554,21 +861,37 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     sums["python models"] = sum(row["cost_usd"] or 0 for row in library.models().to_pylist())
     [answer] = asked(odd.location, ("cost_report", {}))
     sums["mcp"] = Decimal(str(answer.structured_content["data"]["totals"]["cost_usd"]))
-    listed = simplejson.loads(tachograph("models", "--format", "json", "--db", odd.location).stdout, use_decimal=True)
+    listed = simplejson.loads(
+        tachograph("models", "--format", "json", "--db", odd.location).stdout, use_decimal=True
+    )
     sums["models, printed"] = sum(row["cost_usd"] or 0 for row in listed)
     assert sums == dict.fromkeys(sums, ODD_USD)
     assert single.found == 5
-    shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
+    shares = [
+        share.share for top in made.first.tops for share in top.shares if share.share is not None
+    ]
     assert max(shares) <= 1
     for screen in ("screens/overview.py", "screens/cost.py"):
-        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen, cost="reported").get("html"))
+        assert usd(ODD_USD) in "".join(
+            element.proto.body
+            for element in screens(odd.location, screen, cost="reported").get("html")
+        )
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:
     notes = "\n".join(report(odd, Request()).first.notes)
-    assert "The models of 3 runs cost $2.57 more than their totals, which counts (finding cost_sum)." in notes
-    assert "2 runs report $0 for tokens that cost something: their cost is unknown (finding zero_cost)." in notes
-    assert "1 run cost more than reported: $0 for the tokens of some models (finding zero_cost)." in notes
+    assert (
+        "The models of 3 runs cost $2.57 more than their totals, which counts (finding cost_sum)."
+        in notes
+    )
+    assert (
+        "2 runs report $0 for tokens that cost something: their cost is unknown (finding "
+        "zero_cost)."
+    ) in notes
+    assert (
+        "1 run cost more than reported: $0 for the tokens of some models (finding zero_cost)."
+        in notes
+    )
     assert "1 run used a model behind a gateway" in notes
 
 
@@ -580,7 +903,13 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     made = report(odd, Request(by=("agent",), cost="list"))
     page = EXPORTS["md"].write_report(made).decode()
     assert page.count(sum_) >= 2, "the first page and the total of the groups"
-    assert "≥ $" not in EXPORTS["md"].write_report(report(odd, Request(by=("agent",)))).decode().split("## Details")[0]
+    assert (
+        "≥ $"
+        not in EXPORTS["md"]
+        .write_report(report(odd, Request(by=("agent",))))
+        .decode()
+        .split("## Details")[0]
+    )
     listed = for_people(answer := results.runs(odd, Filters(), None, "list"))
     [cost] = [column for column in columns(listed, answer.of) if column.name == "cost_list_usd"]
     assert sum(cost.cell(row).startswith("≥ ") for row in listed.to_pylist()) == 1
@@ -591,21 +920,48 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
 
 
 def test_claims_are_counted_once(store: Store) -> None:
-    """In the metric, the count, the list and a file: what a summary cites of others is no claim of its own."""
-    put(store, record_text(result="The sort is 2x faster. The paper reports a 3x speedup of its own method.", uuid="a", session_id="a"))
+    """In the metric, the count, the list and a file.
+
+    What a summary cites of others is no claim of its own.
+    """
+    put(
+        store,
+        record_text(
+            result="The sort is 2x faster. The paper reports a 3x speedup of its own method.",
+            uuid="a",
+            session_id="a",
+        ),
+    )
     with store.writing() as writer:
-        writer.connection.execute("insert into claims select * replace (claim_no + 100 as claim_no, 'cited' as origin) from claims")
+        writer.connection.execute(
+            "insert into claims select * replace (claim_no + 100 as claim_no, 'cited' as "
+            "origin) from claims"
+        )
     counted = total(store, "claims")["claims"]
     listed = results.claims(store, Filters(), ("quantified",), None)
-    assert counted == claim_queries.count_claims(store, Filters(), ("quantified",))[0] == listed.table.num_rows > 0
+    assert (
+        counted
+        == claim_queries.count_claims(store, Filters(), ("quantified",))[0]
+        == listed.table.num_rows
+        > 0
+    )
     assert f"{counted} claim" in listed.heading
 
 
 def test_a_wall_time_is_known_for_as_many_runs_everywhere(mixed: Store) -> None:
-    """A run that never started took no time: it is in no total, no median and no share of what is known."""
+    """A run that never started took no time.
+
+    It is in no total, no median and no share of what is known.
+    """
     known = quality.by_agent(mixed, Filters())[0].known["wall"]
     found = total(mixed, "duration_ms", "cost_usd", "cost_best_usd", "duration_median_ms")
-    assert known == found["duration_ms_known"] == found["cost_usd_known"] == found["cost_best_usd_known"] == 4
+    assert (
+        known
+        == found["duration_ms_known"]
+        == found["cost_usd_known"]
+        == found["cost_best_usd_known"]
+        == 4
+    )
     assert found["duration_median_ms_known"] == 4
 
 
@@ -622,7 +978,10 @@ def test_a_verified_speedup_costs_the_same_in_verdicts_report_and_groups(measure
 
 def test_what_became_of_measurements_adds_up(measured: Store) -> None:
     """Each run once: in the classes, and in the verdicts."""
-    counts = {row["measured_class"]: row["n"] for row in rows(measured, "select measured_class, count(*) as n from v_verdicts group by 1")}
+    counts = {
+        row["measured_class"]: row["n"]
+        for row in rows(measured, "select measured_class, count(*) as n from v_verdicts group by 1")
+    }
     whole = measured_queries.totals(measured, Filters())
     assert whole is not None
     assert sum(counts.values()) == whole["runs"]
@@ -636,7 +995,12 @@ def measured(read_once: StoreOnce) -> Store:
 
 def _costing(day: str, *costs: float | None) -> list[Source]:
     """Runs of a day with these reported costs; one without a cost has tokens alone."""
-    usage = {"inputTokens": 1000, "outputTokens": 100, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+    usage = {
+        "inputTokens": 1000,
+        "outputTokens": 100,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+    }
     sources = []
     for number, cost in enumerate(costs):
         name = f"{day}-{number}"
@@ -658,12 +1022,24 @@ CHANGES: dict[int, tuple[tuple[float, ...], tuple[float | None, ...], str]] = {
 
 def test_a_change_in_percent_rests_on_five_costs_of_one_kind(store: Store) -> None:
     """+16869.2 % came from one run of the month before."""
-    days = ((f"{year}-0{month}-10", CHANGES[year][month - 1]) for year in CHANGES for month in (1, 2))
+    days = (
+        (f"{year}-0{month}-10", CHANGES[year][month - 1]) for year in CHANGES for month in (1, 2)
+    )
     ingest([source for day, costs in days for source in _costing(day, *costs)], store)
     for year, (before, after, share) in CHANGES.items():
-        sides = choose({"since": f"{year}-01", "until": f"{year}-02"}), choose({"since": f"{year}-02", "until": f"{year}-03"})
+        sides = (
+            choose({"since": f"{year}-01", "until": f"{year}-02"}),
+            choose({"since": f"{year}-02", "until": f"{year}-03"}),
+        )
         first = report(store, Request(sides[1])).first
-        assert f"({share})" in first.figures[1].value if share else "%" not in first.figures[1].value
+        assert (
+            f"({share})" in first.figures[1].value if share else "%" not in first.figures[1].value
+        )
         said = totals_words(two_totals((store, sides[0]), (store, sides[1])))
         # list prices are known on both sides, where five runs are
-        assert share in said if share else "%" not in said or ("at list prices" in said and min(len(before), len(after)) == FEWEST_VALUES)
+        assert (
+            share in said
+            if share
+            else "%" not in said
+            or ("at list prices" in said and min(len(before), len(after)) == FEWEST_VALUES)
+        )

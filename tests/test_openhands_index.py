@@ -1,4 +1,7 @@
-"""Results of the OpenHands Index: a run for each instance, with its cost, its score, and the agent that a file above names."""
+"""Results of the OpenHands Index.
+
+A run for each instance, with its cost, its score, and the agent that a file above names.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,25 @@ from tests.conftest import ingest_paths
 from tests.documents import read_log, runs_in, runs_in_store
 
 PLACE = "claude-opus-4-6/instance_results/gaia.json"
-METADATA = {"agent_name": "Claude Code", "agent_version": "v1.15.0", "model": "claude-opus-4-6", "directory_name": "claude-opus-4-6"}
+METADATA = {
+    "agent_name": "Claude Code",
+    "agent_version": "v1.15.0",
+    "model": "claude-opus-4-6",
+    "directory_name": "claude-opus-4-6",
+}
 
 
 def results(*costs: float | None, **more: object) -> dict[str, Any]:
     """Results of instances, the even ones solved."""
-    return {f"task-{number}": {"cost": cost, "resolved": number % 2 == 0} for number, cost in enumerate(costs)} | more
+    return {
+        f"task-{number}": {"cost": cost, "resolved": number % 2 == 0}
+        for number, cost in enumerate(costs)
+    } | more
 
 
-def published(folder: Path, value: dict[str, Any], metadata: dict[str, Any] | None = METADATA) -> Path:
+def published(
+    folder: Path, value: dict[str, Any], metadata: dict[str, Any] | None = METADATA
+) -> Path:
     """The results in their folders."""
     (folder / PLACE).parent.mkdir(parents=True)
     (folder / PLACE).write_text(json.dumps(value))
@@ -35,10 +48,21 @@ def published(folder: Path, value: dict[str, Any], metadata: dict[str, Any] | No
 
 
 def test_every_instance_is_a_run_with_cost_and_score() -> None:
-    first, second = sorted(read_log(results(30.54978150000001, None)), key=lambda run: str(run["task"]))
-    assert (first["task"], first["cost_reported_usd"], first["score"]) == ("task-0", Decimal("30.549781500"), 1)
+    first, second = sorted(
+        read_log(results(30.54978150000001, None)), key=lambda run: str(run["task"])
+    )
+    assert (first["task"], first["cost_reported_usd"], first["score"]) == (
+        "task-0",
+        Decimal("30.549781500"),
+        1,
+    )
     assert (second["task"], second["cost_reported_usd"], second["score"]) == ("task-1", None, 0)
-    assert (first["agent"], first["outcome"], first["record_kind"], first["tokens_basis"]) == ("unknown", "unknown", "trial", "unknown")
+    assert (first["agent"], first["outcome"], first["record_kind"], first["tokens_basis"]) == (
+        "unknown",
+        "unknown",
+        "trial",
+        "unknown",
+    )
 
 
 def test_zero_is_no_cost() -> None:
@@ -56,14 +80,24 @@ def test_agent_and_model_are_named_above(store: Store, tmp_path: Path) -> None:
     assert (rebuild(store).rejects, runs_in_store(store)) == (0, runs)
 
 
-@pytest.mark.parametrize("metadata", [None, {"agent_name": "Claude Code"}, METADATA | {"agent_name": 3, "model": None}])
-def test_without_their_metadata_agent_and_model_are_unknown(metadata: dict[str, Any] | None, store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "metadata", [None, {"agent_name": "Claude Code"}, METADATA | {"agent_name": 3, "model": None}]
+)
+def test_without_their_metadata_agent_and_model_are_unknown(
+    metadata: dict[str, Any] | None, store: Store, tmp_path: Path
+) -> None:
     ingest_paths(store, published(tmp_path, results(1.5), metadata))
     assert [(run["agent"], run["model"]) for run in runs_in_store(store)] == [("unknown", None)]
 
 
-def test_results_of_the_same_instances_by_others_are_other_runs(store: Store, tmp_path: Path) -> None:
-    for name, value in {"one": results(0.0, 0.0), "other": results(0.0, 0.0, 0.0), "again": results(0.0, 0.0)}.items():
+def test_results_of_the_same_instances_by_others_are_other_runs(
+    store: Store, tmp_path: Path
+) -> None:
+    for name, value in {
+        "one": results(0.0, 0.0),
+        "other": results(0.0, 0.0, 0.0),
+        "again": results(0.0, 0.0),
+    }.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
     report = ingest_paths(store, tmp_path)
     assert (report.total("accepted"), report.total("duplicates")) == (5, 2)
@@ -71,11 +105,21 @@ def test_results_of_the_same_instances_by_others_are_other_runs(store: Store, tm
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
-    [({"cost": -1, "resolved": True}, "task-x: cost: "), ({"cost": 1, "resolved": "yes"}, "task-x: resolved: "), (3, "task-x: record: ")],
+    [
+        ({"cost": -1, "resolved": True}, "task-x: cost: "),
+        ({"cost": 1, "resolved": "yes"}, "task-x: resolved: "),
+        (3, "task-x: record: "),
+    ],
 )
-def test_a_wrong_instance_is_a_reject_of_its_own(wrong: object, named: str, store: Store, tmp_path: Path) -> None:
+def test_a_wrong_instance_is_a_reject_of_its_own(
+    wrong: object, named: str, store: Store, tmp_path: Path
+) -> None:
     report = ingest_paths(store, published(tmp_path, results(1.5, 2.0, **{"task-x": wrong})))
-    assert (report.total("accepted"), report.total("rejected"), report.total("documents")) == (2, 1, 4)
+    assert (report.total("accepted"), report.total("rejected"), report.total("documents")) == (
+        2,
+        1,
+        4,
+    )
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
     assert detail.startswith(named)

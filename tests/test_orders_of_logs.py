@@ -1,4 +1,7 @@
-"""Logs of every agent in any order, in any batches, again and rebuilt: the same store. Together, since each ingest costs time."""
+"""Logs of every agent in any order, in any batches, again and rebuilt: the same store.
+
+Together, since each ingest costs time.
+"""
 
 from __future__ import annotations
 
@@ -71,22 +74,45 @@ LOGS: dict[str, str] = {
     "aider_history_began": test_aider.HISTORY[:420],
 }
 for of_agent in (
-    test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_grok, test_harbor, test_inspect_ai,
-    test_mini_swe_agent, test_opencode, test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
+    test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_grok, test_harbor, test_inspect_ai,  # noqa: E501
+    test_mini_swe_agent, test_opencode, test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,  # noqa: E501
 ):  # fmt: skip
     LOGS |= of_agent.LOGS
 
 RUNS = {
-    "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "grok": 2, "inspect-ai": 2, "kimi-code": 2,
-    "mini-swe-agent": 2, "opencode": 2, "openhands": 3, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
+    "aider": 5,
+    "claude-code": 3,
+    "codex": 3,
+    "copilot": 3,
+    "cursor": 3,
+    "gemini-cli": 4,
+    "grok": 2,
+    "inspect-ai": 2,
+    "kimi-code": 2,
+    "mini-swe-agent": 2,
+    "opencode": 2,
+    "openhands": 3,
+    "pi": 3,
+    "qwen-code": 3,
+    "swe-agent": 2,
+    "terminus-2": 2,
+    "trae-agent": 1,
     "unknown": 4,
-}  # fmt: skip
-"""Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench and the OpenHands Index do not name the agent."""
+}
+"""Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench and the
+OpenHands Index do not name the agent.
+"""
 
 BATCHES = 2
 
 OF_SESSION = {"session_id": claude_lines.SESSION, "uuid": "of-the-session"}
-BEGUN = {"type": "system", "subtype": "init", "session_id": claude_lines.SESSION, "cwd": "/srv/shop", "tools": ["Bash"]}
+BEGUN = {
+    "type": "system",
+    "subtype": "init",
+    "session_id": claude_lines.SESSION,
+    "cwd": "/srv/shop",
+    "tools": ["Bash"],
+}
 SISTERS = {
     "claude": {
         "transcript": lines(*claude_lines.SESSION_LOG),
@@ -99,7 +125,9 @@ SISTERS = {
     "opencode": {name: text for name, text in LOGS.items() if name.startswith("opencode")},
     "pi": test_resumed_sessions.TEXTS,
 }
-"""Logs of the same runs. A record that replaces another has the figures that were made of the logs beside it."""
+"""Logs of the same runs. A record that replaces another has the figures that were made of the logs
+beside it.
+"""
 
 ASIDE = ("store_meta", "ingests", "sightings")
 NUMBERS = ("ingest_id", "superseded_by", "received_at", "file_no")
@@ -108,7 +136,9 @@ NUMBERS = ("ingest_id", "superseded_by", "received_at", "file_no")
 def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_path: Path) -> None:
     forwards = runs_of(ingested(store, tmp_path, **LOGS))
     assert Counter(run["agent"] for run in forwards) == RUNS
-    assert sum(run["output_tokens"] for run in forwards if run["agent"] == "pi") == 30, "the fork without what it copied"
+    assert sum(run["output_tokens"] for run in forwards if run["agent"] == "pi") == 30, (
+        "the fork without what it copied"
+    )
     others = Store(tmp_path / "others.duckdb")
     backwards = list(reversed(LOGS.items()))
     for first in range(BATCHES):
@@ -153,15 +183,23 @@ def test_what_is_undone_is_as_if_it_had_never_come(agent: str, seed: int) -> Non
 
 @pytest.mark.slow
 def test_a_record_that_replaces_another_has_what_the_transcript_tells(tmp_path: Path) -> None:
-    """The result first, then the transcript, then the stream with the same result: responses and sub-agents were lost."""
+    """The result first, then the transcript, then the stream with the same result.
+
+    Responses and sub-agents were lost.
+    """
     claude = {name: text for name, text in SISTERS["claude"].items() if name != "bare"}
     assert_same(claude, [("result", "transcript", "stream")], tmp_path)
     with Store(tmp_path / "0.duckdb").reading() as connection:
-        assert connection.sql("select responses, subagents, record_kind from runs").fetchall() == [(5, 1, "result")]
+        assert connection.sql("select responses, subagents, record_kind from runs").fetchall() == [
+            (5, 1, "result")
+        ]
 
 
 def assert_same(logs: Mapping[str, str], orders: Sequence[Sequence[str]], folder: Path) -> None:
-    """The same tables, after one ingest of all logs, of one after the other in each order, and after a rebuild."""
+    """The tables are the same after one ingest of all logs, single ingests, and a rebuild.
+
+    Single ingests take one log after the other, in each order.
+    """
     whole = Store(folder / "whole.duckdb")
     read(whole, logs, sorted(logs))
     expected = stable(whole)
@@ -183,11 +221,20 @@ def stable(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     found = {}
     with store.reading() as connection:
         for name in (name for name in TABLES if name not in ASIDE):
-            table = connection.sql(f"select columns(lambda one: one not in {NUMBERS}) from {name}").to_arrow_table()
+            table = connection.sql(
+                f"select columns(lambda one: one not in {NUMBERS}) from {name}"
+            ).to_arrow_table()
             found[name] = sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
     return found
 
 
 def runs_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The runs without what the time of a file says, which differs."""
-    return [{name: value for name, value in row.items() if row["time_source"] != "file" or not name.endswith("_at")} for row in rows]
+    return [
+        {
+            name: value
+            for name, value in row.items()
+            if row["time_source"] != "file" or not name.endswith("_at")
+        }
+        for row in rows
+    ]

@@ -1,4 +1,7 @@
-"""The Overview: each figure of its sentence, table and charts is checked by another computation over the same runs."""
+"""The Overview: each figure of its sentence, table and charts is checked by another computation.
+
+Both are over the same runs.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,9 @@ _run = st.fixed_dictionaries(
         "tokens_basis": st.sampled_from(("exact", "upper_bound", "estimate")),
         "duration_ms": st.none() | st.integers(500, 5_000_000),
         "claimed_speedup": st.none() | st.floats(0.5, 50),
-        "measured_class": st.sampled_from(("faster", "same", "slower", "breaks", "no_baseline", "machine", "not_measured")),
+        "measured_class": st.sampled_from(
+            ("faster", "same", "slower", "breaks", "no_baseline", "machine", "not_measured")
+        ),
         "scope_differs": st.booleans(),
         "task_key": st.sampled_from(("a", "b", None)),
     }
@@ -56,28 +61,46 @@ _run = st.fixed_dictionaries(
 
 _MONEY = pa.decimal128(18, 9)
 _KINDS = {
-    "agent": pa.string(), "model_group": pa.string(), "is_started": pa.bool_(), "outcome": pa.string(), "cost_own_usd": _MONEY,
-    "cost_list_usd": _MONEY, "cost_best_usd": _MONEY, "cost_best_bounds": pa.string(), "tokens_basis": pa.string(),
-    "duration_ms": pa.int64(), "claimed_speedup": pa.float64(), "measured_speedup": pa.float64(), "measured_class": pa.string(),
-    "claim_verdict": pa.string(), "scope_differs": pa.bool_(), "task_key": pa.string(),
-}  # fmt: skip
+    "agent": pa.string(),
+    "model_group": pa.string(),
+    "is_started": pa.bool_(),
+    "outcome": pa.string(),
+    "cost_own_usd": _MONEY,
+    "cost_list_usd": _MONEY,
+    "cost_best_usd": _MONEY,
+    "cost_best_bounds": pa.string(),
+    "tokens_basis": pa.string(),
+    "duration_ms": pa.int64(),
+    "claimed_speedup": pa.float64(),
+    "measured_speedup": pa.float64(),
+    "measured_class": pa.string(),
+    "claim_verdict": pa.string(),
+    "scope_differs": pa.bool_(),
+    "task_key": pa.string(),
+}
 
 
 class Runs:
-    """A stand-in for a store: `v_runs` joined with `v_verdicts` as one table of generated runs, in a real DuckDB."""
+    """A stand-in for a store.
+
+    `v_runs` joined with `v_verdicts` as one table of generated runs, in a real DuckDB.
+    """
 
     location = "generated"
 
     def __init__(self, runs: Sequence[dict[str, Any]]) -> None:
         self.connection = duckdb.connect()
-        rows = pa.table({name: pa.array([run[name] for run in runs], kind) for name, kind in _KINDS.items()})
+        rows = pa.table(
+            {name: pa.array([run[name] for run in runs], kind) for name, kind in _KINDS.items()}
+        )
         self.connection.register("generated", rows)
         self.connection.execute(
-            "create view v_runs as select *, 'run ' || row_number() over () as run_id, 'title' as title,"
-            " nullif(outcome, 'unknown') = 'completed' as is_completed, null::timestamptz as dated_at, false as excluded,"
-            " null::varchar as asked_model, null::double as measured_reference, false as is_copy,"
-            " measured_class as verdict, true as is_single_run, null::double as measured_noise_floor,"
-            " case when scope_differs then ['median'] else [] end as disagreeing from generated"
+            "create view v_runs as select *, 'run ' || row_number() over () as run_id, 'title' "
+            "as title, nullif(outcome, 'unknown') = 'completed' as is_completed, "
+            "null::timestamptz as dated_at, false as excluded, null::varchar as asked_model, "
+            "null::double as measured_reference, false as is_copy, measured_class as verdict, "
+            "true as is_single_run, null::double as measured_noise_floor, case when "
+            "scope_differs then ['median'] else [] end as disagreeing from generated"
         )
 
     def reading(self) -> Any:
@@ -88,12 +111,22 @@ class Runs:
 def _completed(run: dict[str, Any]) -> dict[str, Any]:
     """What the views derive of a run, computed here by other means."""
     best = run["cost_own_usd"] if run["cost_own_usd"] is not None else run["cost_list_usd"]
-    bound = run["tokens_basis"] if run["cost_own_usd"] is None and best is not None and run["tokens_basis"] != "exact" else None
+    bound = (
+        run["tokens_basis"]
+        if run["cost_own_usd"] is None and best is not None and run["tokens_basis"] != "exact"
+        else None
+    )
     ratio = {"faster": 1.5, "same": 1.0, "slower": 0.7}.get(run["measured_class"])
     claim = None
     if run["claimed_speedup"] is not None and ratio is not None:
         quotient = run["claimed_speedup"] / ratio
-        claim = "over_claimed" if quotient > 1.05 else "under_claimed" if 1 / quotient > 1.05 else "kept"
+        claim = (
+            "over_claimed"
+            if quotient > 1.05
+            else "under_claimed"
+            if 1 / quotient > 1.05
+            else "kept"
+        )
         claim = "wrong_sign" if run["claimed_speedup"] > 1 and ratio < 0.95 else claim
     run |= {"cost_best_usd": best, "cost_best_bounds": bound}
     return run | {"measured_speedup": ratio, "claim_verdict": claim}
@@ -101,17 +134,22 @@ def _completed(run: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _generated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.queries.measured.with_verdicts", lambda store: "v_runs" if isinstance(store, Runs) else _WITH_VERDICTS(store))
+    monkeypatch.setattr(
+        "app.queries.measured.with_verdicts",
+        lambda store: "v_runs" if isinstance(store, Runs) else _WITH_VERDICTS(store),
+    )
 
 
 _WITH_VERDICTS = measured.with_verdicts
 
 
 @pytest.mark.slow
-@settings(examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(_run, min_size=1, max_size=40))
 def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
-    """The heading's figures are those of the runs, bounds keep their sign, and what is unknown is never a figure."""
+    """The heading has the runs' figures, bounds keep their sign, and an unknown is no figure."""
     whole = [_completed(run) for run in runs]
     rows = queries.agents(Runs(whole), Filters())  # type: ignore[arg-type]
     said = sentences.overview(rows)
@@ -122,17 +160,24 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
         started = [run for run in mine if run["is_started"]]
         costs = [run["cost_best_usd"] for run in started if run["cost_best_usd"] is not None]
         faster = sum(run["measured_class"] == "faster" for run in mine)
-        if bought := re.search(rf"{name} bought (\w+) verified speedups? (?:at|for) ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)", heading):
+        if bought := re.search(
+            rf"{name} bought (\w+) verified speedups? (?:at|for) ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)",
+            heading,
+        ):
             number = brief._WORDS.index(bought[1]) if bought[1] in brief._WORDS else int(bought[1])
             assert number == faster > 0
             assert len(costs) * 10 >= len(started) * 9
             assert abs(Decimal(bought[3].replace(",", "")) - sum(costs) / faster) <= max(
                 Decimal("0.51") * (sum(costs) / faster >= 1000), Decimal("0.006")
             )
-            assert bool(bought[2].strip()) == any(run["cost_best_bounds"] for run in started if run["cost_best_usd"] is not None)
+            assert bool(bought[2].strip()) == any(
+                run["cost_best_bounds"] for run in started if run["cost_best_usd"] is not None
+            )
         elif f"{name} brought" in heading:
             assert faster, "an agent that brought verified speedups has some"
-            assert not costs or len(costs) * 10 < len(started) * 9, "and only an unknown cost is not told"
+            assert not costs or len(costs) * 10 < len(started) * 9, (
+                "and only an unknown cost is not told"
+            )
     comparable = [run for run in whole if run["measured_speedup"] is not None]
     if "can be compared" in heading and "unknown" in heading:
         buyers = {run["agent"] for run in whole if run["measured_class"] == "faster"}
@@ -145,27 +190,52 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
     if spent := re.search(r"cost ([≤≥≈] )?\$([\d,]+(?:\.\d+)?)", heading):
         started = [run for run in whole if run["is_started"] and run["cost_best_usd"] is not None]
         total = sum(run["cost_best_usd"] for run in started)
-        assert abs(Decimal(spent[2].replace(",", "")) - total) <= (Decimal("0.5") if total >= 1000 else Decimal("0.005"))
+        assert abs(Decimal(spent[2].replace(",", "")) - total) <= (
+            Decimal("0.5") if total >= 1000 else Decimal("0.005")
+        )
         assert bool(spent[1]) == any(run["cost_best_bounds"] for run in started)
     if not any(run["is_started"] and run["cost_best_usd"] is not None for run in whole):
         assert "$" not in heading
 
 
 @pytest.mark.slow
-@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
 def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
-    """Agents add up to all runs and models to their agent; outcomes and measured classes to the runs; no bound is lost."""
-    rows = queries.agents(Runs([_completed(run) for run in runs]), Filters(), COST_MEASURES[measure])  # type: ignore[arg-type]
+    """Agents add up to all runs and models to their agent.
+
+    Outcomes and measured classes to the runs; no bound is lost.
+    """
+    rows = queries.agents(
+        Runs([_completed(run) for run in runs]),  # type: ignore[arg-type]
+        Filters(),
+        COST_MEASURES[measure],
+    )
     total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
     for row in rows:
-        assert row.completed + row.limited + row.failed + row.unknown_ends + row.never_started == row.runs
+        assert (
+            row.completed + row.limited + row.failed + row.unknown_ends + row.never_started
+            == row.runs
+        )
         assert sum(row.measured.values()) == row.runs
-        assert row.held + row.more + row.less + row.wrong == row.same_part, "a claim about another part proves nothing"
+        assert row.held + row.more + row.less + row.wrong == row.same_part, (
+            "a claim about another part proves nothing"
+        )
         assert row.not_by_median <= row.disputed <= row.faster == row.noise_unknown
         assert (row.bounds != "") == (row.bounded > 0)
     for whole, parts in [(total, agents), *((agent, _models(rows, agent)) for agent in agents)]:
-        for count in ("runs", "started", "completed", "limited", "failed", "unknown_ends", "bounded", "checked"):
+        for count in (
+            "runs",
+            "started",
+            "completed",
+            "limited",
+            "failed",
+            "unknown_ends",
+            "bounded",
+            "checked",
+        ):
             assert getattr(whole, count) == sum(getattr(part, count) for part in parts)
         assert (whole.cost_usd or 0) == sum(part.cost_usd or 0 for part in parts)
     shown = agent_table(queries.shown_rows(rows), Filters())
@@ -182,22 +252,32 @@ def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]
 @given(st.decimals(0, 100_000, places=6))
 @example(Decimal("0.0005"))
 def test_money_keeps_its_size(amount: Decimal) -> None:
-    """A rounded amount is within half of its last digit, and an amount is never written as nothing."""
+    """A rounded amount is within half of its last digit, and no amount is written as nothing."""
     written = brief.usd(amount)
     value = Decimal(written.replace("$", "").replace(",", ""))
     assert (value == 0) == (amount == 0)
     assert abs(value - amount) <= max(
-        Decimal("0.5") if amount >= 1000 else Decimal("0.005") if amount >= Decimal("0.0995") else Decimal("0.0005"), Decimal(0)
+        Decimal("0.5")
+        if amount >= 1000
+        else Decimal("0.005")
+        if amount >= Decimal("0.0995")
+        else Decimal("0.0005"),
+        Decimal(0),
     )
 
 
 def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Store) -> None:
-    """Of the Pareto picture: no upper bound ranks, and no row of the line has a cheaper one with at least its share."""
+    """Of the Pareto picture.
+
+    No upper bound ranks, and no row of the line has a cheaper one with at least its share.
+    """
     rows = charts.leaves(queries.agents(sample_store, Filters()))
     _, found = charts.standings(rows)
     for one in found:
         beaten = any(
-            other.cost <= one.cost and other.share >= one.share and (other.cost, other.share) != (one.cost, one.share)
+            other.cost <= one.cost
+            and other.share >= one.share
+            and (other.cost, other.share) != (one.cost, one.share)
             for other in found
             if not other.bounds
         )
@@ -205,8 +285,13 @@ def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Sto
 
 
 @pytest.mark.slow
-def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of the sample logs: heading, table with each agent, three charts; with a filter the sentence is about that agent alone."""
+def test_the_overview_says_what_its_table_says(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of the sample logs: heading, table with each agent, three charts.
+
+    With a filter the sentence is about that agent alone.
+    """
     monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
     page = AppTest.from_file(str(ENTRY), default_timeout=60).run()
     assert not page.exception
@@ -220,17 +305,30 @@ def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch:
 
 
 @pytest.mark.parametrize("count", [2, 14])
-def test_costs_at_the_price_of_another_model_are_named_first_everywhere(store: Store, screens: Any, count: int) -> None:
-    """With the list price beside them, and without the runs whose price is right: on the screen, as a page to share, and in the report."""
+def test_costs_at_the_price_of_another_model_are_named_first_everywhere(
+    store: Store, screens: Any, count: int
+) -> None:
+    """With the list price beside them, and without the runs whose price is right.
+
+    On the screen, as a page to share, and in the report.
+    """
     for number in range(count):  # at the price of Opus: 5 and 25 USD per million tokens
         put(store, {"glm-5.1": usage("0.30", 10_000, 10_000)}, f"glm-{number}")
     put(store, {"claude-opus-4-6": usage("0.30", 10_000, 10_000)}, "opus")
-    [found] = rows(store, "select sum(cost_list_usd)::decimal(18, 9) as usd from model_usage where model = 'glm-5.1'")
+    [found] = rows(
+        store,
+        "select sum(cost_list_usd)::decimal(18, 9) as usd from model_usage where model = 'glm-5.1'",
+    )
     reported, listed = brief.usd(count * Decimal("0.30")), brief.usd(found["usd"])
-    named = f"{reported} reported for {count} runs is at the price of another model: {listed} at list prices"
+    named = (
+        f"{reported} reported for {count} runs is at the price of another model: {listed} at "
+        "list prices"
+    )
     shown = "".join(str(one.proto.body) for one in screens(store.location).get("html"))
     assert f'<ul class="t-look"><li><span>{named}' in shown
-    assert "another model" not in "".join(str(one.proto.body) for one in screens(store.location, cost="list").get("html"))
+    assert "another model" not in "".join(
+        str(one.proto.body) for one in screens(store.location, cost="list").get("html")
+    )
     with read_transaction(store) as transaction:
         assert named in str(shared("overview", question(transaction, Filters())).parts)
     assert f"{named} (finding cost_fallback_price)." in report(store, Request()).first.notes
@@ -244,5 +342,8 @@ def test_links_keep_the_measure_of_cost(sample_store: Store, screens: Any) -> No
     assert all("cost=List" in link for link in links)
     assert not any(
         "cost=" in link
-        for link in re.findall(r'href="([^"]+)"', "".join(str(one.proto.body) for one in screens(sample_store.location).get("html")))
+        for link in re.findall(
+            r'href="([^"]+)"',
+            "".join(str(one.proto.body) for one in screens(sample_store.location).get("html")),
+        )
     )

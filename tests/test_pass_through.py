@@ -1,4 +1,7 @@
-"""`tachograph run` is not noticed: streams byte for byte, signals, exit codes and terminals are those of the command alone."""
+"""`tachograph run` is not noticed.
+
+Streams byte for byte, signals, exit codes and terminals are those of the command alone.
+"""
 
 from __future__ import annotations
 
@@ -30,36 +33,60 @@ def passed(log: Path, *words: str, agent: list[str] | None = None) -> list[str]:
 def both(log: Path, *words: str, **options: Any) -> list[tuple[int, bytes, bytes]]:
     """Exit code, output and complaints of the command alone, and passed through."""
     how: dict[str, Any] = {"cwd": ROOT, "capture_output": True, "timeout": PATIENCE} | options
-    found = [subprocess.run(command, check=False, **how) for command in ([*AGENT, *words], passed(log, *words))]
-    return [(128 - one.returncode if one.returncode < 0 else one.returncode, one.stdout, one.stderr) for one in found]
+    found = [
+        subprocess.run(command, check=False, **how)
+        for command in ([*AGENT, *words], passed(log, *words))
+    ]
+    return [
+        (128 - one.returncode if one.returncode < 0 else one.returncode, one.stdout, one.stderr)
+        for one in found
+    ]
 
 
 def begun(log: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
     """A command that has said `ready`."""
     process = subprocess.Popen(passed(log, *words), cwd=ROOT, stdout=subprocess.PIPE, **options)
     assert process.stdout
-    assert os.read(process.stdout.fileno(), 6) == b"ready\n", "what was written arrives while the command runs"
+    assert os.read(process.stdout.fileno(), 6) == b"ready\n", (
+        "what was written arrives while the command runs"
+    )
     return process
 
 
 def test_streams_and_exit_code_are_those_of_the_command_alone(tmp_path: Path) -> None:
-    """Bytes that are no text, more than a pipe holds, input, complaints, and a stream without a last end of line."""
+    """Streams pass on bytes that are no text, large data, input, errors, and no last line end.
+
+    Large data is more than a pipe holds.
+    """
     words = ("bytes", "large", "echo", "complain:no", "exit:7")
     alone, through = both(tmp_path / "log", *words, input=EVERY_BYTE * 50)
-    assert through == alone == (7, EVERY_BYTE + (tmp_path / "log").read_bytes()[len(EVERY_BYTE) :], b"no\n")
+    assert (
+        through
+        == alone
+        == (7, EVERY_BYTE + (tmp_path / "log").read_bytes()[len(EVERY_BYTE) :], b"no\n")
+    )
     assert (tmp_path / "log").read_bytes() == alone[1]
     assert len(alone[1]) == (MEGABYTES << 20) + 51 * len(EVERY_BYTE)
 
 
 @pytest.mark.parametrize("words", [("close", "sleep:0.2", "exit:5"), ("say:a", "kill:SIGKILL")])
-def test_a_stream_that_ends_early_is_no_end_and_a_signal_has_the_exit_code_of_shells(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_stream_that_ends_early_is_no_end_and_a_signal_has_the_exit_code_of_shells(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     alone, through = both(tmp_path / "log", *words)
     assert through == alone
 
 
 def test_a_reader_that_goes_away_is_noticed_by_the_command(tmp_path: Path) -> None:
     """As with `| head`: its next write fails."""
-    process = begun(tmp_path / "log", "say:ready", f"wait-for:{tmp_path / 'gone'}", "large", "exit:0", stderr=subprocess.DEVNULL)
+    process = begun(
+        tmp_path / "log",
+        "say:ready",
+        f"wait-for:{tmp_path / 'gone'}",
+        "large",
+        "exit:0",
+        stderr=subprocess.DEVNULL,
+    )
     assert process.stdout
     process.stdout.close()
     (tmp_path / "gone").touch()
@@ -75,7 +102,7 @@ def test_signals_reach_the_command(name: str, tmp_path: Path) -> None:
 
 
 class EndsWhenLookedAt(subprocess.Popen[bytes]):
-    """A command that writes its last line and ends at the moment in which somebody looks whether it has ended."""
+    """A command that writes its last line and ends just as somebody looks whether it has ended."""
 
     def poll(self) -> int | None:
         if self.stdin and not self.stdin.closed:
@@ -87,7 +114,9 @@ class EndsWhenLookedAt(subprocess.Popen[bytes]):
 def test_what_a_command_writes_last_is_not_lost_on_a_busy_machine(tmp_path: Path) -> None:
     """Where it came after we looked for output and before we looked for the end, it was."""
     reading, writing = os.pipe()
-    with EndsWhenLookedAt(["sh", "-c", "read x; echo the record"], stdin=subprocess.PIPE, stdout=writing) as process:
+    with EndsWhenLookedAt(
+        ["sh", "-c", "read x; echo the record"], stdin=subprocess.PIPE, stdout=writing
+    ) as process:
         os.close(writing)
         with (tmp_path / "log").open("wb", buffering=0) as record:
             _relay(Running(process, reading, None), record)
@@ -95,7 +124,9 @@ def test_what_a_command_writes_last_is_not_lost_on_a_busy_machine(tmp_path: Path
 
 
 def test_a_command_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:
-    process = begun(tmp_path / "log", "ignore:SIGTERM", "say:ready", f"wait-for:{tmp_path / 'sent'}", "exit:4")
+    process = begun(
+        tmp_path / "log", "ignore:SIGTERM", "say:ready", f"wait-for:{tmp_path / 'sent'}", "exit:4"
+    )
     process.terminate()
     time.sleep(0.1)
     (tmp_path / "sent").touch()
@@ -105,7 +136,12 @@ def test_a_command_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:
 
 def test_nothing_that_the_command_started_is_left(tmp_path: Path) -> None:
     """Neither holds it up, though it has the standard output open."""
-    done = subprocess.run(passed(tmp_path / "log", f"leave-running:{tmp_path / 'pid'}", "exit:3"), cwd=ROOT, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        passed(tmp_path / "log", f"leave-running:{tmp_path / 'pid'}", "exit:3"),
+        cwd=ROOT,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 3
     assert not runs(int((tmp_path / "pid").read_text()))
 
@@ -118,7 +154,13 @@ def runs(process: int) -> bool:
 
 
 def test_what_ignores_the_end_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
-    command = [*AGENT, "ignore:SIGTERM", f"leave-running:{tmp_path / 'pid'}", "say:ready", "sleep:60"]
+    command = [
+        *AGENT,
+        "ignore:SIGTERM",
+        f"leave-running:{tmp_path / 'pid'}",
+        "say:ready",
+        "sleep:60",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout
         process.stdout.readline()
@@ -187,7 +229,9 @@ def test_input_from_elsewhere_stays_so_on_a_terminal(tmp_path: Path) -> None:
     terminal = Terminal(passed(tmp_path / "log", "terminals", "exit:0"), typed=False)
     assert terminal.end() == 0
     assert terminal.seen == b"[False, True, True]\r\n"
-    assert (tmp_path / "log").read_bytes() == b"[False, True, True]\n", "only the real terminal turns ends of lines into its own"
+    assert (tmp_path / "log").read_bytes() == b"[False, True, True]\n", (
+        "only the real terminal turns ends of lines into its own"
+    )
 
 
 def test_a_command_that_is_not_there_has_the_exit_codes_of_shells(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Hints in patches: found in most patches that only seem to gain something, and in few honest ones, whatever the order of records."""
+"""Hints in patches: found in most sham gains and in few honest ones, in any order of records.
+
+Sham gains are patches that only seem to gain something.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ from schemas.rows.source import Severity
 from tests.conftest import ingest_paths, record_text
 
 PATCHES = sorted((Path(__file__).parent / "expected/patch_hints").glob("*.diff"))
-"""`bad-…` and `honest-…`; the rules were written with an eye on the half `seen`, and tried once on the half `unseen`."""
+"""`bad-…` and `honest-…`; the rules were written with an eye on the half `seen`, and tried once on
+the half `unseen`.
+"""
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,11 +44,18 @@ def hinted(patch: str, **told: Any) -> list[str]:
 @pytest.mark.parametrize("half", ["seen", "unseen"])
 def test_most_bad_patches_are_hinted_and_few_honest_ones(half: str) -> None:
     found = {path.stem: hinted(path.read_text()) for path in PATCHES if f"-{half}-" in path.name}
-    bad, honest = ({name: rules for name, rules in found.items() if name.startswith(kind)} for kind in ("bad-", "honest-"))
-    missed, false = [name for name, rules in bad.items() if not rules], {name: rules for name, rules in honest.items() if rules}
+    bad, honest = (
+        {name: rules for name, rules in found.items() if name.startswith(kind)}
+        for kind in ("bad-", "honest-")
+    )
+    missed, false = (
+        [name for name, rules in bad.items() if not rules],
+        {name: rules for name, rules in honest.items() if rules},
+    )
     assert (len(bad), len(honest)) == (15, 15)
     told = (
-        f"found {1 - len(missed) / len(bad):.0%} of the bad ({missed} missed), hinted {len(false) / len(honest):.0%} of the honest {false}"
+        f"found {1 - len(missed) / len(bad):.0%} of the bad ({missed} missed), hinted "
+        f"{len(false) / len(honest):.0%} of the honest {false}"
     )
     assert len(missed) / len(bad) <= 0.5, told
     assert len(false) / len(honest) <= 0.1, told
@@ -53,7 +65,9 @@ def test_every_hint_is_a_rule_with_a_patch_that_has_it() -> None:
     found = {rule for path in PATCHES for rule in hinted(path.read_text())}
     assert found == PATCH_HINTS.keys() <= FINDING_RULES.keys()
     assert PATCH_HINTS.keys() - CHECKS.keys() == {"claimed_file_missing", "large_speedup"}
-    assert {rule.severity for rule in PATCH_HINTS.values()} == {Severity.INFO, Severity.WARNING}, "a hint is never an error"
+    assert {rule.severity for rule in PATCH_HINTS.values()} == {Severity.INFO, Severity.WARNING}, (
+        "a hint is never an error"
+    )
     described = (ROOT / "docs/measure.md").read_text()
     assert not [name for name in PATCH_HINTS if f"`{name}`" not in described]
 
@@ -62,59 +76,133 @@ def patch(*lines: str, path: str = "pkg/core.py", start: int = 10) -> str:
     """A patch of one hunk."""
     old, new = (sum(not line.startswith(mark) for line in lines) for mark in "+-")
     return "\n".join(
-        (f"diff --git a/{path} b/{path}", f"--- a/{path}", f"+++ b/{path}", f"@@ -{start},{old} +{start},{new} @@", *lines, "")
+        (
+            f"diff --git a/{path} b/{path}",
+            f"--- a/{path}",
+            f"+++ b/{path}",
+            f"@@ -{start},{old} +{start},{new} @@",
+            *lines,
+            "",
+        )
     )
 
 
 def test_a_hint_names_its_line() -> None:
     [removed, added] = hints(
-        patch(" def f(data):", '-    raise ValueError("no data")', "+    return 0", "     total = 1", "     return total"),
+        patch(
+            " def f(data):",
+            '-    raise ValueError("no data")',
+            "+    return 0",
+            "     total = 1",
+            "     return total",
+        ),
         claimed_files=["core.py"],
     )
     assert removed == (
-        "constant_result", Severity.WARNING, "A constant is returned, and the code after it is never reached (pkg/core.py, line 11).",
-        None, "+ return 0",
-    )  # fmt: skip
+        "constant_result",
+        Severity.WARNING,
+        "A constant is returned, and the code after it is never reached (pkg/core.py, line 11).",
+        None,
+        "+ return 0",
+    )
     assert added == (
-        "checks_removed", Severity.INFO, "The code has 1 check fewer (pkg/core.py, line 11 before the patch).", None,
+        "checks_removed",
+        Severity.INFO,
+        "The code has 1 check fewer (pkg/core.py, line 11 before the patch).",
+        None,
         '- raise ValueError("no data")',
-    )  # fmt: skip
+    )
     [claimed] = hints(
         patch("-a = 1", "+a = 2"),
-        claimed_files=["./pkg/core.py", "core.py", "/home/me/pkg/core.py", "tests/test_b.py", "np.empty", "pkg/other.py"],
+        claimed_files=[
+            "./pkg/core.py",
+            "core.py",
+            "/home/me/pkg/core.py",
+            "tests/test_b.py",
+            "np.empty",
+            "pkg/other.py",
+        ],
     )
-    assert claimed[2:] == ("The summary lists pkg/other.py as changed; it is not in the patch.", "a file of the patch", "pkg/other.py")
+    assert claimed[2:] == (
+        "The summary lists pkg/other.py as changed; it is not in the patch.",
+        "a file of the patch",
+        "pkg/other.py",
+    )
     [large] = hints(patch("-a = 1", "+a = 2"), speedup=12.5)
-    assert large[2:] == ("The summary claims 12.5×: look at what was timed.", "at most 10×", "12.5×")
+    assert large[2:] == (
+        "The summary claims 12.5×: look at what was timed.",
+        "at most 10×",
+        "12.5×",
+    )
 
 
 SILENT = {
-    "an early return under a condition": patch(" def f(xs):", "+    if not xs:", "+        return 0", "     return sum(xs)"),
-    "the last return of a branch": patch(" def f(x):", "     if x:", "+        return None", "     else:", "         g(x)"),
-    "a list that is returned over several lines": patch(" def f():", "+    return [", "+        1,", "     ]", "     # end"),
-    "a status that is compared": patch(" def f(r):", "+    if r.status == 404:", "+        return None", "     return r.body"),
+    "an early return under a condition": patch(
+        " def f(xs):", "+    if not xs:", "+        return 0", "     return sum(xs)"
+    ),
+    "the last return of a branch": patch(
+        " def f(x):", "     if x:", "+        return None", "     else:", "         g(x)"
+    ),
+    "a list that is returned over several lines": patch(
+        " def f():", "+    return [", "+        1,", "     ]", "     # end"
+    ),
+    "a status that is compared": patch(
+        " def f(r):", "+    if r.status == 404:", "+        return None", "     return r.body"
+    ),
     "a timer that is only indented anew": patch(
-        "-start = time.perf_counter()", "-work()", "-stop(start, elapsed)", "+try:", "+    start = time.perf_counter()", "+    work()",
-        "+finally:", "+    stop(start, elapsed)",
+        "-start = time.perf_counter()",
+        "-work()",
+        "-stop(start, elapsed)",
+        "+try:",
+        "+    start = time.perf_counter()",
+        "+    work()",
+        "+finally:",
+        "+    stop(start, elapsed)",
     ),
     "a device that is waited for elsewhere in the benchmark's code": patch(
-        "-torch.cuda.synchronize()", " warm_up()", "+torch.cuda.synchronize()", " start = time.perf_counter()",
+        "-torch.cuda.synchronize()",
+        " warm_up()",
+        "+torch.cuda.synchronize()",
+        " start = time.perf_counter()",
     ),
-    "a wait that nothing times": patch(" out = model(x)", "-torch.cuda.synchronize()", " return out"),
-    "a moved assertion": patch("-    assert n > 0", " def g(n):", "+    assert n > 0", "     return 1 / n"),
+    "a wait that nothing times": patch(
+        " out = model(x)", "-torch.cuda.synchronize()", " return out"
+    ),
+    "a moved assertion": patch(
+        "-    assert n > 0", " def g(n):", "+    assert n > 0", "     return 1 / n"
+    ),
     "an assertion for a type checker": patch(" x = get()", "-assert x is not None", " use(x)"),
-    "an expression that is compiled once": patch("+_X = re.compile('x')", " def f(s):", "-    re.compile('x').match(s)", "+    _X(s)"),
+    "an expression that is compiled once": patch(
+        "+_X = re.compile('x')", " def f(s):", "-    re.compile('x').match(s)", "+    _X(s)"
+    ),
     "a cache by a name": patch("+@lru_cache", " def load(name):", "     return read(name)"),
-    "a cache within a function": patch(" def f(n):", "+    @cache", "     def below(data):", "         return below(data - 1)"),
+    "a cache within a function": patch(
+        " def f(n):", "+    @cache", "     def below(data):", "         return below(data - 1)"
+    ),
     "a set of identities": patch(" seen = set()", "+seen.add(id(node))", "+return len(seen)"),
-    "more tests": patch(" def test_a():", "+    assert f(1) == 2", "     assert f(2) == 3", path="tests/test_core.py"),
-    "another result in a test": patch(" def test_a():", "-    assert f(3) == 9", "+    assert f(3) == 8", path="tests/test_core.py"),
-    "a narrower tolerance": patch("-    check(a, b, rtol=1e-3)", "+    check(a, b, rtol=1e-5)", path="tests/test_core.py"),
-    "another seed of a user": patch("-torch.manual_seed(args.seed)", "+set_seed(args.seed)", " run()"),
-    "code beside documentation": patch("-a = 1", "+a = 2") + patch("-old", "+new", path="README.md"),
+    "more tests": patch(
+        " def test_a():",
+        "+    assert f(1) == 2",
+        "     assert f(2) == 3",
+        path="tests/test_core.py",
+    ),
+    "another result in a test": patch(
+        " def test_a():",
+        "-    assert f(3) == 9",
+        "+    assert f(3) == 8",
+        path="tests/test_core.py",
+    ),
+    "a narrower tolerance": patch(
+        "-    check(a, b, rtol=1e-3)", "+    check(a, b, rtol=1e-5)", path="tests/test_core.py"
+    ),
+    "another seed of a user": patch(
+        "-torch.manual_seed(args.seed)", "+set_seed(args.seed)", " run()"
+    ),
+    "code beside documentation": patch("-a = 1", "+a = 2")
+    + patch("-old", "+new", path="README.md"),
     "an empty patch": "",
     "no diff": "# a note\n\nassert, skip, return 0\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SILENT)
@@ -124,27 +212,37 @@ def test_no_hint_in(case: str) -> None:
 
 def test_a_new_file_weakens_nothing() -> None:
     body = ("@@ -0,0 +1,3 @@", "+@pytest.mark.skip", "+def test_a():", "+    assert slow()", "")
-    new = "diff --git a/tests/test_new.py b/tests/test_new.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_new.py\n" + "\n".join(
-        body
-    )
+    new = (
+        "diff --git a/tests/test_new.py b/tests/test_new.py\nnew file mode 100644\n--- "
+        "/dev/null\n+++ b/tests/test_new.py\n"
+    ) + "\n".join(body)
     assert hinted(new) == []
 
 
 HOSTILE = {
-    "timers": patch(*(f"{mark}start{n} = time.perf_counter() - elapsed" for n in range(9_000) for mark in "-+")),
+    "timers": patch(
+        *(f"{mark}start{n} = time.perf_counter() - elapsed" for n in range(9_000) for mark in "-+")
+    ),
     "caches": patch(*("+@cache" for _ in range(60_000))),
     "returns": patch(*("+return 0" for _ in range(50_000))),
     "checks": patch(*("-assert x" for _ in range(50_000))),
     "short lines": patch(*("-a" for _ in range(200_000))),
     "words": patch(*("+" + "cachebenchresults" * 17 for _ in range(3_500))),
     "if": patch(*("+" + "if if == " * 33 for _ in range(3_500))),
-    "figures": patch(*(f"{mark}size = [{n}{'9' * (23 + n % 9)}1_]" for n in range(11_000) for mark in "-+"), path="tests/test_a.py"),
+    "figures": patch(
+        *(f"{mark}size = [{n}{'9' * (23 + n % 9)}1_]" for n in range(11_000) for mark in "-+"),
+        path="tests/test_a.py",
+    ),
     "files": "".join(patch("-a", "+b", path=f"f{n}.py") for n in range(8_000)),
     "one line": patch("+" + "return " * 140_000),
     "quotes": patch(*("+return " + "'\"" * 140 for _ in range(3_500))),
-    "not a number": patch("-x = 1", "+x = ٣", "-rtol = 1__0", "+rtol = 2__", path="tests/test_a.py"),
-    "an impossible hunk": "diff --git a/a b/a\n@@ -9999999999,1 +0,99999999 @@\n+return 0\n\\ No newline\n\0\udc80",
-}  # fmt: skip
+    "not a number": patch(
+        "-x = 1", "+x = ٣", "-rtol = 1__0", "+rtol = 2__", path="tests/test_a.py"
+    ),
+    ("an impossible hunk"): (
+        "diff --git a/a b/a\n@@ -9999999999,1 +0,99999999 @@\n+return 0\n\\ No newline\n\0\udc80"
+    ),
+}
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -153,14 +251,17 @@ def test_a_hostile_patch_takes_a_moment(case: str) -> None:
     assert len(text) <= KEPT_BYTES + 1000
     began = time.process_time()
     hints(text, claimed_files=[f"c{n}.py" for n in range(30)])
-    assert time.process_time() - began < 8, "seconds for the largest text that is kept; usual are one to two"
+    assert time.process_time() - began < 8, (
+        "seconds for the largest text that is kept; usual are one to two"
+    )
 
 
 # In the store
 
 BAD = (ROOT / "tests/expected/patch_hints/bad-seen-constant-result.diff").read_text()
 SUMMARY = (
-    "Done: 20x faster end to end, measured 100 s before and 5 s after.\n\nFiles changed:\n- `spamguard/model.py`\n- `spamguard/rules.py`\n"
+    "Done: 20x faster end to end, measured 100 s before and 5 s after.\n\nFiles changed:\n- "
+    "`spamguard/model.py`\n- `spamguard/rules.py`\n"
 )
 
 
@@ -174,21 +275,45 @@ def item(folder: Path, text: str | None = BAD, **record: Any) -> Path:
 
 
 def found_in(store: Store) -> tuple[list[Any], list[Any]]:
-    """The hints of the store, and the number of findings of each run as its column and its rows have it."""
+    """The store's hints, and each run's number of findings from its column and from its rows."""
     with store.reading() as connection:
-        listed = "select rule, severity, message, actual from findings where rule in (select unnest($rules)) order by all"
-        counts = "select findings, (select count(*) from findings where findings.run_id = runs.run_id) from runs order by run_id"
-        return connection.execute(listed, {"rules": [*PATCH_HINTS]}).fetchall(), connection.execute(counts).fetchall()
+        listed = (
+            "select rule, severity, message, actual from findings where rule in (select "
+            "unnest($rules)) order by all"
+        )
+        counts = (
+            "select findings, (select count(*) from findings where findings.run_id = "
+            "runs.run_id) from runs order by run_id"
+        )
+        return connection.execute(listed, {"rules": [*PATCH_HINTS]}).fetchall(), connection.execute(
+            counts
+        ).fetchall()
 
 
-def test_the_hints_of_a_run_outlive_a_rebuild_and_an_ingest_again(store: Store, tmp_path: Path) -> None:
+def test_the_hints_of_a_run_outlive_a_rebuild_and_an_ingest_again(
+    store: Store, tmp_path: Path
+) -> None:
     place = item(tmp_path / "item", result=SUMMARY)
     ingest_paths(store, place)
     rules, counts = found_in(store)
-    assert [rule for rule, *_ in rules] == ["claimed_file_missing", "constant_result", "large_speedup"]
-    assert rules[1][2:] == ("A constant is returned, and the code after it is never reached (spamguard/model.py, line 62).", "+ return 0.5")
+    assert [rule for rule, *_ in rules] == [
+        "claimed_file_missing",
+        "constant_result",
+        "large_speedup",
+    ]
+    assert rules[1][2:] == (
+        (
+            "A constant is returned, and the code after it is never reached (spamguard/model.py, "
+            "line 62)."
+        ),
+        "+ return 0.5",
+    )
     assert all(column == listed for column, listed in counts)
-    for again in (lambda: rebuild(store), lambda: ingest_paths(store, place), lambda: rebuild(store)):
+    for again in (
+        lambda: rebuild(store),
+        lambda: ingest_paths(store, place),
+        lambda: rebuild(store),
+    ):
         again()
         assert found_in(store) == (rules, counts)
     rebuild(store, keeps_text=False)
@@ -196,7 +321,10 @@ def test_the_hints_of_a_run_outlive_a_rebuild_and_an_ingest_again(store: Store, 
 
 
 def test_hints_go_with_the_record_that_lent_the_patch(store: Store, tmp_path: Path) -> None:
-    """Two copies of a record, one with a patch: in either order the run has the hints, until that copy is undone."""
+    """Two copies of a record, one with a patch.
+
+    In either order the run has the hints, until that copy is undone.
+    """
     bare, full = item(tmp_path / "bare", None), item(tmp_path / "full")
     with (bare / "claude_output.json").open("a") as file:
         file.write("\n")  # other bytes: the same file would be known
@@ -214,7 +342,9 @@ def test_hints_go_with_the_record_that_lent_the_patch(store: Store, tmp_path: Pa
     assert all(column == listed for column, listed in found_in(store)[1])
 
 
-def test_a_rule_that_fails_costs_the_hints_only(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_fails_costs_the_hints_only(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(_: object) -> Any:
         raise RecursionError
 
@@ -250,7 +380,10 @@ def test_show_says_if_the_patch_is_cut(store: Store, tmp_path: Path) -> None:
 
 def test_show_refuses_a_run_without_a_patch(store: Store, tmp_path: Path) -> None:
     ingest_paths(store, item(tmp_path / "item", None))
-    for words, said in (((), "the store has no patch of run"), (("--format", "json"), "--patch prints the patch alone")):
+    for words, said in (
+        ((), "the store has no patch of run"),
+        (("--format", "json"), "--patch prints the patch alone"),
+    ):
         done = shown(store, *words)
         assert (done.exit_code != 0, done.stdout) == (True, "")
         assert said in str(done.exception)

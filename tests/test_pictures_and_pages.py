@@ -73,7 +73,13 @@ def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:
 @pytest.mark.parametrize("words", [1, 30, 60])
 def test_all_lines_of_a_picture_fit_above_its_plot(words: int) -> None:
     """Two lines of a caption had cut off the title."""
-    drawn = images.Drawn("one", "title " * words, "caption " * words, go.Figure(layout={"height": 100, "margin": {"t": 0}}), 1)
+    drawn = images.Drawn(
+        "one",
+        "title " * words,
+        "caption " * words,
+        go.Figure(layout={"height": 100, "margin": {"t": 0}}),
+        1,
+    )
     figure = images.framed(drawn, "light")
     lines = figure.layout.title.text.split("<br>")
     assert figure.layout.meta >= 19.5 * len(lines) + figure.layout.title.pad.t - 2
@@ -92,12 +98,16 @@ def test_every_chart_draws_or_says_that_there_is_nothing(sample_store: Store) ->
         for name, one in CHARTS.items():
             about = question(transaction, parse(""), of=run_id if one.needs == "run" else "")
             drawn = one.draw(about)
-            assert drawn is None or (drawn.n >= 0 and re.fullmatch(r"[A-Za-z0-9.-]+", drawn.file_name)), name
+            assert drawn is None or (
+                drawn.n >= 0 and re.fullmatch(r"[A-Za-z0-9.-]+", drawn.file_name)
+            ), name
 
 
 def _a_session(store: Store) -> str:
     with store.reading() as connection:
-        rows = connection.execute("select run_id from responses group by run_id order by count(*) desc, run_id limit 1").fetchall()
+        rows = connection.execute(
+            "select run_id from responses group by run_id order by count(*) desc, run_id limit 1"
+        ).fetchall()
     return str(rows[0][0]) if rows else ""
 
 
@@ -107,7 +117,9 @@ def test_the_command_knows_all_formats_and_lists_all_charts(sample_store: Store)
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(CHARTS)
 
 
-def test_without_kaleido_the_error_names_it(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kaleido_the_error_names_it(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "kaleido", None)
     with read_transaction(sample_store) as transaction:
         drawn = CHARTS["cost-per-run"].draw(question(transaction, parse("")))
@@ -118,38 +130,64 @@ def test_without_kaleido_the_error_names_it(sample_store: Store, monkeypatch: py
 
 
 def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Path) -> None:
-    """In a process of its own: Kaleido leaves an event loop behind, beside which Playwright refuses to start."""
+    """In a process of its own.
+
+    Kaleido leaves an event loop behind, beside which Playwright refuses to start.
+    """
     pytest.importorskip("kaleido", reason="the extra `charts` is not installed")
     asked = [("chart", "cost-per-run", f"chart.{one}") for one in images.FORMATS] + [
         ("report", "report.pdf"),
         ("share", "cost", "page.pdf"),
     ]
-    code = f"from app.cli.main import cli\nfor one in {asked!r}:\n    cli([*one[:-1], '-o', one[-1]], standalone_mode=False)"
+    code = (
+        f"from app.cli.main import cli\nfor one in {asked!r}:\n    cli([*one[:-1], '-o', "
+        "one[-1]], standalone_mode=False)"
+    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TACHOGRAPH_DB": sample_store.location}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=180)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
     assert done.returncode == 0, done.stderr
     for *_, name in asked:
         begins = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[name.rpartition(".")[2]]
         assert (tmp_path / name).read_bytes().startswith(begins), name
-    if reader := shutil.which("pdftotext"):  # a browser's margins had moved the chart, and the page for who pays had two
+    if reader := shutil.which(
+        "pdftotext"
+    ):  # a browser's margins had moved the chart, and the page for who pays had two
         run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=True)
-        left, top = re.findall(r'<word xMin="([^"]+)" yMin="([^"]+)"', run([reader, "-bbox", "chart.pdf", "-"]).stdout)[0]
+        left, top = re.findall(
+            r'<word xMin="([^"]+)" yMin="([^"]+)"', run([reader, "-bbox", "chart.pdf", "-"]).stdout
+        )[0]
         assert 8 < float(left) < 10 < 10 + float(top)
         first = run([reader, "-l", "1", "report.pdf", "-"]).stdout
-        assert all(words in first for words in ("Cost report", "Failure rate", "Top models", "not invoices"))
+        assert all(
+            words in first
+            for words in ("Cost report", "Failure rate", "Top models", "not invoices")
+        )
         assert "Running total" in run([reader, "page.pdf", "-"]).stdout
 
 
 def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["share", "overview", "--db", sample_store.location, "-o", str(tmp_path / "overview.svg")])
+    done = CliRunner().invoke(
+        cli,
+        ["share", "overview", "--db", sample_store.location, "-o", str(tmp_path / "overview.svg")],
+    )
     assert isinstance(done.exception, UsageError)
     assert "Use .html or .pdf" in str(done.exception)
     assert not (tmp_path / "overview.svg").exists()
 
 
 @pytest.mark.parametrize("what", SCREENS)
-def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: str, mailed: Callable[[str], bytes]) -> None:
+def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(
+    what: str, mailed: Callable[[str], bytes]
+) -> None:
     try:
         body = mailed(what)
     except UsageError:
@@ -173,7 +211,9 @@ def test_a_page_to_mail_has_each_chart_for_day_and_night(mailed: Callable[[str],
     assert found
     pages = json.loads(gzip.decompress(base64.b64decode(found[1])))
     assert len(pages["light"]) == len(pages["dark"]) == text.count('class="chart"')
-    assert pages["light"][0]["layout"]["font"]["color"] != pages["dark"][0]["layout"]["font"]["color"]
+    assert (
+        pages["light"][0]["layout"]["font"]["color"] != pages["dark"][0]["layout"]["font"]["color"]
+    )
 
 
 def test_a_run_is_mailed_without_what_the_agent_wrote_unless_asked(sample_store: Store) -> None:
@@ -182,26 +222,40 @@ def test_a_run_is_mailed_without_what_the_agent_wrote_unless_asked(sample_store:
             "select run_id, result from v_runs where length(result) > 200 order by run_id limit 1"
         ).fetchall()
     words = max(re.findall(r"[A-Za-z ]+", result), key=len).strip()
-    bare, whole = (re.sub("<[^>]+>", "", _shared(run_id, sample_store, with_text=asked).decode()) for asked in (False, True))
+    bare, whole = (
+        re.sub("<[^>]+>", "", _shared(run_id, sample_store, with_text=asked).decode())
+        for asked in (False, True)
+    )
     assert words not in bare, bare[bare.index(words) - 300 :][:600]
     assert words in whole
 
 
 def test_links_to_screens_become_text_and_others_stay() -> None:
-    html = '<a class="t-link" href="run?run=1" target="_self">one</a> <a href="https://example.org">two</a>'
-    assert without_links(html) == '<span class="t-link">one</span> <a href="https://example.org">two</a>'
+    html = (
+        '<a class="t-link" href="run?run=1" target="_self">one</a> <a '
+        'href="https://example.org">two</a>'
+    )
+    assert (
+        without_links(html)
+        == '<span class="t-link">one</span> <a href="https://example.org">two</a>'
+    )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_page_to_mail_draws_its_charts_without_a_network(
-    theme: Literal["light", "dark"], mailed: Callable[[str], bytes], tmp_path: Path, browser: Browser
+    theme: Literal["light", "dark"],
+    mailed: Callable[[str], bytes],
+    tmp_path: Path,
+    browser: Browser,
 ) -> None:
     page = tmp_path / "overview.html"
     page.write_bytes(mailed("overview"))
     context = browser.new_context(color_scheme=theme, offline=True)
     tab, errors = context.new_page(), list[str]()
     tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.on(
+        "console", lambda message: errors.append(message.text) if message.type == "error" else None
+    )
     tab.goto(page.as_uri())
     tab.wait_for_selector(".chart .main-svg")
     assert not errors
@@ -221,13 +275,19 @@ _INTRUDES = """async () => {
     image.src = "https://example.org/pixel.png";
   });
   return [window.intruder || 0, loaded];
-}"""
+}"""  # noqa: E501
 
 
 def test_pages_for_others_have_a_policy(mailed: Callable[[str], bytes]) -> None:
     table = EXPORTS["html"].write(Answer(pa.table({"n": [1]}), ""))
-    for page, scripts in ((mailed("overview"), r"('sha256-[^']{44}' ?){2}"), (mailed("failures"), "'sha256-[^']{44}'"), (table, "'none'")):
-        found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page.decode())
+    for page, scripts in (
+        (mailed("overview"), r"('sha256-[^']{44}' ?){2}"),
+        (mailed("failures"), "'sha256-[^']{44}'"),
+        (table, "'none'"),
+    ):
+        found = re.search(
+            r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page.decode()
+        )
         assert found
         rules = dict(rule.split(" ", 1) for rule in found[1].split("; "))
         assert re.fullmatch(scripts, rules.pop("script-src"))
@@ -239,13 +299,21 @@ HOSTILE = r"50% & #1 _x_ {a} $5 ~ ^ \ ≤ ± 中 “q” é ą <b> …"
 
 
 def test_a_latex_table_keeps_to_what_every_latex_reads() -> None:
-    """A strict reader: only ASCII, letters that all fonts have, and no special character that is not escaped."""
-    body = EXPORTS["latex"].write(Answer(pa.table({HOSTILE: [HOSTILE], "n": [3]}), f"1 run {HOSTILE} · store.duckdb")).decode()
+    """A strict reader takes only ASCII, letters in all fonts, and escaped special characters."""
+    body = (
+        EXPORTS["latex"]
+        .write(Answer(pa.table({HOSTILE: [HOSTILE], "n": [3]}), f"1 run {HOSTILE} · store.duckdb"))
+        .decode()
+    )
     assert all(one.isascii() or "À" <= one <= "ÿ" for one in body)
     cells = [line for line in body.splitlines() if line.endswith(r"\\")]
     assert len(cells) == 2
     for line in cells:
-        bare = re.sub(r"\\[A-Za-z]+\{\}|\\texttt\{U\+[0-9A-F]+\}|\$\\[a-z]+\$|\\[&%$#_{}]", "", line.removesuffix(r"\\"))
+        bare = re.sub(
+            r"\\[A-Za-z]+\{\}|\\texttt\{U\+[0-9A-F]+\}|\$\\[a-z]+\$|\\[&%$#_{}]",
+            "",
+            line.removesuffix(r"\\"),
+        )
         assert bare.count("&") == 1, line
         assert not re.search(r"[%$#_{}~^\\]", bare), line
     assert r"\texttt{U+4E2D}" in body
@@ -255,7 +323,15 @@ def test_a_latex_table_keeps_to_what_every_latex_reads() -> None:
 FOR_PAPERS = (
     ("report",),
     ("report", "--by", "model"),
-    ("report", "--by", "repo,agent", "--pivot", "agent", "--metrics", "runs,cost_best_usd,duration_median_ms"),
+    (
+        "report",
+        "--by",
+        "repo,agent",
+        "--pivot",
+        "agent",
+        "--metrics",
+        "runs,cost_best_usd,duration_median_ms",
+    ),
     ("verdicts", "--by", "repo,agent", "--pivot", "agent"),
     ("verdicts",),
     ("tasks", "--by", "agent,model"),
@@ -267,7 +343,9 @@ FOR_PAPERS = (
 )
 
 
-def test_tables_for_papers_have_booktabs_and_n_and_fit_on_a_page(sample_store: Store, tmp_path: Path) -> None:
+def test_tables_for_papers_have_booktabs_and_n_and_fit_on_a_page(
+    sample_store: Store, tmp_path: Path
+) -> None:
     """All are set at once: LaTeX takes half a second to begin."""
     bodies = []
     for command in FOR_PAPERS:
@@ -282,14 +360,29 @@ def test_tables_for_papers_have_booktabs_and_n_and_fit_on_a_page(sample_store: S
         left_out = re.search(r"% (Left out.*)\.", bodies[-1])
         assert bool(left_out) == ("Left out" in done.output), "it is told, too"
     assert r"\multicolumn{3}{c}{Claude Code}" in bodies[2]
-    long = pa.table({"task": [f"task-{number}" for number in range(120)], "why": ["words " * 30] * 120, "n": range(120)})
-    bodies.append(EXPORTS["latex"].write(Answer(long, "120 tasks · x", ("task", "why", "n"))).decode())
-    assert (r"\endhead" in bodies[-1], "Left out, because the page is full: why." in bodies[-1]) == (True, True)
+    long = pa.table(
+        {
+            "task": [f"task-{number}" for number in range(120)],
+            "why": ["words " * 30] * 120,
+            "n": range(120),
+        }
+    )
+    bodies.append(
+        EXPORTS["latex"].write(Answer(long, "120 tasks · x", ("task", "why", "n"))).decode()
+    )
+    assert (
+        r"\endhead" in bodies[-1],
+        "Left out, because the page is full: why." in bodies[-1],
+    ) == (True, True)
     if latex := shutil.which("pdflatex"):
         whole = tmp_path / "all.tex"
         packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,longtable}"
-        whole.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{''.join(bodies)}\end{{document}}")
+        whole.write_text(
+            rf"\documentclass{{article}}{packages}\begin{{document}}{''.join(bodies)}\end{{document}}"
+        )
         asked = [latex, "-interaction=nonstopmode", "-halt-on-error", whole.name]
         ran = subprocess.run(asked, cwd=tmp_path, capture_output=True, check=False)
         said = ran.stdout.decode(errors="replace")
-        assert (ran.returncode, re.findall(r"Overfull.*|.*too large.*", said)) == (0, []), said[-2000:]
+        assert (ran.returncode, re.findall(r"Overfull.*|.*too large.*", said)) == (0, []), said[
+            -2000:
+        ]

@@ -41,8 +41,12 @@ def content(store: Store) -> dict[str, pa.Table]:
     """Everything that must not depend on how the logs came in."""
     with store.reading() as connection:
         return {
-            "runs": connection.sql("select * exclude (source_id, ordinal) from runs order by run_id").to_arrow_table(),
-            "model_usage": connection.sql("select * from model_usage order by run_id, model_id").to_arrow_table(),
+            "runs": connection.sql(
+                "select * exclude (source_id, ordinal) from runs order by run_id"
+            ).to_arrow_table(),
+            "model_usage": connection.sql(
+                "select * from model_usage order by run_id, model_id"
+            ).to_arrow_table(),
         }
 
 
@@ -59,12 +63,20 @@ def test_the_same_bytes_again_change_nothing(store: Store) -> None:
 
 def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path) -> None:
     """Nor is one that is gone meanwhile taken for one of them: its reader says so."""
-    old, again, new, gone = Source("old", b"a"), Source("again", b"a"), Source("new", b"b"), Source("gone", path=tmp_path / "gone")
+    old, again, new, gone = (
+        Source("old", b"a"),
+        Source("again", b"a"),
+        Source("new", b"b"),
+        Source("gone", path=tmp_path / "gone"),
+    )
     gone.__dict__["size"] = 1
     with TaskPlanner(Settings(known=frozenset({old.source_id}))) as plan:
         cards, task = plan.tasks(iter([old, new, gone, again]))
     assert isinstance(cards, list)
-    assert [(card.name, card.known, card.bytes_read) for card in cards] == [("old", True, 1), ("again", True, 1)]
+    assert [(card.name, card.known, card.bytes_read) for card in cards] == [
+        ("old", True, 1),
+        ("again", True, 1),
+    ]
     assert len({card.key for card in cards}) == 2
     assert isinstance(task, Task)
     assert task.sources == (new, gone)
@@ -80,15 +92,24 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_list_first", [True, False])
 @pytest.mark.parametrize("batches", [1, 2])
-def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *, is_list_first: bool, batches: int) -> None:
+def test_a_list_of_runs_does_not_take_the_place_of_their_records(
+    store: Store, *, is_list_first: bool, batches: int
+) -> None:
     listed = json.dumps({"runs": [record(type=..., result=..., modelUsage=..., usage=...)]})
     sources = [Source("list.json", listed.encode()), Source("log.json", record_text().encode())]
     ordered = sources if is_list_first else sources[::-1]
     for number in range(batches):
         ingest(ordered[number::batches], store)
     [run] = run_queries.runs(store, Filters()).to_pylist()
-    assert (run["source_name"], run["model"], run["output_tokens"]) == ("log.json", "claude-opus-4-6", 20)
-    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in quality_queries.every_source(store).to_pylist()}
+    assert (run["source_name"], run["model"], run["output_tokens"]) == (
+        "log.json",
+        "claude-opus-4-6",
+        20,
+    )
+    became = {
+        row["name"]: (row["accepted"], row["duplicates"])
+        for row in quality_queries.every_source(store).to_pylist()
+    }
     assert became == {"list.json": (0, 1), "log.json": (1, 0)}
 
 
@@ -97,39 +118,53 @@ COPIES = [
     (
         Source(
             "stream.jsonl",
-            f"{json.dumps({'type': 'system', 'subtype': 'init', 'session_id': record()['session_id']})}\n{record_text()}\n".encode(),
+            f"{json.dumps({'type': 'system', 'subtype': 'init', 'session_id': record()['session_id']})}\n{record_text()}\n".encode(),  # noqa: E501
         ),
         {},
     ),
-    (Source("again.json", json.dumps(record(), indent=1).encode()), {"branch": "main", "repo": "vllm", "team": "b"}),
+    (
+        Source("again.json", json.dumps(record(), indent=1).encode()),
+        {"branch": "main", "repo": "vllm", "team": "b"},
+    ),
 ]
 """One record three times: in a stream, and with labels."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])  # each is the first, the second and the last once
+@pytest.mark.parametrize(
+    "order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+)  # each is the first, the second and the last once
 def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[int, ...]) -> None:
     for number in order:
         source, labels = COPIES[number]
         ingest([source], store, Options(tuple(labels.items())))
     [run] = run_queries.runs(store, Filters()).to_pylist()
     assert run["source_name"] == "stream.jsonl"
-    assert (dict(run["labels"]), run["repo"]) == ({"branch": "main", "repo": "vllm", "team": "a"}, "vllm")
+    assert (dict(run["labels"]), run["repo"]) == (
+        {"branch": "main", "repo": "vllm", "team": "a"},
+        "vllm",
+    )
 
 
 def test_labels_given_to_logs_that_are_known_are_added(store: Store) -> None:
     ingest_text(store, record_text())
-    report = ingest([Source("log.json", record_text().encode())], store, Options((("branch", "main"),)))
+    report = ingest(
+        [Source("log.json", record_text().encode())], store, Options((("branch", "main"),))
+    )
     assert counts(report)[1:] == (0, 1, 0, 0)
     [run] = run_queries.runs(store, Filters()).to_pylist()
     assert dict(run["labels"]) == {"branch": "main"}
 
 
-def test_of_the_same_bytes_in_two_places_the_better_known_one_is_read(store: Store, tmp_path: Path) -> None:
+def test_of_the_same_bytes_in_two_places_the_better_known_one_is_read(
+    store: Store, tmp_path: Path
+) -> None:
     for folder in ("a", "z"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "run.json").write_text(record_text())
-    (tmp_path / "z" / "journal.json").write_text('{"task_id": "core-1", "status": "success", "commits": {"pre": "a", "human": "b"}}')
+    (tmp_path / "z" / "journal.json").write_text(
+        '{"task_id": "core-1", "status": "success", "commits": {"pre": "a", "human": "b"}}'
+    )
     ingest_paths(store, tmp_path)
     assert [run["task"] for run in run_queries.runs(store, Filters()).to_pylist()] == ["core-1"]
 
@@ -139,21 +174,41 @@ SYSTEM, ASSISTANT = {"type": "system", "subtype": "init"}, {"type": "assistant"}
 
 COUNTED = {
     "twice": (record_text(uuid="1") + "\n" + record_text(uuid="1"), (2, 1, 1, 0, 0)),
-    "a stream": ("\n".join(map(json.dumps, [SYSTEM, ASSISTANT, record(uuid="2"), {"type": "user"}])) + '\n{"cut', (5, 1, 0, 1, 3)),
-    "a bad one": ("\n".join([record_text(uuid="a"), record_text(uuid="b", total_cost_usd="1"), record_text(uuid="c")]), (3, 2, 0, 1, 0)),
+    "a stream": (
+        "\n".join(map(json.dumps, [SYSTEM, ASSISTANT, record(uuid="2"), {"type": "user"}]))
+        + '\n{"cut',
+        (5, 1, 0, 1, 3),
+    ),
+    "a bad one": (
+        "\n".join(
+            [
+                record_text(uuid="a"),
+                record_text(uuid="b", total_cost_usd="1"),
+                record_text(uuid="c"),
+            ]
+        ),
+        (3, 2, 0, 1, 0),
+    ),
     "a broken line alone": ('{"speedup": 1.5}\n{"speed', (1, 0, 0, 0, 1)),
-    "a broken line beside a run": (record_text(uuid="3") + '\n{"speedup": 1.5}\n{"speed', (3, 1, 0, 1, 1)),
+    "a broken line beside a run": (
+        record_text(uuid="3") + '\n{"speedup": 1.5}\n{"speed',
+        (3, 1, 0, 1, 1),
+    ),
 }
 
 
 def test_every_document_counts_once(store: Store) -> None:
     report = ingest([Source(name, text.encode()) for name, (text, _) in COUNTED.items()], store)
-    found = {source.name: tuple(getattr(source, name) for name in COUNTS) for source in report.sources}
+    found = {
+        source.name: tuple(getattr(source, name) for name in COUNTS) for source in report.sources
+    }
     assert found == {name: counted for name, (_, counted) in COUNTED.items()}
 
 
 def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -> None:
-    report = ingest_text(store, '{"type": "system", "subtype": "init"}\n{"type": "assistant", "session_id": "1"}')
+    report = ingest_text(
+        store, '{"type": "system", "subtype": "init"}\n{"type": "assistant", "session_id": "1"}'
+    )
     assert counts(report) == (2, 0, 0, 1, 1)
     assert "2 events, but no result record" in rejects(store)[0]["detail"]
 
@@ -161,10 +216,26 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
 BAD = {
     "truncated": (record_text()[:100], "truncated", "truncated JSON"),
     "broken": ('{"type":"result","num_turns":,}', "not_json", "invalid JSON"),
-    "JSON in JSON": (json.dumps(record_text()), "not_json", "looks like a record but is not valid JSON"),
-    "Python's dict": (str(json.loads(record_text())), "not_json", "looks like a record but is not valid JSON"),
-    "logfmt": ("level=info msg=" + json.dumps(record_text()), "not_json", "looks like a record but is not valid JSON"),
-    "Python's object": ("ResultMessage(subtype='success', total_cost_usd=0.1)", "not_json", "looks like a record but is not valid JSON"),
+    "JSON in JSON": (
+        json.dumps(record_text()),
+        "not_json",
+        "looks like a record but is not valid JSON",
+    ),
+    "Python's dict": (
+        str(json.loads(record_text())),
+        "not_json",
+        "looks like a record but is not valid JSON",
+    ),
+    "logfmt": (
+        "level=info msg=" + json.dumps(record_text()),
+        "not_json",
+        "looks like a record but is not valid JSON",
+    ),
+    "Python's object": (
+        "ResultMessage(subtype='success', total_cost_usd=0.1)",
+        "not_json",
+        "looks like a record but is not valid JSON",
+    ),
     "10 MB cut": ('{"type":"result","a":"' + "x" * 10_000_000, "truncated", "truncated JSON"),
     "negative cost": (
         record_text(total_cost_usd=-0.25),
@@ -190,7 +261,11 @@ def of_bad(store_once: StoreOnce) -> Store:
 def test_bad_input_becomes_a_reject_with_its_reason(of_bad: Store, name: str) -> None:
     _, reason, detail = BAD[name]
     found = [reject for reject in rejects(of_bad) if reject["source_name"] == name]
-    [source] = [source for source in quality_queries.every_source(of_bad).to_pylist() if source["name"] == name]
+    [source] = [
+        source
+        for source in quality_queries.every_source(of_bad).to_pylist()
+        if source["name"] == name
+    ]
     assert (source["accepted"], source["rejected"]) == (0, len(found))
     assert found[0]["reason"] == reason
     assert detail in found[0]["detail"]
@@ -204,16 +279,34 @@ NO_LOGS: tuple[tuple[str, str | bytes, str], ...] = (
     ("b.json", '{"name": "package.json"}', "json"),
     (
         "calls.jsonl",
-        '{"agent": "codex", "task": "sort", "duration_ms": 61200, "cost_usd": 0.42, "session_id": "s"}',
+        (
+            '{"agent": "codex", "task": "sort", "duration_ms": 61200, "cost_usd": 0.42, '
+            '"session_id": "s"}'
+        ),
         "rows",
     ),
-    ("llm.jsonl", '{"id": "r_1", "model": "gpt-5.4", "duration_ms": 812, "usage": {"prompt_tokens": 9}}\n' * 2, "rows"),
+    (
+        "llm.jsonl",
+        '{"id": "r_1", "model": "gpt-5.4", "duration_ms": 812, "usage": {"prompt_tokens": 9}}\n'
+        * 2,
+        "rows",
+    ),
     (
         "typed.jsonl",
-        '{"type": "result", "model": "glm-5", "duration_ms": 4, "total_cost_usd": 0.1, "session_id": "s"}',
+        (
+            '{"type": "result", "model": "glm-5", "duration_ms": 4, "total_cost_usd": 0.1, '
+            '"session_id": "s"}'
+        ),
         "rows",
     ),
-    ("steps.json", '{"run": 1, "steps": [{"cli": "claude", "model": "claude-opus-5", "duration_ms": 4, "usage": {}}]}', "rows"),
+    (
+        "steps.json",
+        (
+            '{"run": 1, "steps": [{"cli": "claude", "model": "claude-opus-5", "duration_ms": 4, '
+            '"usage": {}}]}'
+        ),
+        "rows",
+    ),
     ("results.jsonl", '{"speedup": 1.5}\n{"speedup": 2}\n{"speed', "json"),
     ("a.log", "x" * 10_000_000, "text"),
     ("a.py", 'import json\nprint(json.dumps({"type": "result", "x": total_cost_usd}))', "source"),
@@ -221,17 +314,27 @@ NO_LOGS: tuple[tuple[str, str | bytes, str], ...] = (
 
 
 def test_a_file_that_is_no_log_is_one_ignored_document_with_a_kind(store: Store) -> None:
-    sources = [Source(name, data.encode() if isinstance(data, str) else data) for name, data, _ in NO_LOGS]
+    sources = [
+        Source(name, data.encode() if isinstance(data, str) else data) for name, data, _ in NO_LOGS
+    ]
     kinds = {name: kind for name, _, kind in NO_LOGS}
     for _ in range(2):  # the second time they are known
         report = ingest(sources, store, Options(jobs=1))
         assert {source.name: source.kind for source in report.sources} == kinds
-        assert {(one.documents, one.accepted, one.duplicates, one.rejected, one.ignored) for one in report.sources} == {(1, 0, 0, 0, 1)}
-        assert {source["name"]: source["kind"] for source in quality_queries.every_source(store).to_pylist()} == kinds
+        assert {
+            (one.documents, one.accepted, one.duplicates, one.rejected, one.ignored)
+            for one in report.sources
+        } == {(1, 0, 0, 0, 1)}
+        assert {
+            source["name"]: source["kind"]
+            for source in quality_queries.every_source(store).to_pylist()
+        } == kinds
     assert rejects(store) == []
 
 
-def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_writing_leaves_the_store_as_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingest_text(store, record_text(uuid="a"))
     before = content(store)
     monkeypatch.setattr("ingest.store.commit.rechain", lambda *_: 1 / 0)
@@ -248,30 +351,41 @@ def test_nothing_readable_makes_no_store(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, BIG_BYTES], ids=["small", "big"])
-def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(store: Store, tmp_path: Path, size: int) -> None:
+def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(
+    store: Store, tmp_path: Path, size: int
+) -> None:
     gone, there = tmp_path / "gone.jsonl", tmp_path / "there.json"
     gone.write_text((record_text(uuid="a") + "\n") * (size // 600 + 1))
     there.write_text(record_text(uuid="b"))
     sources = list(read_paths([gone, there]))
     gone.unlink()
     report = ingest(sources, store)
-    assert [error.message for error in report.unreadable] == [f"cannot read {gone}: No such file or directory"]
+    assert [error.message for error in report.unreadable] == [
+        f"cannot read {gone}: No such file or directory"
+    ]
     assert counts(report) == (1, 1, 0, 0, 0)
 
 
 @pytest.mark.slow
 def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_path: Path) -> None:
     count = BIG_BYTES // 50_000
-    lines = [record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 50_000) for number in range(count)]
+    lines = [
+        record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 50_000)
+        for number in range(count)
+    ]
     (tmp_path / "big.jsonl").write_text("\n".join([*lines, lines[0], lines[1][:-9]]))
     progress: list[int] = []
-    report = ingest(read_paths([tmp_path / "big.jsonl"]), store, on_progress=lambda done: progress.append(done.bytes))
+    report = ingest(
+        read_paths([tmp_path / "big.jsonl"]),
+        store,
+        on_progress=lambda done: progress.append(done.bytes),
+    )
     assert counts(report) == (count + 2, count, 1, 1, 0)
     assert sum(progress) == (tmp_path / "big.jsonl").stat().st_size
     with store.reading() as connection:
-        assert connection.execute("select min(ordinal), max(ordinal), count(distinct ordinal) from runs").fetchall() == [
-            (0, count - 1, count)
-        ]
+        assert connection.execute(
+            "select min(ordinal), max(ordinal), count(distinct ordinal) from runs"
+        ).fetchall() == [(0, count - 1, count)]
     assert rejects(store)[0]["ordinal"] == count + 1
 
 
@@ -295,7 +409,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
 @settings(examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(
-    tmp_path_factory: pytest.TempPathFactory, plain: object, order: list[Source], repeated: Source, cut: int
+    tmp_path_factory: pytest.TempPathFactory,
+    plain: object,
+    order: list[Source],
+    repeated: Source,
+    cut: int,
 ) -> None:
     mixed = Store(tmp_path_factory.mktemp("mixed") / "s.duckdb")
     for batch in ([*order[:cut], repeated], [*order[cut:], repeated]):
@@ -303,5 +421,13 @@ def test_order_batches_and_repetition_do_not_matter(
     assert content(mixed) == plain
     cards = quality_queries.every_source(mixed).to_pylist()
     assert len(cards) == 4
-    assert all(card["documents"] == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"] for card in cards)
-    assert sum(card["accepted"] for card in cards) == run_queries.summary(mixed, Filters()).to_pylist()[0]["runs"] == 3
+    assert all(
+        card["documents"]
+        == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"]
+        for card in cards
+    )
+    assert (
+        sum(card["accepted"] for card in cards)
+        == run_queries.summary(mixed, Filters()).to_pylist()[0]["runs"]
+        == 3
+    )

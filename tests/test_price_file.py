@@ -1,4 +1,7 @@
-"""Prices of one's own: they win, the store keeps them, and a mistake in the file says where it is and what is right."""
+"""Own prices: they win, the store keeps them, and an error shows its place and the correct form.
+
+The error is in the file of prices.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,13 @@ from schemas.rows.price import ModelKey
 from tests.conftest import ROOT, SAMPLES, Run, ingest_paths
 from tests.test_pricing import rows
 
-OPUS = ModelKey("global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5", "aws", "global")
+OPUS = ModelKey(
+    "global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5", "aws", "global"
+)
 DAY = date(2026, 6, 1)
 CONTRACT = (
-    '[[price]]\nmodel = "claude-opus-4-5"\ninput = 4\noutput = 20.5\n\n[[discount]]\nprovider = "aws"\nregion = "us"\npercent = 12.5\n'
+    '[[price]]\nmodel = "claude-opus-4-5"\ninput = 4\noutput = 20.5\n\n[[discount]]\nprovider = '
+    '"aws"\nregion = "us"\npercent = 12.5\n'
 )
 
 
@@ -42,7 +48,9 @@ def test_the_entry_that_says_most_wins_then_the_later_one() -> None:
     assert input_price(special + general) == 2
     assert input_price(logged + special + general) == 3
     assert input_price(general + entry("", 7)) == 7
-    assert input_price(entry('provider = "azure"', 9)) == 5, "somebody else's price is no price of ours"
+    assert input_price(entry('provider = "azure"', 9)) == 5, (
+        "somebody else's price is no price of ours"
+    )
 
 
 def test_an_entry_holds_from_its_first_day_until_before_its_last() -> None:
@@ -55,10 +63,15 @@ def test_an_entry_holds_from_its_first_day_until_before_its_last() -> None:
 def test_what_is_left_out_costs_what_it_is_a_kind_of() -> None:
     found = PriceBook(parse_price_file("p", entry("", 4))).rates(OPUS, DAY)
     assert found
-    assert [found.cache_read, found.cache_write_5m, found.cache_write_1h, found.web_search] == [Decimal("0.000004")] * 3 + [None]
+    assert [found.cache_read, found.cache_write_5m, found.cache_write_1h, found.web_search] == [
+        Decimal("0.000004")
+    ] * 3 + [None]
     written = PriceBook(parse_price_file("p", entry("cache_write = 5", 4))).rates(OPUS, DAY)
     assert written
-    assert (written.cache_write_5m, written.cache_write_1h) == (Decimal("0.000005"), Decimal("0.000005"))
+    assert (written.cache_write_5m, written.cache_write_1h) == (
+        Decimal("0.000005"),
+        Decimal("0.000005"),
+    )
 
 
 def test_a_local_model_gets_its_price_and_no_other_does() -> None:
@@ -72,13 +85,25 @@ def test_a_local_model_gets_its_price_and_no_other_does() -> None:
     [
         ("[[price]\n", ["prices.toml is not valid TOML", "line 1"]),
         ('\n[[price]]\nmodel = "x"\ninput = 1\n', ["line 2", "`output`", "missing"]),
-        ('[[price]]\nmodel = "x"\ninputs = 1\noutput = 1\n', ["line 1", "`inputs`", "did you mean `input`?"]),
-        ('[[price]]\nmodel = "x"\ninput = "1"\noutput = 1\n', ["line 1", "`input`", "must be a number"]),
-        ('[[price]]\nmodel = "x"\ninput = -1\noutput = 1\n', ["`input`", "greater than or equal to 0", "found -1"]),
+        (
+            '[[price]]\nmodel = "x"\ninputs = 1\noutput = 1\n',
+            ["line 1", "`inputs`", "did you mean `input`?"],
+        ),
+        (
+            '[[price]]\nmodel = "x"\ninput = "1"\noutput = 1\n',
+            ["line 1", "`input`", "must be a number"],
+        ),
+        (
+            '[[price]]\nmodel = "x"\ninput = -1\noutput = 1\n',
+            ["`input`", "greater than or equal to 0", "found -1"],
+        ),
         ('[[price]]\nmodel = "x"\ninput = nan\noutput = 1\n', ["`input`"]),
         ("[[discount]]\npercent = 120\n", ["[[discount]] number 1", "`percent`", "100"]),
         ("[[prices]]\n", ["`prices`", "did you mean `price`?"]),
-        (entry("from = 2026-02-01\nuntil = 2026-01-01", 1), ["line 1", "`until`", "later than `from`"]),
+        (
+            entry("from = 2026-02-01\nuntil = 2026-01-01", 1),
+            ["line 1", "`until`", "later than `from`"],
+        ),
     ],
 )
 def test_a_mistake_says_where_it_is_and_what_is_right(text: str, words: list[str]) -> None:
@@ -98,18 +123,26 @@ LISTED = "select sum(cost_list_usd) as usd from model_usage"
 
 
 @pytest.mark.slow
-def test_the_store_keeps_the_file_for_later_ingests_and_rebuilds(tmp_path: Path, store: Store) -> None:
+def test_the_store_keeps_the_file_for_later_ingests_and_rebuilds(
+    tmp_path: Path, store: Store
+) -> None:
     """Opus by hand: 7862 × 4 + 558 × 20.5 per million; Sonnet at 12.5 % off."""
     (tmp_path / "contract.toml").write_text(CONTRACT)
     first, *others = sorted(SAMPLES.iterdir())
     ingest_paths(store, first)
     reprice(store, read_price_file(tmp_path / "contract.toml"))
     ingest_paths(store, *others)
-    expected = (7862 * 4 + 558 * Decimal("20.5")) / 10**6 + Decimal("3.049028565") * Decimal("0.875")
+    expected = (7862 * 4 + 558 * Decimal("20.5")) / 10**6 + Decimal("3.049028565") * Decimal(
+        "0.875"
+    )
     [found] = rows(store, LISTED)
     assert abs(found["usd"] - expected) < Decimal("0.000000003")
-    assert {row["cost_cause"] for row in rows(store, "select cost_cause from model_usage")} == {"price_file"}
-    assert "contract.toml: [[price]] number 1" in rows(store, "select max(price_source) as source from model_usage")[0]["source"] + str(
+    assert {row["cost_cause"] for row in rows(store, "select cost_cause from model_usage")} == {
+        "price_file"
+    }
+    assert "contract.toml: [[price]] number 1" in rows(
+        store, "select max(price_source) as source from model_usage"
+    )[0]["source"] + str(
         rows(store, "select min(price_source) as source from model_usage")[0]["source"]
     )
     rebuild(store)
@@ -132,7 +165,11 @@ def test_the_commands_take_a_price_file(tachograph: Run, tmp_path: Path) -> None
 
 def test_the_example_of_the_docs_is_a_price_file() -> None:
     [text] = [
-        block for block in re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "prices.md").read_text(), re.DOTALL) if "[[price]]" in block
+        block
+        for block in re.findall(
+            r"```toml\n(.*?)```", (ROOT / "docs" / "prices.md").read_text(), re.DOTALL
+        )
+        if "[[price]]" in block
     ]
     read = parse_price_file("prices.md", text)
     assert read.entries.price

@@ -1,4 +1,7 @@
-"""Every command that a screen or a message prints runs as printed, and on the store that its reader looks at."""
+"""Every printed command runs as printed, and on the store that its reader looks at.
+
+Screens and messages print commands.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,21 @@ from tests.conftest import FILE, SAMPLES, Run, ingest_paths
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
-_COMMANDS = "ingest|report|runs|models|claims|findings|check|compare|rejects|sources|reprice|rebuild|doctor"
+_COMMANDS = (
+    "ingest|report|runs|models|claims|findings|check|compare|rejects|sources|reprice|rebuild|doctor"
+)
 _PRINTED = re.compile(rf"\btachograph (?:{_COMMANDS}) [^`\n]*")
-SCREENS = ("overview", "runs", "tasks", "speedups", "compare", "cost", "reports", "data", "data?view=upload")
+SCREENS = (
+    "overview",
+    "runs",
+    "tasks",
+    "speedups",
+    "compare",
+    "cost",
+    "reports",
+    "data",
+    "data?view=upload",
+)
 PRICES = '[[price]]\nmodel = "a-model"\ninput = 1\noutput = 2\n'
 
 
@@ -39,7 +54,9 @@ def printed(texts: list[str]) -> list[str]:
 def texts_of(app: AppTest) -> list[str]:
     """Everything on a screen that may hold a command."""
     shown = [*app.code, *app.markdown, *app.caption, *app.info, *app.error]
-    return [str(element.value) for element in shown] + [str(getattr(element, "help", "") or "") for element in app.get("file_uploader")]
+    return [str(element.value) for element in shown] + [
+        str(getattr(element, "help", "") or "") for element in app.get("file_uploader")
+    ]
 
 
 def opened(screens: Callable[..., AppTest], store: Path, screen: str) -> AppTest:
@@ -55,7 +72,10 @@ def runs_here(line: str, folder: Path, tachograph: Run) -> None:
     for name in ("before", "after"):
         (logs / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(next(iter(SAMPLES.glob("*"))), logs / name)
-    words = [{"PATH": str(SAMPLES), "RESULTS": str(SAMPLES), "FILE": "prices.toml"}.get(word, word) for word in shlex.split(line)[1:]]
+    words = [
+        {"PATH": str(SAMPLES), "RESULTS": str(SAMPLES), "FILE": "prices.toml"}.get(word, word)
+        for word in shlex.split(line)[1:]
+    ]
     done = tachograph(*words, cwd=folder)
     assert done.returncode == 0, (line, done.stderr)
     assert not (folder / FILE).exists(), f"{line}: it made a store of its own"
@@ -63,25 +83,33 @@ def runs_here(line: str, folder: Path, tachograph: Run) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, samples_read: Callable[..., Path]) -> Path:
-    """A store that is not the one a command takes by itself, in a folder with a blank in its name."""
+    """A store that a command does not take by itself, in a folder with a blank in its name."""
     folder = tmp_path / "my stores"
     folder.mkdir()
     shutil.copy(samples_read(), folder / "runs.duckdb")
     return folder / "runs.duckdb"
 
 
-def test_the_commands_of_screens_run(elsewhere: Path, tmp_path: Path, screens: Callable[..., AppTest], tachograph: Run) -> None:
+def test_the_commands_of_screens_run(
+    elsewhere: Path, tmp_path: Path, screens: Callable[..., AppTest], tachograph: Run
+) -> None:
     ingest_paths(Store(str(elsewhere)), SAMPLES, prompt="new")
     here = tmp_path / "here"
     here.mkdir()
-    of_screens = {screen: printed(texts_of(opened(screens, elsewhere, screen))) for screen in SCREENS}
-    assert {"reports", "compare", "data?view=upload"} <= {screen for screen, lines in of_screens.items() if lines}
+    of_screens = {
+        screen: printed(texts_of(opened(screens, elsewhere, screen))) for screen in SCREENS
+    }
+    assert {"reports", "compare", "data?view=upload"} <= {
+        screen for screen, lines in of_screens.items() if lines
+    }
     for line in sorted({line for lines in of_screens.values() for line in lines}):
         assert f"--db {shlex.quote(str(elsewhere))}" in line
         runs_here(line, here, tachograph)
 
 
-def test_an_empty_dashboard_says_how_to_fill_its_own_store(tmp_path: Path, screens: Callable[..., AppTest], tachograph: Run) -> None:
+def test_an_empty_dashboard_says_how_to_fill_its_own_store(
+    tmp_path: Path, screens: Callable[..., AppTest], tachograph: Run
+) -> None:
     here = tmp_path / "here"
     here.mkdir()
     [line] = set(printed(texts_of(screens(str(tmp_path / "none.duckdb")))))
@@ -89,7 +117,9 @@ def test_an_empty_dashboard_says_how_to_fill_its_own_store(tmp_path: Path, scree
     assert (tmp_path / "none.duckdb").exists()
 
 
-def test_the_commands_in_errors_of_a_store_run(elsewhere: Path, tmp_path: Path, tachograph: Run) -> None:
+def test_the_commands_in_errors_of_a_store_run(
+    elsewhere: Path, tmp_path: Path, tachograph: Run
+) -> None:
     place = str(elsewhere)
     told = [
         opening.Place(place).missing(),
@@ -120,7 +150,12 @@ def test_the_commands_that_ingest_and_report_print_run(tmp_path: Path, tachograp
 
 @pytest.mark.parametrize(
     "chosen",
-    [{"main-model": "claude-opus-4-6"}, {"label": ["branch=a b", "team=x'y"]}, {"search": "--wait `x` $HOME"}, {}],
+    [
+        {"main-model": "claude-opus-4-6"},
+        {"label": ["branch=a b", "team=x'y"]},
+        {"search": "--wait `x` $HOME"},
+        {},
+    ],
 )
 def test_compare_reads_back_the_filters_of_its_command(chosen: dict[str, str | list[str]]) -> None:
     filters: Filters = choose(chosen)
@@ -133,7 +168,11 @@ def test_compare_reads_back_the_filters_of_its_command(chosen: dict[str, str | l
 def test_the_default_store_needs_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TACHOGRAPH_DB", raising=False)
-    assert command_line("runs", FILE) == command_line("runs", str(tmp_path / FILE)) == "tachograph runs"
+    assert (
+        command_line("runs", FILE)
+        == command_line("runs", str(tmp_path / FILE))
+        == "tachograph runs"
+    )
     monkeypatch.setenv("TACHOGRAPH_DB", "other.duckdb")
     assert command_line("runs", FILE) == f"tachograph runs --db {FILE}"
 
@@ -160,7 +199,9 @@ def test_a_word_outside_of_a_closed_list_is_an_error_that_names_the_nearest(
     assert meant in done.stderr
 
 
-def test_a_name_that_no_run_has_is_noted_with_those_that_come_near(filled: Path, tachograph: Run) -> None:
+def test_a_name_that_no_run_has_is_noted_with_those_that_come_near(
+    filled: Path, tachograph: Run
+) -> None:
     done = tachograph("runs", "--model", "sonnet", "--repo", "x", cwd=filled)
     assert (done.returncode, done.stdout) == (0, "")
     assert "No run has model 'sonnet'. Did you mean claude-sonnet-4-5?\n" in done.stderr

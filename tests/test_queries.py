@@ -25,7 +25,13 @@ from tests.conftest import StoreOnce, record_text
 
 def usage(model: str, cost: float, cache_read: int = 0) -> dict[str, Any]:
     return {
-        model: {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": cache_read, "cacheCreationInputTokens": 0, "costUSD": cost}
+        model: {
+            "inputTokens": 1,
+            "outputTokens": 2,
+            "cacheReadInputTokens": cache_read,
+            "cacheCreationInputTokens": 0,
+            "costUSD": cost,
+        }
     }
 
 
@@ -33,16 +39,43 @@ OPUS, HAIKU = usage("claude-opus-4-6", 0.75), usage("claude-haiku-4-5-20251001",
 
 
 def fill_four_runs(store: Store) -> None:
-    """Costs 1, 2, 4 and unknown; turns 10, unknown, 30, 5; wall 10 s, 20 s, 60 s, unknown; the last one hit a limit."""
-    first = record_text(uuid="a", total_cost_usd=1, num_turns=10, duration_ms=10_000, duration_api_ms=15_000, modelUsage=OPUS | HAIKU)
+    """Costs 1, 2, 4 and unknown; turns 10, unknown, 30, 5; wall 10 s, 20 s, 60 s, unknown.
+
+    The last one hit a limit.
+    """
+    first = record_text(
+        uuid="a",
+        total_cost_usd=1,
+        num_turns=10,
+        duration_ms=10_000,
+        duration_api_ms=15_000,
+        modelUsage=OPUS | HAIKU,
+    )
     second = record_text(
-        uuid="b", total_cost_usd=2, num_turns=..., duration_ms=20_000, duration_api_ms=15_000, modelUsage=usage("glm-5", 2)
+        uuid="b",
+        total_cost_usd=2,
+        num_turns=...,
+        duration_ms=20_000,
+        duration_api_ms=15_000,
+        modelUsage=usage("glm-5", 2),
     )
     third = record_text(
-        uuid="c", total_cost_usd=4, num_turns=30, duration_ms=60_000, duration_api_ms=..., session_id="other", result="50% faster"
+        uuid="c",
+        total_cost_usd=4,
+        num_turns=30,
+        duration_ms=60_000,
+        duration_api_ms=...,
+        session_id="other",
+        result="50% faster",
     )
     fourth = record_text(
-        uuid="d", total_cost_usd=..., num_turns=5, duration_ms=..., is_error=True, result="You've hit your limit", modelUsage={}
+        uuid="d",
+        total_cost_usd=...,
+        num_turns=5,
+        duration_ms=...,
+        is_error=True,
+        result="You've hit your limit",
+        modelUsage={},
     )
     ingest([Source("one", first.encode())], store, Options((("repo", "vllm"), ("team", "a"))))
     ingest([Source("rest", "\n".join([second, third, fourth]).encode())], store)
@@ -55,7 +88,17 @@ def four_runs(store_once: StoreOnce) -> Store:
 
 def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:
     [row] = run_queries.summary(four_runs, Filters(), metrics=list(RUN_METRICS)).to_pylist()
-    assert {key: row[key] for key in ("runs", "sessions", "cost_usd", "cost_mean_usd", "cost_median_usd", "cost_max_usd")} == {
+    assert {
+        key: row[key]
+        for key in (
+            "runs",
+            "sessions",
+            "cost_usd",
+            "cost_mean_usd",
+            "cost_median_usd",
+            "cost_max_usd",
+        )
+    } == {
         "runs": 4,
         "sessions": 2,
         "cost_usd": Decimal(7),
@@ -63,18 +106,27 @@ def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:
         "cost_median_usd": Decimal(2),
         "cost_max_usd": Decimal(4),
     }
-    assert (row["duration_ms"], row["turns"], row["turns_median"], row["error_rate"]) == (90_000, 45, 10, 0.25)
+    assert (row["duration_ms"], row["turns"], row["turns_median"], row["error_rate"]) == (
+        90_000,
+        45,
+        10,
+        0.25,
+    )
     assert (row["cost_usd_known"], row["duration_ms_known"], row["turns_known"]) == (3, 3, 3)
 
 
 def test_ratios_rest_on_the_runs_that_have_both_sides(four_runs: Store) -> None:
-    [row] = run_queries.summary(four_runs, Filters(), metrics=["parallelism", "cost_per_turn_usd"]).to_pylist()
+    [row] = run_queries.summary(
+        four_runs, Filters(), metrics=["parallelism", "cost_per_turn_usd"]
+    ).to_pylist()
     assert (row["parallelism"], row["parallelism_known"]) == (1.0, 2)
     assert (row["cost_per_turn_usd"], row["cost_per_turn_usd_known"]) == (Decimal("0.125"), 2)
 
 
 def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
-    rows = run_queries.summary(four_runs, Filters(), by=["model"], metrics=["runs", "cost_usd"]).to_pylist()
+    rows = run_queries.summary(
+        four_runs, Filters(), by=["model"], metrics=["runs", "cost_usd"]
+    ).to_pylist()
     assert [(row["model"], row["runs"], row["cost_usd"]) for row in rows] == [
         ("claude-opus-4-6", 2, Decimal(5)),
         ("glm-5", 1, Decimal(2)),
@@ -84,13 +136,17 @@ def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
 
 def test_every_model_has_its_own_share(four_runs: Store) -> None:
     rows = run_queries.models(four_runs, Filters()).to_pylist()
-    assert [(row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows] == [
+    assert [
+        (row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows
+    ] == [
         (None, 1, Decimal("3.75"), None),  # what a run cost beyond its models
         ("glm-5", 1, Decimal(2), 0),
         ("claude-opus-4-6", 2, Decimal(1), 30),
         ("claude-haiku-4-5", 1, Decimal("0.25"), 10),
     ]
-    assert list(rows[0])[3:] == [name for metric in MODEL_METRICS for name in (metric, f"{metric}_known")]
+    assert list(rows[0])[3:] == [
+        name for metric in MODEL_METRICS for name in (metric, f"{metric}_known")
+    ]
 
 
 @pytest.mark.slow
@@ -132,7 +188,9 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
     transaction = ReadTransaction(four_runs)
     for _ in range(2):  # once more after the connection is gone
         searched = transaction.searched(filters)
-        assert "".join(sorted(run_queries.runs(transaction, searched)["run_id"].to_pylist())) == found
+        assert (
+            "".join(sorted(run_queries.runs(transaction, searched)["run_id"].to_pylist())) == found
+        )
         assert run_queries.summary(transaction, searched)["runs"].to_pylist() == [len(found)]
         transaction.end()
 
@@ -152,7 +210,10 @@ def test_a_list_that_is_read_in_parts_is_the_same(
                 found.append(claim_queries.claims(samples, choose(words), limit=limit))
         return found
 
-    with read_transaction(four_runs, copy_at=1) as four, read_transaction(sample_store, copy_at=1) as samples:
+    with (
+        read_transaction(four_runs, copy_at=1) as four,
+        read_transaction(sample_store, copy_at=1) as samples,
+    ):
         at_once = lists()
         assert [table.num_rows > 3 for table in at_once[:3]] == [True, True, False]
         for rows in (1, 2, 3):
@@ -171,7 +232,10 @@ def test_a_list_that_is_read_in_parts_is_the_same(
         ({"max-cost": "NaN"}, "--max-cost takes an amount"),
         ({"min-claim": "fast"}, "--min-claim takes a factor"),
         ({"min-claim": "0"}, "--min-claim takes a factor"),
-        *(({"min-confidence": text}, "--min-confidence takes a probability") for text in ("sure", "80", "-0.1", "101%", "nan", "%", "")),
+        *(
+            ({"min-confidence": text}, "--min-confidence takes a probability")
+            for text in ("sure", "80", "-0.1", "101%", "nan", "%", "")
+        ),
     ],
 )
 def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) -> None:
@@ -181,7 +245,14 @@ def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) ->
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_values_are_bound_never_pasted(key: str) -> None:
-    readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1", "min-claim": "1"}
+    readable = {
+        "label": "k=injected",
+        "since": "2026-11-20",
+        "until": "2026-11-20",
+        "min-cost": "1",
+        "max-cost": "1",
+        "min-claim": "1",
+    }
     readable |= {"starred": "yes", "excluded": "only", "copies": "only", "min-confidence": "80%"}
     value = readable.get(key, "injected")
     condition = where(choose({key: value}))
@@ -200,7 +271,10 @@ def test_a_cost_range_is_about_runs_also_where_models_are_counted(four_runs: Sto
 
 
 def test_filters_write_themselves_as_the_command_line_does() -> None:
-    assert choose({"repo": ["a", "b"], "search": "x", "task": None}).as_words() == "--repo a --repo b --search x"
+    assert (
+        choose({"repo": ["a", "b"], "search": "x", "task": None}).as_words()
+        == "--repo a --repo b --search x"
+    )
 
 
 def test_an_unknown_dimension_or_metric_lists_the_known_ones(four_runs: Store) -> None:

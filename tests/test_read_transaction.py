@@ -1,4 +1,7 @@
-"""A request reads one state of the store in one transaction: begun late, ended early, and right from several threads."""
+"""A request reads one state of the store in one transaction.
+
+Begun late, ended early, and right from several threads.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def count(store: Store) -> int:
     return int(run_queries.summary(store, Filters(), metrics=("runs",))["runs"][0].as_py())
 
 
-def test_writers_are_shut_out_from_the_first_query_to_the_end_and_no_longer(sample_store: Store) -> None:
+def test_writers_are_shut_out_from_the_first_query_to_the_end_and_no_longer(
+    sample_store: Store,
+) -> None:
     impatient = Store(sample_store.location, wait_seconds=0.05)
     transaction = ReadTransaction(sample_store)
     ingest([LATE], impatient)  # no query yet
@@ -63,11 +68,16 @@ def test_threads_of_one_request_get_right_answers(sample_store: Store) -> None:
         def answers(number: int) -> list[int]:
             together.wait()
             sql = "select sum(range) + $number as answer from range(2000)"
-            return [reading.fetch(transaction, sql, {"number": number + turn})["answer"][0].as_py() for turn in range(asked)]
+            return [
+                reading.fetch(transaction, sql, {"number": number + turn})["answer"][0].as_py()
+                for turn in range(asked)
+            ]
 
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(answers, range(threads)))
-    assert found == [[1_999_000 + number + turn for turn in range(asked)] for number in range(threads)]
+    assert found == [
+        [1_999_000 + number + turn for turn in range(asked)] for number in range(threads)
+    ]
 
 
 @pytest.mark.parametrize("few_runs", [0, 5_000])
@@ -77,8 +87,12 @@ def test_every_query_of_a_small_store_and_of_a_big_one_gets_the_same_rows(
     """The first ones read the view, the later ones the table that a small store has instead."""
     monkeypatch.setattr("app.queries.reading._FEW_RUNS", few_runs)
     with read_transaction(sample_store, copy_at=3) as request:
-        first, *later = [reading.fetch(request, "select * from v_runs order by run_id") for _ in range(5)]
-        [tables] = reading.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'")["n"].to_pylist()
+        first, *later = [
+            reading.fetch(request, "select * from v_runs order by run_id") for _ in range(5)
+        ]
+        [tables] = reading.fetch(
+            request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'"
+        )["n"].to_pylist()
     assert later == [first] * 4
     assert tables == bool(few_runs)
 
@@ -87,13 +101,20 @@ def test_a_store_of_long_texts_is_not_small_though_its_file_is(store: Store) -> 
     """In its file, texts that repeat themselves take hardly any room."""
     ingest([Source("long", record_text(result="lorem ipsum " * 3_000_000).encode())], store)
     with read_transaction(store, copy_at=1) as request:
-        tables = [reading.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'") for _ in range(5)]
+        tables = [
+            reading.fetch(
+                request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'"
+            )
+            for _ in range(5)
+        ]
     assert [table["n"].to_pylist() for table in tables] == [[0]] * 5
 
 
 def test_a_long_answer_keeps_its_order(sample_store: Store) -> None:
     """DuckDB reads the rows of an answer once more, by several threads, to make Arrow of them."""
-    numbers = reading.fetch(sample_store, "select range as n from range(500_000) order by n desc")["n"].to_pylist()
+    numbers = reading.fetch(sample_store, "select range as n from range(500_000) order by n desc")[
+        "n"
+    ].to_pylist()
     assert numbers == sorted(numbers, reverse=True)
 
 
@@ -104,7 +125,9 @@ def test_an_error_of_the_database_is_told_as_one_of_the_store(sample_store: Stor
     ingest([LATE], sample_store)  # it is closed all the same
 
 
-def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_store: Store) -> None:
+def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(
+    sample_store: Store,
+) -> None:
     """A second one could see another state of the store, or wait for it."""
     filters = Filters((("model", ("gpt-9", "claude-sonnet-4-5")), ("repo", ("x",))))
     checked = CheckedStore(sample_store.location, 0, lambda _: None, filters)
@@ -112,7 +135,10 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_
         count(transaction)
         assert checked.unmatched == []
     models = ["claude-opus-4-5", "claude-sonnet-4-5"]
-    assert [(found.key, found.value, sorted(found.known)) for found in checked.unmatched] == [("model", "gpt-9", models), ("repo", "x", [])]
+    assert [(found.key, found.value, sorted(found.known)) for found in checked.unmatched] == [
+        ("model", "gpt-9", models),
+        ("repo", "x", []),
+    ]
     with checked.reading():
         pass
     assert len(checked.unmatched) == 2, "once is enough"
@@ -132,8 +158,10 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_
         "show 5e0c",
     ],
 )
-def test_a_command_opens_the_store_once(words: str, sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it notes about its filters is of the same moment as its answer, and waits for no writer a second time."""
+def test_a_command_opens_the_store_once(
+    words: str, sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The notes on filters are as of the answer's moment and do not wait for a writer again."""
     opened, attached = [], Store._attached
 
     def counted(store: Store, **options: Any) -> Any:
@@ -150,8 +178,13 @@ def test_a_command_opens_the_store_once(words: str, sample_store: Store, monkeyp
         assert "No run has model 'gpt-9'." in done.stderr
 
 
-def test_an_answer_that_is_kept_is_found_once_for_each_value_and_not_beyond_the_end(sample_store: Store) -> None:
-    """Kept beyond the end, it would be that of an earlier state of the store; one table for all values would be that of the first."""
+def test_an_answer_that_is_kept_is_found_once_for_each_value_and_not_beyond_the_end(
+    sample_store: Store,
+) -> None:
+    """Kept beyond the end, it would be that of an earlier state of the store.
+
+    One table for all values would be that of the first.
+    """
     transaction = ReadTransaction(sample_store)
     sql = "select run_id from v_runs limit $most"
 

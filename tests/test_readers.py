@@ -1,4 +1,7 @@
-"""What all readers of agents have in common: JSON of other programs that uses the same words is no run."""
+"""What all readers of agents have in common.
+
+JSON of other programs that uses the same words is no run.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def test_events_of_other_programs_are_no_run(kind: str) -> None:
 
 
 def test_logs_of_other_programs_are_no_run() -> None:
-    every = [{"type": kind, **body} for kind, body in itertools.product(("error", "message", "log", "item.completed"), BODIES)]
+    every = [
+        {"type": kind, **body}
+        for kind, body in itertools.product(("error", "message", "log", "item.completed"), BODIES)
+    ]
     assert not runs_in(*every)
 
 
@@ -56,4 +62,8 @@ def runs_in(*values: dict[str, Any]) -> list[Found]:
             found += readers.feed(Document(number, "line", json.dumps(value))) or ()
         except InvalidRecord:
             continue
-    return [one for one in (*found, *(one for reader in readers.met() for one in reader.end())) if isinstance(one, Found)]
+    return [
+        one
+        for one in (*found, *(one for reader in readers.met() for one in reader.end()))
+        if isinstance(one, Found)
+    ]

@@ -1,4 +1,7 @@
-"""A defect in the middle of a document costs that document alone: nothing of it stays behind in its reader, and the books balance."""
+"""A defect in the middle of a document costs that document alone.
+
+Nothing of it stays behind in its reader, and the books balance.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ _AGENTS = str(Path("ingest/agents/"))
 
 
 class Fault:
-    """Raises in a reader, at the given line of code that it runs for one document; None: counts these lines only."""
+    """Raises in a reader, at the given line of code that it runs for one document; None.
+
+    Counts these lines only.
+    """
 
     def __init__(self, ordinal: int, event: object, at: int | None) -> None:
         self.ordinal, self.event, self.at = ordinal, event, at
@@ -50,7 +56,9 @@ class Fault:
         name, told = frame.f_code.co_name, frame.f_locals
         if not isinstance(told.get("self"), AgentReader):
             return False
-        return (name == "feed" and told["document"].ordinal == self.ordinal) or (name == "note" and told.get("event") == self.event)
+        return (name == "feed" and told["document"].ordinal == self.ordinal) or (
+            name == "note" and told.get("event") == self.event
+        )
 
 
 @contextmanager
@@ -64,7 +72,10 @@ def traced(fault: Fault) -> Iterator[Fault]:
 
 
 def balanced(report: IngestReport) -> dict[str, int]:
-    counts = {name: report.total(name) for name in ("documents", "accepted", "duplicates", "rejected", "ignored")}
+    counts = {
+        name: report.total(name)
+        for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
+    }
     assert min(counts.values()) >= 0, counts
     assert counts["documents"] == sum(counts.values()) - counts["documents"], counts
     return counts
@@ -75,7 +86,7 @@ _FIGURES = """
         run_id, agent, outcome, num_turns, duration_ms, active_ms, cost_own_usd, input_tokens, output_tokens, cache_read_tokens, models,
         (select list({'tool': tool, 'calls': calls, 'errors': errors} order by tool) from tool_calls as t where t.run_id = runs.run_id)
     from runs
-    order by all"""
+    order by all"""  # noqa: E501
 
 
 def figures(store: Store) -> list[tuple[Any, ...]]:
@@ -86,12 +97,20 @@ def figures(store: Store) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_document_that_fails_midway_is_as_if_it_had_not_been_there(name: str, tmp_path: Path) -> None:
-    """Beside a run of another agent in front of it and one behind. An event that failed to be noted is fed again, and then whole."""
+def test_a_document_that_fails_midway_is_as_if_it_had_not_been_there(
+    name: str, tmp_path: Path
+) -> None:
+    """Beside a run of another agent in front of it and one behind.
+
+    An event that failed to be noted is fed again, and then whole.
+    """
     text = seed(name).decode()
     parts = text.splitlines() if text.startswith('{"') and "\n" in text.strip() else [text]
     place = len(parts) // 2
-    front, back = ([json.dumps(record(uuid=letter * 8, session_id=letter * 8))] if text.startswith("{") else [] for letter in "ab")
+    front, back = (
+        [json.dumps(record(uuid=letter * 8, session_id=letter * 8))] if text.startswith("{") else []
+        for letter in "ab"
+    )
     for file, some in (("whole", parts), ("without", parts[:place] + parts[place + 1 :])):
         (tmp_path / file).write_text("".join(f"{part}\n" for part in (*front, *some, *back)))
     expected = Store(tmp_path / "without.duckdb")
@@ -109,7 +128,9 @@ def test_a_document_that_fails_midway_is_as_if_it_had_not_been_there(name: str, 
         assert figures(store) == figures(right), f"line {at} of {counted.lines}"
 
 
-def test_many_defects_balance(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_defects_balance(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each time the documents before are read again, but not without end."""
     log = tmp_path / "log.jsonl"
     log.write_text(lines(*SESSION_LOG))

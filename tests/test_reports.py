@@ -1,4 +1,7 @@
-"""What a report holds, against figures worked out by hand; groupings by time and label; one moment of the store."""
+"""What a report holds, against figures worked out by hand; groupings by time and label.
+
+One moment of the store.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +43,22 @@ def at(time: str, uuid: str, cost: float | None, **changes: object) -> str:
     event = f'{{"type":"user","timestamp":"{time}","session_id":"{uuid}"}}\n'
     return (
         event
-        + record_text(uuid=uuid, session_id=uuid, total_cost_usd=... if cost is None else cost, duration_ms=3_600_000, **changes)
+        + record_text(
+            uuid=uuid,
+            session_id=uuid,
+            total_cost_usd=... if cost is None else cost,
+            duration_ms=3_600_000,
+            **changes,
+        )
         + "\n"
     )
 
 
 def fill_five(store: Store) -> None:
-    """Completed 1, 2 and 3 USD, failed 4 USD, and one of unknown cost, an hour each; two of them end around midnight UTC."""
+    """Completed 1, 2 and 3 USD, failed 4 USD, and one of unknown cost, an hour each.
+
+    Two of them end around midnight UTC.
+    """
     failed = {"is_error": True, "result": "API Error: 500"}
     logs = {
         "red": at("2026-03-01T22:30:00Z", "a", 1) + at("2026-03-01T23:30:00Z", "b", 2),
@@ -54,7 +66,15 @@ def fill_five(store: Store) -> None:
     }
     for team, text in logs.items():
         ingest([Source(team, text.encode())], store, Options((("team", team),)))
-    ingest([Source("silent", record_text(uuid="e", session_id="e", total_cost_usd=..., modelUsage={}).encode())], store)
+    ingest(
+        [
+            Source(
+                "silent",
+                record_text(uuid="e", session_id="e", total_cost_usd=..., modelUsage={}).encode(),
+            )
+        ],
+        store,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -68,23 +88,53 @@ def totals(made: Report) -> dict[str, object]:
 
 
 def test_both_costs_of_a_completed_run(five: Store) -> None:
-    """10 USD over 3 completed runs with a cost, failed attempts included; 6 USD over the same 3 without."""
+    """10 USD over 3 completed runs with a cost, failed attempts included.
+
+    6 USD over the same 3 without.
+    """
     found = totals(report(five, Request()))
     assert (found["completed"], found["cost_usd"], found["cost_usd_known"]) == (4, Decimal(10), 4)
-    assert (found["cost_per_completed_usd"], found["cost_per_completed_usd_known"]) == (Decimal("3.333333333"), 4)
-    assert (found["cost_completed_mean_usd"], found["cost_completed_mean_usd_known"]) == (Decimal(2), 3)
-    assert (found["cost_p90_usd"], found["cost_per_hour_usd"], found["cost_per_hour_usd_known"]) == (Decimal("3.7"), Decimal("2.5"), 4)
+    assert (found["cost_per_completed_usd"], found["cost_per_completed_usd_known"]) == (
+        Decimal("3.333333333"),
+        4,
+    )
+    assert (found["cost_completed_mean_usd"], found["cost_completed_mean_usd_known"]) == (
+        Decimal(2),
+        3,
+    )
+    assert (
+        found["cost_p90_usd"],
+        found["cost_per_hour_usd"],
+        found["cost_per_hour_usd_known"],
+    ) == (Decimal("3.7"), Decimal("2.5"), 4)
 
 
 def test_a_dear_run_that_took_no_time_has_its_rate(store: Store) -> None:
-    """999,999,999 USD in a millisecond: the rate of an hour has more digits than any amount that is kept."""
-    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1, duration_api_ms=1).encode())], store)
-    assert round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"]))) == 999_999_999 * 3_600_000
+    """999,999,999 USD in a millisecond.
+
+    The rate of an hour has more digits than any amount that is kept.
+    """
+    ingest(
+        [
+            Source(
+                "dear",
+                record_text(total_cost_usd=999_999_999, duration_ms=1, duration_api_ms=1).encode(),
+            )
+        ],
+        store,
+    )
+    assert (
+        round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"])))
+        == 999_999_999 * 3_600_000
+    )
 
 
 def test_shares_of_groups_are_of_all_groups(five: Store) -> None:
     rows = report(five, Request(by=("outcome",))).section("groups").table.to_pylist()
-    assert {row["outcome"]: row["cost_share"] for row in rows} == {"completed": 0.6, "api_error": 0.4}
+    assert {row["outcome"]: row["cost_share"] for row in rows} == {
+        "completed": 0.6,
+        "api_error": 0.4,
+    }
 
 
 @pytest.mark.parametrize(
@@ -101,10 +151,15 @@ def test_days_weeks_and_months_are_those_of_the_zone_and_in_order(
     five: Store, words: tuple[str, ...], zone: str, expected: list[tuple[str, int]]
 ) -> None:
     rows = run_queries.summary(five, Filters(), words, ("cost_usd",), zone).to_pylist()
-    assert [(row[words[0]], row["cost_usd"]) for row in rows if row["cost_usd"] is not None] == expected
+    assert [
+        (row[words[0]], row["cost_usd"]) for row in rows if row["cost_usd"] is not None
+    ] == expected
 
 
-@pytest.mark.parametrize(("zone", "near"), [("Europe/Berln", "Europe/Berlin"), ("UTC+1", "UTC"), ("../etc/passwd", "IANA"), ("", "IANA")])
+@pytest.mark.parametrize(
+    ("zone", "near"),
+    [("Europe/Berln", "Europe/Berlin"), ("UTC+1", "UTC"), ("../etc/passwd", "IANA"), ("", "IANA")],
+)
 def test_a_zone_that_does_not_exist_names_those_that_come_near(zone: str, near: str) -> None:
     with pytest.raises(UsageError, match=near):
         known_zone(zone)
@@ -121,18 +176,35 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", FILTERS)
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
-    """A condition is about runs: a table of something else that it is put on may lack the column."""
-    values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2", Kind.PROBABILITY: "0.2"}
+    """A condition is about runs: a table of something else that it is put on may lack a column."""
+    values = {
+        Kind.LABELS: "team=red",
+        Kind.TIME: "2026-03-02",
+        Kind.USD: "2",
+        Kind.FACTOR: "2",
+        Kind.PROBABILITY: "0.2",
+    }
     values |= dict.fromkeys((Kind.CHOICE, Kind.FLAG), next(reversed(FILTERS[key].words), ""))
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())
-    assert totals(made)["runs"] == made.header.coverage["runs"] == counted == run_queries.runs(five, filters).num_rows
+    assert (
+        totals(made)["runs"]
+        == made.header.coverage["runs"]
+        == counted
+        == run_queries.runs(five, filters).num_rows
+    )
 
 
 def test_a_cheap_model_without_a_price_is_told_of_an_expensive_run(store: Store) -> None:
-    """--min-cost and --main-model are about the run: its helper costs less, and is another model."""
-    usage = {"inputTokens": 10, "outputTokens": 10, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "webSearchRequests": 0}
+    """--min-cost and --main-model are about the run: its helper costs less and is another model."""
+    usage = {
+        "inputTokens": 10,
+        "outputTokens": 10,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+        "webSearchRequests": 0,
+    }
     models = {"claude-opus-4-6": usage | {"costUSD": 9}, "house-model": usage | {"costUSD": 1}}
     ingest([Source("two", record_text(total_cost_usd=10, modelUsage=models).encode())], store)
     for words in ({"min-cost": "5"}, {"main-model": "claude-opus-4-6"}):
@@ -144,13 +216,21 @@ def test_a_label_may_be_called_like_the_count_beside_another(store: Store) -> No
     """`label:x_known` is a column of words, no number of runs."""
     ingest([Source("one", record_text().encode())], store, Options((("x", "1"), ("x_known", "2"))))
     made = report(store, Request(by=("label:x", "label:x_known")))
-    assert [column.label for column in columns(made.section("groups").table, GROUPS)][:3] == ["Label x", "Label x_known", "Runs"]
+    assert [column.label for column in columns(made.section("groups").table, GROUPS)][:3] == [
+        "Label x",
+        "Label x_known",
+        "Runs",
+    ]
     assert EXPORTS["md"].write_report(made)
 
 
 def test_two_labels_and_a_day_keep_their_values_apart(five: Store) -> None:
     chosen = groups(("label:a", "day", "label:b"), "Europe/Berlin")
-    assert [dict(one.parameters) for one in chosen] == [{"g0_key": "a"}, {"g1_zone": "Europe/Berlin"}, {"g2_key": "b"}]
+    assert [dict(one.parameters) for one in chosen] == [
+        {"g0_key": "a"},
+        {"g1_zone": "Europe/Berlin"},
+        {"g2_key": "b"},
+    ]
 
 
 @pytest.mark.parametrize("word", ["colour", "label:", "label", "Day"])
@@ -160,7 +240,9 @@ def test_a_grouping_that_does_not_exist_lists_those_that_do(word: str) -> None:
 
 
 def test_the_header_says_what_the_figures_cover(five: Store) -> None:
-    lines = dict(report(five, Request(choose({"label": "team=red"}), zone="Europe/Berlin")).header.lines())
+    lines = dict(
+        report(five, Request(choose({"label": "team=red"}), zone="Europe/Berlin")).header.lines()
+    )
     assert lines["Runs"] == "2 of 5 in the store"
     assert lines["Filters"] == "--label team=red"
     assert lines["Period"] == "2026-03-01 23:30 Europe/Berlin to 2026-03-02 01:30 Europe/Berlin"
@@ -185,11 +267,24 @@ def test_the_most_expensive_runs_say_how_much_of_the_cost_they_are(five: Store) 
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
-    ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
+    ingest(
+        [
+            Source(
+                "two",
+                (
+                    record_text()
+                    + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)
+                ).encode(),
+            )
+        ],
+        store,
+    )
     made = report(store, Request())
     assert "$3.00 of 1 run has no model attribution." in made.section("models").note
     sheets = openpyxl.load_workbook(io.BytesIO(EXPORTS["xlsx"].write_report(made)))
-    assert "$3.00 of 1 run has no model attribution." in [cell.value for cell in sheets["Models"]["A"]]
+    assert "$3.00 of 1 run has no model attribution." in [
+        cell.value for cell in sheets["Models"]["A"]
+    ]
 
 
 @pytest.mark.slow
@@ -198,15 +293,30 @@ def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     with read_transaction(sample_store) as transaction:
         before = run_queries.summary(transaction, Filters(), metrics=("runs",))
         with pytest.raises(StoreBusy):
-            ingest([Source("late", record_text(uuid="late").encode())], Store(sample_store.location, wait_seconds=0.05))
+            ingest(
+                [Source("late", record_text(uuid="late").encode())],
+                Store(sample_store.location, wait_seconds=0.05),
+            )
         assert run_queries.summary(transaction, Filters(), metrics=("runs",)) == before
     ingest([Source("late", record_text(uuid="late").encode())], sample_store)
 
 
-def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
-    short, whole = tachograph("report", "--by", "model"), tachograph("report", "--by", "model", "--all")
+def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its_groups(
+    tachograph: Run, filled: Path
+) -> None:
+    short, whole = (
+        tachograph("report", "--by", "model"),
+        tachograph("report", "--by", "model", "--all"),
+    )
     assert (short.returncode, whole.returncode) == (0, 0)
-    headings = ["Cost report", "Totals", "By model", "Models", "Most expensive runs", "About this report"]
+    headings = [
+        "Cost report",
+        "Totals",
+        "By model",
+        "Models",
+        "Most expensive runs",
+        "About this report",
+    ]
     assert [line for line in whole.stdout.splitlines() if line in headings] == headings
     assert [line for line in short.stdout.splitlines() if line in headings] == headings[:3]
     assert "add --all" in short.stderr
@@ -214,7 +324,9 @@ def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its
     assert "Cost per hour" in whole.stdout
     assert "Cost per hour" not in short.stdout
     assert human(Decimal(TOTAL_COST), Unit.USD) in whole.stdout
-    brief = CliRunner().invoke(cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")])
+    brief = CliRunner().invoke(
+        cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")]
+    )
     assert brief.stdout.splitlines()[-1].startswith("Total")
     assert "Cost report" not in brief.stdout
 
@@ -227,7 +339,15 @@ def test_a_workbook_is_nothing_for_a_terminal(filled: Path) -> None:
     """Its bytes would only confuse it."""
     controlling, terminal = pty.openpty()
     command = [sys.executable, "-m", "app.cli.main", "report", "--format", "xlsx"]
-    done = subprocess.run(command, cwd=filled, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=filled,
+        env=environment(),
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     os.close(terminal)
     os.close(controlling)
     assert done.stderr == "Error: xlsx is binary.\nWrite it to a file: -o FILE.xlsx\n"
@@ -242,7 +362,14 @@ def test_a_terminal_of_usual_width_has_seven_columns_at_most_and_names_the_other
     lines = tachograph("report", "--by", "model", "--all", cwd=filled).stdout.splitlines()
     rules = [place for place, line in enumerate(lines) if line.startswith("──")]
     assert rules
-    assert max(len(line.split("  ")) - line.split("  ").count("") for place in rules for line in [lines[place + 1]]) <= MOST_COLUMNS
+    assert (
+        max(
+            len(line.split("  ")) - line.split("  ").count("")
+            for place in rules
+            for line in [lines[place + 1]]
+        )
+        <= MOST_COLUMNS
+    )
     assert max(map(len, lines)) <= int(width)
     assert [line for line in lines if line.startswith("Hidden columns: ")]
 
@@ -256,12 +383,16 @@ def test_a_terminal_of_usual_width_has_seven_columns_at_most_and_names_the_other
         ("x" * 50, [f"{'x' * 9}…{'x' * 10}"]),
     ],
 )
-def test_a_name_is_broken_behind_a_sign_or_cut_and_never_within_a_word(name: str, lines: list[str]) -> None:
+def test_a_name_is_broken_behind_a_sign_or_cut_and_never_within_a_word(
+    name: str, lines: list[str]
+) -> None:
     assert broken(name, 20).split("\n") == lines
 
 
 @given(st.text(alphabet="ab-/ .", max_size=60), st.integers(4, 30))
-def test_a_broken_name_fits_and_loses_nothing_but_blanks_and_what_is_cut(name: str, width: int) -> None:
+def test_a_broken_name_fits_and_loses_nothing_but_blanks_and_what_is_cut(
+    name: str, width: int
+) -> None:
     lines = broken(name, width).split("\n")
     assert max(map(len, lines)) <= max(width, len(name) if len(name) <= width else 0)
     if "…" not in broken(name, width):

@@ -1,4 +1,7 @@
-"""The screen Reports: it covers exactly the filtered runs, shows what the file holds, and names the command that makes the same."""
+"""The screen Reports: it covers the filtered runs, shows the file's content, and names its command.
+
+It covers exactly these runs. The command makes the same file.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,11 @@ def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Ope
     app = screen(read_samples)
     assert totals(app)["Best-known cost"] == usd(Decimal(TOTAL_COST))
     assert "Three runs of Claude Code cost $2.83" in said(app)
-    assert re.search("Preview.*Cost report.*Claude Code.*Totals.*By model.*Models.*About this report", said(app), re.DOTALL)
+    assert re.search(
+        "Preview.*Cost report.*Claude Code.*Totals.*By model.*Models.*About this report",
+        said(app),
+        re.DOTALL,
+    )
     assert "Includes all 3 runs." in app.caption[0].value
     assert printed(app, read_samples) == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")
@@ -80,15 +87,24 @@ def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Ope
 
 def test_it_covers_the_filtered_runs_and_says_so(read_samples: Store, screen: Open) -> None:
     [name] = run_queries.runs(read_samples, Filters(), 1)["model"].to_pylist()
-    [runs] = run_queries.summary(read_samples, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
+    [runs] = run_queries.summary(
+        read_samples, choose({"model": name, "max-cost": "1"}), (), ("runs",)
+    )["runs"].to_pylist()
     assert 0 < runs < 3
     app = screen(read_samples, **{"model": name, "max-cost": "1", "format": "csv"})
     assert totals(app)["Runs"] == str(runs)
-    assert any(f"Includes {runs} of 3 runs (current filters)." in caption.value for caption in app.caption)
-    assert printed(app, read_samples) == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
+    assert any(
+        f"Includes {runs} of 3 runs (current filters)." in caption.value for caption in app.caption
+    )
+    assert (
+        printed(app, read_samples)
+        == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
+    )
 
 
-def test_a_model_without_a_price_is_told_and_can_be_corrected(read_samples: Store, screen: Open) -> None:
+def test_a_model_without_a_price_is_told_and_can_be_corrected(
+    read_samples: Store, screen: Open
+) -> None:
     app = screen(read_samples, reprice="claude-haiku-9-9")
     assert "no list price for 'claude-haiku-9-9'" in app.error[0].value.replace("\\", "")
     app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
@@ -129,7 +145,10 @@ def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "xlsx"])
 def test_a_file_of_the_screen_holds_the_totals(name: str, awkward: Store) -> None:
-    """One that lists all runs and one that has room for some. That all formats hold the same: `test_exports`."""
+    """One that lists all runs and one that has room for some.
+
+    That all formats hold the same: `test_exports`.
+    """
     [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
     found = READERS[name](written(awkward, Request(), EXPORTS[name]))
     assert found["runs"] == expected["runs"]
@@ -144,16 +163,28 @@ def test_every_format_is_offered_that_can_be_made_here(monkeypatch: pytest.Monke
     assert all(export.about for export in EXPORTS.values())
 
 
-def test_the_command_it_names_makes_the_same_file(filled: Path, tachograph: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_it_names_makes_the_same_file(
+    filled: Path, tachograph: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
-    request = Request(choose({"label": "branch=main"}), ("label:branch", "day"), zone="Asia/Tokyo", reprice="claude-haiku-4-5")
+    request = Request(
+        choose({"label": "branch=main"}),
+        ("label:branch", "day"),
+        zone="Asia/Tokyo",
+        reprice="claude-haiku-4-5",
+    )
     words = shlex.split(command(request, EXPORTS["json"], "tachograph.duckdb"))
     assert tachograph(*words[1:], cwd=filled).returncode == 0
     monkeypatch.chdir(filled)
-    assert Path(words[-1]).read_bytes() == written(Store("tachograph.duckdb"), request, EXPORTS["json"])
+    assert Path(words[-1]).read_bytes() == written(
+        Store("tachograph.duckdb"), request, EXPORTS["json"]
+    )
 
 
-@pytest.mark.parametrize("word", ["label:../../etc/passwd", "label:a b;c", 'label:"\n', "label:" + "x" * 300, "label:ключ"])
+@pytest.mark.parametrize(
+    "word",
+    ["label:../../etc/passwd", "label:a b;c", 'label:"\n', "label:" + "x" * 300, "label:ключ"],
+)
 def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
     name = file_name(Request(by=(word,)), EXPORTS["xlsx"])
     assert name.startswith("cost-report-by-label")
@@ -163,7 +194,9 @@ def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_section_is_cut_and_says_so(read_samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_section_is_cut_and_says_so(
+    read_samples: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(report_files, "MOST_ROWS", 2)
     section = report(read_samples, Request(by=("run",))).section("groups")
     assert report_files.section_grid(section).rows.num_rows == 2
@@ -172,10 +205,14 @@ def test_a_long_section_is_cut_and_says_so(read_samples: Store, monkeypatch: pyt
 
 def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
     request = Request(HAIKU, ("model",), zone="Asia/Tokyo", reprice="m")
-    assert of_format(request, EXPORTS["xlsx"]) == Request(HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m")
+    assert of_format(request, EXPORTS["xlsx"]) == Request(
+        HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m"
+    )
 
 
-def test_over_very_many_runs_the_preview_waits_to_be_asked_for(read_samples: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_very_many_runs_the_preview_waits_to_be_asked_for(
+    read_samples: Store, screen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.reports.report_files.AT_ONCE", 2)
     app = screen(read_samples)
     assert not app.dataframe

@@ -1,4 +1,7 @@
-"""Responses at the price of their own day, size and service; sums that are exact; what the agent reports beyond them."""
+"""Responses at the price of their own day, size and service; sums that are exact.
+
+What the agent reports beyond them.
+"""
 
 from __future__ import annotations
 
@@ -28,32 +31,63 @@ ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_tokens": 0, "cache_wr
 
 
 def response(model: Any = OPUS_45, **told: Any) -> dict[str, Any]:
-    provider = "openai" if model.startswith("gpt") else "anthropic" if model.startswith("claude") else None
+    provider = (
+        "openai" if model.startswith("gpt") else "anthropic" if model.startswith("claude") else None
+    )
     return ZERO | {"model_id": model, "model": model, "provider": provider, "at": NOON} | told
 
 
 def transcript(session: str = "s", **more: Any) -> RunRow:
     told: dict[str, Any] = dict.fromkeys(("run_id", "session_id", "source_id", "chain_id"), session)
-    told |= {"record_kind": RecordKind.TRANSCRIPT, "started_at": NOON, "outcome": Outcome.UNKNOWN, "agent": "claude-code", "raw": "{}"}
+    told |= {
+        "record_kind": RecordKind.TRANSCRIPT,
+        "started_at": NOON,
+        "outcome": Outcome.UNKNOWN,
+        "agent": "claude-code",
+        "raw": "{}",
+    }
     return RunRow(**told | {"ordinal": 0, "chain_position": 1} | more)
 
 
-def result(run_id: str, models: Sequence[dict[str, Any]], session: str = "s") -> tuple[RunRow, list[ModelUsageRow]]:
+def result(
+    run_id: str, models: Sequence[dict[str, Any]], session: str = "s"
+) -> tuple[RunRow, list[ModelUsageRow]]:
     """A result record of a session with some model rows, and its cost as their sum."""
     cost = sum((model["cost_own_usd"] for model in models), Decimal(0))
-    run = transcript(session, run_id=run_id, chain_id=run_id, record_kind=RecordKind.RESULT, cost_reported_usd=cost, cost_own_usd=cost)
+    run = transcript(
+        session,
+        run_id=run_id,
+        chain_id=run_id,
+        record_kind=RecordKind.RESULT,
+        cost_reported_usd=cost,
+        cost_own_usd=cost,
+    )
     own = [{f"own_{name}": model[name] for name in ZERO} for model in models]
-    return run, [ModelUsageRow(run_id=run_id, **model | more) for model, more in zip(models, own, strict=True)]
+    return run, [
+        ModelUsageRow(run_id=run_id, **model | more)
+        for model, more in zip(models, own, strict=True)
+    ]
 
 
-def put(writer: Writer, responses: Sequence[dict[str, Any]], run: RunRow | None = None, models: Sequence[ModelUsageRow] = ()) -> None:
+def put(
+    writer: Writer,
+    responses: Sequence[dict[str, Any]],
+    run: RunRow | None = None,
+    models: Sequence[ModelUsageRow] = (),
+) -> None:
     """A session with these responses, as a commit writes it."""
     run = run or transcript()
     session = run.session_id or ""
     writer.insert("runs", [run])
     writer.insert("model_usage", models)
     copies = [
-        ResponseCopyRow(message_id=f"{session} {number}", source_id=session, session_id=session, response_no=number, **told)
+        ResponseCopyRow(
+            message_id=f"{session} {number}",
+            source_id=session,
+            session_id=session,
+            response_no=number,
+            **told,
+        )
         for number, told in enumerate(responses)
     ]
     writer.insert("response_copies", copies)
@@ -81,31 +115,67 @@ PLAIN = "0.00255"  # 10 × 5 + 100 × 25 dollars per million
 LONG_OPUS = {"at": datetime(2026, 2, 10, tzinfo=UTC), "cache_read_tokens": 250_000}
 CASES = [
     pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100}, PLAIN, None, id="plain"),
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100, "cost_reported_usd": Decimal(0)}, PLAIN, None, id="costUSD 0"),
     pytest.param(
         OPUS_45,
-        {"cache_write_tokens": 1_000_000, "cache_write_5m_tokens": 0, "cache_write_1h_tokens": 1_000_000},
+        {"input_tokens": 10, "output_tokens": 100, "cost_reported_usd": Decimal(0)},
+        PLAIN,
+        None,
+        id="costUSD 0",
+    ),
+    pytest.param(
+        OPUS_45,
+        {
+            "cache_write_tokens": 1_000_000,
+            "cache_write_5m_tokens": 0,
+            "cache_write_1h_tokens": 1_000_000,
+        },
         "10",
         None,
         id="1-hour writes",
     ),
     pytest.param(
         OPUS_45,
-        {"cache_write_tokens": 1_000_000, "cache_write_5m_tokens": 600_000, "cache_write_1h_tokens": 400_000},
+        {
+            "cache_write_tokens": 1_000_000,
+            "cache_write_5m_tokens": 600_000,
+            "cache_write_1h_tokens": 400_000,
+        },
         "7.75",
         None,
         id="both lifetimes",
     ),
-    pytest.param(OPUS_45, {"cache_write_tokens": 1_000_000}, "6.25", "cache writes assumed 5-minute", id="no lifetime"),
     pytest.param(
         OPUS_45,
-        {"cache_write_tokens": 1_000_000, "cache_write_5m_tokens": 100_000, "cache_write_1h_tokens": 300_000},
+        {"cache_write_tokens": 1_000_000},
+        "6.25",
+        "cache writes assumed 5-minute",
+        id="no lifetime",
+    ),
+    pytest.param(
+        OPUS_45,
+        {
+            "cache_write_tokens": 1_000_000,
+            "cache_write_5m_tokens": 100_000,
+            "cache_write_1h_tokens": 300_000,
+        },
         "7.375",
         "cache writes assumed 5-minute",
         id="the rest of a split at 5 minutes",
     ),
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100, "web_search_requests": 3}, "0.03255", "web searches", id="searches"),
-    pytest.param(OPUS_46, {"input_tokens": 10, "output_tokens": 100, "speed": "fast"}, "0.0153", "fast mode", id="fast mode × 6"),
+    pytest.param(
+        OPUS_45,
+        {"input_tokens": 10, "output_tokens": 100, "web_search_requests": 3},
+        "0.03255",
+        "web searches",
+        id="searches",
+    ),
+    pytest.param(
+        OPUS_46,
+        {"input_tokens": 10, "output_tokens": 100, "speed": "fast"},
+        "0.0153",
+        "fast mode",
+        id="fast mode × 6",
+    ),
     pytest.param(
         "claude-opus-5",
         {"input_tokens": 10, "output_tokens": 100, "speed": "fast"},
@@ -136,21 +206,65 @@ CASES = [
     ),
     pytest.param(
         SONNET_45,
-        {"cache_write_tokens": 200_001, "cache_write_5m_tokens": 200_001, "cache_write_1h_tokens": 0},
+        {
+            "cache_write_tokens": 200_001,
+            "cache_write_5m_tokens": 200_001,
+            "cache_write_1h_tokens": 0,
+        },
         "1.5000075",
         "long context",
         id="cache writes are a part of the prompt",
     ),
     pytest.param(
-        "claude-sonnet-4", {"input_tokens": 200_001, "output_tokens": 1}, "1.2000285", "long context", id="Sonnet 4, by its price page"
+        "claude-sonnet-4",
+        {"input_tokens": 200_001, "output_tokens": 1},
+        "1.2000285",
+        "long context",
+        id="Sonnet 4, by its price page",
     ),
     pytest.param(OPUS_46, LONG_OPUS, "0.25", "long context", id="Opus 4.6 before its tier ended"),
-    pytest.param(OPUS_46, LONG_OPUS | {"at": datetime(2026, 3, 13, tzinfo=UTC)}, "0.125", None, id="Opus 4.6 since"),
-    pytest.param("gpt-5.5", {"input_tokens": 300_000, "output_tokens": 1000}, "3.045", "long context", id="above 272,000"),
-    pytest.param("gpt-5.5", {"input_tokens": 272_000, "output_tokens": 1000}, "1.39", None, id="exactly 272,000: base"),
-    pytest.param("gpt-5-pro", {"input_tokens": 0, "cache_read_tokens": 1000}, "0.015", None, id="no cached rate: the input rate"),
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100, "service_tier": "standard"}, PLAIN, None, id="standard tier"),
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100, "service_tier": "batch"}, "0.001275", "batch", id="batch"),
+    pytest.param(
+        OPUS_46,
+        LONG_OPUS | {"at": datetime(2026, 3, 13, tzinfo=UTC)},
+        "0.125",
+        None,
+        id="Opus 4.6 since",
+    ),
+    pytest.param(
+        "gpt-5.5",
+        {"input_tokens": 300_000, "output_tokens": 1000},
+        "3.045",
+        "long context",
+        id="above 272,000",
+    ),
+    pytest.param(
+        "gpt-5.5",
+        {"input_tokens": 272_000, "output_tokens": 1000},
+        "1.39",
+        None,
+        id="exactly 272,000: base",
+    ),
+    pytest.param(
+        "gpt-5-pro",
+        {"input_tokens": 0, "cache_read_tokens": 1000},
+        "0.015",
+        None,
+        id="no cached rate: the input rate",
+    ),
+    pytest.param(
+        OPUS_45,
+        {"input_tokens": 10, "output_tokens": 100, "service_tier": "standard"},
+        PLAIN,
+        None,
+        id="standard tier",
+    ),
+    pytest.param(
+        OPUS_45,
+        {"input_tokens": 10, "output_tokens": 100, "service_tier": "batch"},
+        "0.001275",
+        "batch",
+        id="batch",
+    ),
     pytest.param(
         OPUS_45,
         {"output_tokens": 100, "service_tier": "priority"},
@@ -160,14 +274,36 @@ CASES = [
     ),
     pytest.param(
         "gpt-5.5",
-        {"at": datetime(2026, 10, 20, tzinfo=UTC), "output_tokens": 100, "service_tier": "priority"},
+        {
+            "at": datetime(2026, 10, 20, tzinfo=UTC),
+            "output_tokens": 100,
+            "service_tier": "priority",
+        },
         "0.0075",
         "priority tier",
         id="a tier with a price",
     ),
-    pytest.param(OPUS_46, {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"}, "0.002805", "US inference", id="US inference"),
-    pytest.param(OPUS_46, {"input_tokens": 10, "output_tokens": 100, "inference_geo": "global"}, PLAIN, None, id="global inference"),
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"}, PLAIN, None, id="no choice of region yet"),
+    pytest.param(
+        OPUS_46,
+        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"},
+        "0.002805",
+        "US inference",
+        id="US inference",
+    ),
+    pytest.param(
+        OPUS_46,
+        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "global"},
+        PLAIN,
+        None,
+        id="global inference",
+    ),
+    pytest.param(
+        OPUS_45,
+        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"},
+        PLAIN,
+        None,
+        id="no choice of region yet",
+    ),
     pytest.param(
         OPUS_46,
         LONG_OPUS | {"service_tier": "batch", "inference_geo": "us", "web_search_requests": 1},
@@ -186,38 +322,70 @@ def priced_cases(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("number", "told", "cost", "note"), [pytest.param(no, *case.values[1:], id=case.id) for no, case in enumerate(CASES)]
+    ("number", "told", "cost", "note"),
+    [pytest.param(no, *case.values[1:], id=case.id) for no, case in enumerate(CASES)],
 )
 def test_what_decides_the_price_of_a_response(
-    priced_cases: list[dict[str, Any]], number: int, told: dict[str, Any], cost: str, note: str | None
+    priced_cases: list[dict[str, Any]],
+    number: int,
+    told: dict[str, Any],
+    cost: str,
+    note: str | None,
 ) -> None:
     """Figures by hand, from the price pages."""
     found = priced_cases[number]
-    assert (found["cost_list_usd"], found["price_note"], found["price_status"]) == (Decimal(cost), note, "priced")
+    assert (found["cost_list_usd"], found["price_note"], found["price_status"]) == (
+        Decimal(cost),
+        note,
+        "priced",
+    )
     assert found["price_source"].startswith("genai-prices ")
-    assert found["cost_reported_usd"] == told.get("cost_reported_usd"), "what a line says stands beside the list price"
+    assert found["cost_reported_usd"] == told.get("cost_reported_usd"), (
+        "what a line says stands beside the list price"
+    )
 
 
-def test_each_response_has_the_price_of_its_own_day_and_without_a_time_that_of_its_run(store: Store) -> None:
+def test_each_response_has_the_price_of_its_own_day_and_without_a_time_that_of_its_run(
+    store: Store,
+) -> None:
     """o3 cost $10 per million until 2025-06-09."""
     days = (datetime(2025, 6, 9, 23, 59, tzinfo=UTC), datetime(2025, 6, 10, tzinfo=UTC), None)
-    found = priced(store, *(response("o3", provider="openai", input_tokens=1_000_000, at=day) for day in days), started_at=days[0])
+    found = priced(
+        store,
+        *(response("o3", provider="openai", input_tokens=1_000_000, at=day) for day in days),
+        started_at=days[0],
+    )
     assert [row["cost_list_usd"] for row in found] == [10, 2, 10]
 
 
 def test_an_unknown_model_costs_nothing_known_and_never_0(store: Store) -> None:
-    known, unknown = priced(store, response(output_tokens=100), response("acme-coder-9", input_tokens=10, output_tokens=100))
-    assert (unknown["cost_list_usd"], unknown["price_status"], unknown["price_note"]) == (None, "unpriced", None)
+    known, unknown = priced(
+        store,
+        response(output_tokens=100),
+        response("acme-coder-9", input_tokens=10, output_tokens=100),
+    )
+    assert (unknown["cost_list_usd"], unknown["price_status"], unknown["price_note"]) == (
+        None,
+        "unpriced",
+        None,
+    )
     assert known["cost_list_usd"] == Decimal("0.0025")
     with reading(store) as rows:
         [run] = rows("select cost_list_usd, price_status, unpriced_tokens from runs")
         assert run == {"cost_list_usd": None, "price_status": "unpriced", "unpriced_tokens": 110}
-        assert [row["cost_list_usd"] for row in rows("select * from model_usage order by model_id")] == [None, Decimal("0.0025")]
+        assert [
+            row["cost_list_usd"] for row in rows("select * from model_usage order by model_id")
+        ] == [None, Decimal("0.0025")]
 
 
 def test_a_class_that_is_not_told_is_0_only_where_the_tokens_are_a_bound(store: Store) -> None:
     told = response(output_tokens=100, input_tokens=None)
-    found = priced(store, told, told | {"tokens_basis": TokensBasis.UPPER_BOUND}, told | {"output_is_final": False})
+    found = priced(
+        store,
+        told,
+        told | {"tokens_basis": TokensBasis.UPPER_BOUND},
+        told | {"output_is_final": False},
+    )
     assert [row["cost_list_usd"] for row in found] == [None, Decimal("0.0025"), Decimal("0.0025")]
     with reading(store) as rows:
         assert rows("select cost_list_usd from model_usage") == [{"cost_list_usd": None}]
@@ -227,7 +395,12 @@ counts = st.one_of(st.integers(0, 400_000), st.sampled_from([0, 200_000, 200_001
 some_responses = st.builds(
     response,
     model=st.sampled_from([OPUS_45, OPUS_46, SONNET_45, "claude-haiku-5-5", "gpt-5.4"]),
-    at=st.one_of(st.none(), st.sampled_from([NOON, datetime(2026, 3, 13, tzinfo=UTC), datetime(2026, 10, 20, tzinfo=UTC)])),
+    at=st.one_of(
+        st.none(),
+        st.sampled_from(
+            [NOON, datetime(2026, 3, 13, tzinfo=UTC), datetime(2026, 10, 20, tzinfo=UTC)]
+        ),
+    ),
     **dict.fromkeys(ZERO, counts),
     cache_write_1h_tokens=st.one_of(st.none(), counts),
     web_search_requests=st.one_of(st.none(), st.integers(0, 3)),
@@ -246,7 +419,7 @@ select bool_and(model_usage.cost_list_usd = cost) and bool_and(model_usage.price
        bool_and(model_usage.cost_cache_write_usd <= cost)
        and any_value(runs.cost_uncached_usd) = sum(model_usage.cost_uncached_usd) as parts
 from model_usage join of_models using (run_id, model_id) join runs using (run_id)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.slow
@@ -262,7 +435,9 @@ def test_responses_add_up_to_their_models_and_models_to_the_run_exactly(
     reprice(store)
     with reading(store) as rows:
         assert rows(SUMS) == [{"models": True, "run": True, "parts": True}]
-        assert rows("select * from responses order by length(response_id), response_id") == before, "pricing again changes nothing"
+        assert (
+            rows("select * from responses order by length(response_id), response_id") == before
+        ), "pricing again changes nothing"
 
 
 def price_file(tmp_path: Path, text: str) -> PriceFileRow:
@@ -270,13 +445,21 @@ def price_file(tmp_path: Path, text: str) -> PriceFileRow:
     return PriceFileRow(name="own.toml", text=text, read_at=NOON)
 
 
-def test_a_price_of_the_users_own_holds_for_every_request_and_a_discount_for_every_tier(store: Store, tmp_path: Path) -> None:
+def test_a_price_of_the_users_own_holds_for_every_request_and_a_discount_for_every_tier(
+    store: Store, tmp_path: Path
+) -> None:
     long = {"input_tokens": 300_000, "service_tier": "batch"}
-    assert [row["cost_list_usd"] for row in priced(store, response(SONNET_45, **long))] == [Decimal("0.9")]
+    assert [row["cost_list_usd"] for row in priced(store, response(SONNET_45, **long))] == [
+        Decimal("0.9")
+    ]
     reprice(store, price_file(tmp_path, f'[[price]]\nmodel = "{SONNET_45}"\ninput = 1\noutput = 2'))
     with reading(store) as rows:
         [found] = rows("select cost_list_usd, price_note, price_source from responses")
-        assert found == {"cost_list_usd": Decimal("0.3"), "price_note": None, "price_source": "own.toml: [[price]] number 1"}
+        assert found == {
+            "cost_list_usd": Decimal("0.3"),
+            "price_note": None,
+            "price_source": "own.toml: [[price]] number 1",
+        }
         assert rows("select cost_list_usd, price_source from model_usage") == [
             {"cost_list_usd": Decimal("0.3"), "price_source": "own.toml: [[price]] number 1"}
         ]
@@ -291,10 +474,20 @@ def test_a_price_of_the_users_own_holds_for_every_request_and_a_discount_for_eve
 
 def test_a_reported_total_above_the_responses_is_named_with_both_numbers(store: Store) -> None:
     """Requests for titles and summaries are in no transcript."""
-    priced(store, response(input_tokens=10, output_tokens=100), cost_reported_usd=Decimal("0.25"), cost_own_usd=Decimal("0.25"))
+    priced(
+        store,
+        response(input_tokens=10, output_tokens=100),
+        cost_reported_usd=Decimal("0.25"),
+        cost_own_usd=Decimal("0.25"),
+    )
     with reading(store) as rows:
         [run] = rows("select cost_own_usd, cost_list_usd, cost_cause, findings from runs")
-        assert run == {"cost_own_usd": Decimal("0.25"), "cost_list_usd": Decimal(PLAIN), "cost_cause": "outside_transcript", "findings": 1}
+        assert run == {
+            "cost_own_usd": Decimal("0.25"),
+            "cost_list_usd": Decimal(PLAIN),
+            "cost_cause": "outside_transcript",
+            "findings": 1,
+        }
         [finding] = rows("select rule, severity, expected, actual from findings")
         assert finding == {
             "rule": "cost_outside_transcript",
@@ -307,17 +500,32 @@ def test_a_reported_total_above_the_responses_is_named_with_both_numbers(store: 
 def test_a_reported_total_up_to_that_of_the_responses(store: Store) -> None:
     for session, reported in (("a", PLAIN), ("b", "0.001"), ("c", None)):
         cost = reported and Decimal(reported)
-        priced(store, response(input_tokens=10, output_tokens=100), session=session, cost_reported_usd=cost, cost_own_usd=cost)
+        priced(
+            store,
+            response(input_tokens=10, output_tokens=100),
+            session=session,
+            cost_reported_usd=cost,
+            cost_own_usd=cost,
+        )
     with reading(store) as rows:
-        found = {row["run_id"]: (row["cost_cause"], row["findings"]) for row in rows("select run_id, cost_cause, findings from runs")}
+        found = {
+            row["run_id"]: (row["cost_cause"], row["findings"])
+            for row in rows("select run_id, cost_cause, findings from runs")
+        }
     assert found == {"a": ("same", 0), "b": ("unexplained", 1), "c": (None, 0)}
 
 
 def usage(model: str, cost: str, **told: Any) -> dict[str, Any]:
-    return response(model) | {"cost_own_usd": Decimal(cost), "cost_reported_usd": Decimal(cost), "at": None} | told
+    return (
+        response(model)
+        | {"cost_own_usd": Decimal(cost), "cost_reported_usd": Decimal(cost), "at": None}
+        | told
+    )
 
 
-def model_rows(store: Store, *models: dict[str, Any], responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def model_rows(
+    store: Store, *models: dict[str, Any], responses: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     told = [{name: value for name, value in model.items() if name != "at"} for model in models]
     run, rows_of_models = result("r", told)
     with store.writing() as writer:
@@ -327,15 +535,26 @@ def model_rows(store: Store, *models: dict[str, Any], responses: Sequence[dict[s
 
 
 def test_responses_decide_the_tier_of_a_record_with_the_same_tokens(store: Store) -> None:
-    """The transcript calls the model by its dated id, and says which requests were long and how long cache writes were kept."""
+    """The transcript has the model's dated id, and how long cache writes were kept.
+
+    It also has which requests were long.
+    """
     dated = {"model_id": f"{SONNET_45}-20250929"}
-    long = response(SONNET_45, **dated, input_tokens=250_000, cache_write_tokens=10, cache_write_1h_tokens=10)
+    long = response(
+        SONNET_45, **dated, input_tokens=250_000, cache_write_tokens=10, cache_write_1h_tokens=10
+    )
     short = response(SONNET_45, **dated, input_tokens=100_000)
-    [row] = model_rows(store, usage(SONNET_45, "1.80012", input_tokens=350_000, cache_write_tokens=10), responses=[long, short])
+    [row] = model_rows(
+        store,
+        usage(SONNET_45, "1.80012", input_tokens=350_000, cache_write_tokens=10),
+        responses=[long, short],
+    )
     assert row["cost_list_usd"] == Decimal("1.5") + Decimal("0.00012") + Decimal("0.3")
     assert (row["cost_cause"], row["own_cache_write_1h_tokens"]) == ("same", 10)
     with reading(store) as rows:
-        assert rows("select run_id, cost_list_usd from responses where run_id <> 'r'") == [], "they belong to the run of the record"
+        assert rows("select run_id, cost_list_usd from responses where run_id <> 'r'") == [], (
+            "they belong to the run of the record"
+        )
         assert rows("select rule from findings") == []
 
 
@@ -346,25 +565,55 @@ LONG = {"input_tokens": 250_000, "cache_write_tokens": 1_000, "cache_write_1h_to
 DIFFERING: tuple[tuple[list[dict[str, Any]], str, str, str], ...] = (
     ([LONG], "0.756", "long_context", "without the long-context tier of some requests"),
     ([LONG], "0.75375", "long_context", "without the long-context tier of some requests"),
-    ([LONG, *[SHORT] * 20], "15.00375", "1h_cache_writes", "with 1-hour cache writes at the 5-minute rate"),
-    ([{"output_tokens": 100, "speed": "fast"}], "0.0025", "fast_mode", "without fast mode of some requests"),
-    ([{"output_tokens": 100, "service_tier": "batch"}], "0.0025", "service_tier", "without the service tier of some requests"),
-    ([{"output_tokens": 100, "inference_geo": "us"}], "0.0025", "regional_endpoint", "the price of the global endpoint"),
+    (
+        [LONG, *[SHORT] * 20],
+        "15.00375",
+        "1h_cache_writes",
+        "with 1-hour cache writes at the 5-minute rate",
+    ),
+    (
+        [{"output_tokens": 100, "speed": "fast"}],
+        "0.0025",
+        "fast_mode",
+        "without fast mode of some requests",
+    ),
+    (
+        [{"output_tokens": 100, "service_tier": "batch"}],
+        "0.0025",
+        "service_tier",
+        "without the service tier of some requests",
+    ),
+    (
+        [{"output_tokens": 100, "inference_geo": "us"}],
+        "0.0025",
+        "regional_endpoint",
+        "the price of the global endpoint",
+    ),
     ([LONG], "0.7", "unexplained", "no known price"),
 )
 
 
 def test_a_record_at_base_rates_has_the_cause_that_its_responses_tell(store: Store) -> None:
-    """The second and third are also without the price of 1-hour cache writes: the smaller and the larger part of the difference."""
+    """The second and third are also without the price of 1-hour cache writes.
+
+    The smaller and the larger part of the difference.
+    """
     with store.writing() as writer:
         for number, (responses, reported, *_) in enumerate(DIFFERING):
             model = SONNET_45 if responses[0] is LONG else OPUS_46
             told = [response(model, **one) for one in responses]
             sums = {name: sum(one.get(name) or 0 for one in told) for name in ZERO}
-            used = {name: value for name, value in usage(model, reported, **sums).items() if name != "at"}
+            used = {
+                name: value
+                for name, value in usage(model, reported, **sums).items()
+                if name != "at"
+            }
             put(writer, told, *result(f"r{number}", [used], f"s{number}"))
     with reading(store) as rows:
-        found = rows("select cost_cause, rule, message from model_usage join findings using (run_id) order by run_id")
+        found = rows(
+            "select cost_cause, rule, message from model_usage join findings using (run_id) "
+            "order by run_id"
+        )
     for row, (_, _, cause, words) in zip(found, DIFFERING, strict=True):
         assert (row["cost_cause"], row["rule"]) == (cause, f"cost_{cause}")
         assert words in row["message"]
@@ -386,4 +635,7 @@ def test_unfinished_output_is_told_beside_a_higher_total(store: Store) -> None:
     with reading(store) as rows:
         [finding] = rows("select rule, message from findings")
         assert finding["rule"] == "cost_outside_transcript"
-        assert "Of 1 of 1 responses only the output count of their start is known." in finding["message"]
+        assert (
+            "Of 1 of 1 responses only the output count of their start is known."
+            in finding["message"]
+        )

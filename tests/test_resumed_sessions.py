@@ -1,4 +1,7 @@
-"""A session of Pi that was resumed: its file and the streams of its processes are one run, and without the file each stream is one."""
+"""A session of Pi that was resumed.
+
+Its file and the streams of its processes are one run, and without the file each stream is one.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +51,26 @@ def test_the_file_of_a_session_and_its_streams_are_one_run(store: Store, tmp_pat
     report = ingest_paths(store, tmp_path / "pi")
     assert (report.total("accepted"), report.total("duplicates")) == (1, 4)
     [run] = runs_in_store(store)
-    assert (run["run_id"], run["record_kind"], run["output_tokens"], run["result"]) == (SESSION, "transcript", 20, "It is 4x faster.")
+    assert (run["run_id"], run["record_kind"], run["output_tokens"], run["result"]) == (
+        SESSION,
+        "transcript",
+        20,
+        "It is 4x faster.",
+    )
     assert ingest_paths(store, place["second"]).total("accepted") == 0
     with store.reading() as connection:
-        assert connection.sql("select run_id, count(*) from run_records group by all").fetchall() == [(SESSION, 5)]
+        assert connection.sql(
+            "select run_id, count(*) from run_records group by all"
+        ).fetchall() == [(SESSION, 5)]
         assert connection.sql("select distinct run_id from model_usage").fetchall() == [(SESSION,)]
-        assert connection.sql("select sum(accepted), sum(duplicates) from sources").fetchall() == [(1, 4)]
+        assert connection.sql("select sum(accepted), sum(duplicates) from sources").fetchall() == [
+            (1, 4)
+        ]
 
 
-def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(store: Store, tmp_path: Path) -> None:
+def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(
+    store: Store, tmp_path: Path
+) -> None:
     place = files(tmp_path / "pi")
     ingest_paths(store, place["third"])
     ingest_paths(store, place["second"], place["older"])
@@ -73,18 +87,28 @@ def test_a_stream_of_another_session_at_the_same_time_stays(store: Store, tmp_pa
 
 
 FORK = header(1000, "019a0000-0000-7000-8000-000000000005")
-COPIED = {"whole": TEXTS["file"], "fork": session(said=[*SAID, message(1100, "user", "Or so?"), answer(1101, "Yes.")], of=FORK)}
+COPIED = {
+    "whole": TEXTS["file"],
+    "fork": session(said=[*SAID, message(1100, "user", "Or so?"), answer(1101, "Yes.")], of=FORK),
+}
 
 
 def doubted(store: Store) -> list[str]:
     with store.reading() as connection:
-        found = connection.sql("select run_id from findings where rule = 'possible_duplicate' order by 1").fetchall()
+        found = connection.sql(
+            "select run_id from findings where rule = 'possible_duplicate' order by 1"
+        ).fetchall()
     return [run_id for (run_id,) in found]
 
 
 @pytest.mark.parametrize("order", [("whole", "fork"), ("fork", "whole")])
-def test_sessions_that_begin_alike_are_probably_copies_of_one(order: tuple[str, str], store: Store, tmp_path: Path) -> None:
-    """A copy that was made while the session went on says nothing of it: both stay, and the report says what may be counted twice."""
+def test_sessions_that_begin_alike_are_probably_copies_of_one(
+    order: tuple[str, str], store: Store, tmp_path: Path
+) -> None:
+    """A copy that was made while the session went on says nothing of it.
+
+    Both stay, and the report says what may be counted twice.
+    """
     for name in order:
         runs = ingested(store, tmp_path, **{name: COPIED[name]})
     assert [run["output_tokens"] for run in runs] == [20, 15]
@@ -100,6 +124,14 @@ def test_sessions_that_begin_alike_are_probably_copies_of_one(order: tuple[str, 
 def test_sessions_that_begin_otherwise_are_no_copies(store: Store, tmp_path: Path) -> None:
     later = message(1.001, "user", "Make it faster.")
     asked = message(1, "user", "Make it slower.")
-    others = {name: session(said=[one, *SAID[1:]], of=header(0, f"{SESSION[:-1]}{name}")) for name, one in (("6", later), ("7", asked))}
-    ingested(store, tmp_path, whole=TEXTS["file"], **{f"other_{name}": text for name, text in others.items()})
+    others = {
+        name: session(said=[one, *SAID[1:]], of=header(0, f"{SESSION[:-1]}{name}"))
+        for name, one in (("6", later), ("7", asked))
+    }
+    ingested(
+        store,
+        tmp_path,
+        whole=TEXTS["file"],
+        **{f"other_{name}": text for name, text in others.items()},
+    )
     assert doubted(store) == []

@@ -28,7 +28,10 @@ IDS = ("abcd1111-0000", "abcd2222-0000", "ef012345-0000", "ef01")
 def fill(store: Store) -> None:
     """Four runs, two of whose ids begin alike and one of which begins another."""
     texts = [
-        record_text(uuid=id_, session_id=id_, total_cost_usd=number, result=f"Kernel {number} is faster.") for number, id_ in enumerate(IDS)
+        record_text(
+            uuid=id_, session_id=id_, total_cost_usd=number, result=f"Kernel {number} is faster."
+        )
+        for number, id_ in enumerate(IDS)
     ]
     ingest([Source("runs.jsonl", "\n".join(texts).encode())], store)
 
@@ -57,25 +60,48 @@ def ask(store: Store, *words: str) -> Result:
         ("Kernel", None),
     ],
 )
-def test_a_text_names_the_run_whose_id_begins_so(text: str, run_id: str | None, named: Store) -> None:
+def test_a_text_names_the_run_whose_id_begins_so(
+    text: str, run_id: str | None, named: Store
+) -> None:
     assert find(named, text).run_id == run_id
 
 
-@pytest.mark.parametrize("words", [("show", "abcd"), ("runs", "--run", "abcd"), ("compare", "run=abcd", "run=ef012")])
+@pytest.mark.parametrize(
+    "words", [("show", "abcd"), ("runs", "--run", "abcd"), ("compare", "run=abcd", "run=ef012")]
+)
 def test_of_several_runs_the_titles_are_listed(words: tuple[str, ...], named: Store) -> None:
     done = ask(named, *words)
     with pytest.raises(UsageError, match="2 runs have an id that begins with 'abcd'") as error:
         run_id_of(named, "abcd")
-    assert error.value.hint.splitlines() == ["Give more characters:", "  abcd1111  Kernel 0 is faster", "  abcd2222  Kernel 1 is faster"]
+    assert error.value.hint.splitlines() == [
+        "Give more characters:",
+        "  abcd1111  Kernel 0 is faster",
+        "  abcd2222  Kernel 1 is faster",
+    ]
     assert isinstance(done.exception, UsageError)
     assert done.exception.hint == error.value.hint
 
 
-def test_a_title_names_its_only_run_and_several_runs_are_told_apart_by_agent_and_model(store: Store) -> None:
-    ingest([Source("runs.jsonl", "\n".join(record_text(uuid=f"abcd{number}", session_id=str(number)) for number in "12").encode())], store)
+def test_a_title_names_its_only_run_and_several_runs_are_told_apart_by_agent_and_model(
+    store: Store,
+) -> None:
+    ingest(
+        [
+            Source(
+                "runs.jsonl",
+                "\n".join(
+                    record_text(uuid=f"abcd{number}", session_id=str(number)) for number in "12"
+                ).encode(),
+            )
+        ],
+        store,
+    )
     with pytest.raises(UsageError, match="2 runs have the title 'done'") as error:
         run_id_of(store, "done")
-    assert error.value.hint.splitlines() == ["Give an id:", *(f"  abcd{n}  Done · claude-code · claude-opus-4-6" for n in "12")]
+    assert error.value.hint.splitlines() == [
+        "Give an id:",
+        *(f"  abcd{n}  Done · claude-code · claude-opus-4-6" for n in "12"),
+    ]
 
 
 def test_candidates_are_told_apart_by_as_many_characters_as_it_takes(store: Store) -> None:
@@ -86,9 +112,15 @@ def test_candidates_are_told_apart_by_as_many_characters_as_it_takes(store: Stor
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"), [("zzzz", "List the runs with their ids: tachograph runs --db "), ("zz", "Give the first 4 or more")]
+    ("text", "hint"),
+    [
+        ("zzzz", "List the runs with their ids: tachograph runs --db "),
+        ("zz", "Give the first 4 or more"),
+    ],
 )
-def test_where_no_run_has_the_id_the_error_says_what_to_do(text: str, hint: str, named: Store) -> None:
+def test_where_no_run_has_the_id_the_error_says_what_to_do(
+    text: str, hint: str, named: Store
+) -> None:
     with pytest.raises(UsageError) as error:
         run_id_of(named, text)
     assert error.value.hint.startswith(hint)
@@ -102,7 +134,10 @@ def rows(store: Store, *words: str) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_every_list_can_be_limited_to_runs(named: Store) -> None:
-    assert [row["run_id"] for row in rows(named, "runs", "--run", "abcd2", "--run", "ef012")] == [IDS[2], IDS[1]]
+    assert [row["run_id"] for row in rows(named, "runs", "--run", "abcd2", "--run", "ef012")] == [
+        IDS[2],
+        IDS[1],
+    ]
     assert {row["run_id"] for row in rows(named, "claims", "--run", "abcd2")} <= {IDS[1]}
     assert {row["run_id"] for row in rows(named, "findings", "--run", "abcd2")} <= {IDS[1]}
     assert rows(named, "report", "--brief", "--by", "run", "--run", "abcd2")[0]["run"] == IDS[1]
@@ -112,20 +147,34 @@ def test_every_list_can_be_limited_to_runs(named: Store) -> None:
 def test_the_filter_is_in_links_by_another_word_than_the_page_of_a_run() -> None:
     filters = choose({RUN: ["abcd", "ef01"]})
     assert filter_urls.write_link(filters) == {"run-id": ["abcd", "ef01"]}
-    assert filter_urls.read_link({"run-id": ["abcd", "ef01"], "run": ["x"]}).filters == filters == parse("run=abcd --run ef01")
+    assert (
+        filter_urls.read_link({"run-id": ["abcd", "ef01"], "run": ["x"]}).filters
+        == filters
+        == parse("run=abcd --run ef01")
+    )
 
 
-def test_a_link_may_have_the_beginning_of_an_id(named: Store, screens: Callable[..., AppTest]) -> None:
-    assert page_text(screens(named.location, "screens/run.py", run="ef012")).startswith("Kernel 2 is faster")
+def test_a_link_may_have_the_beginning_of_an_id(
+    named: Store, screens: Callable[..., AppTest]
+) -> None:
+    assert page_text(screens(named.location, "screens/run.py", run="ef012")).startswith(
+        "Kernel 2 is faster"
+    )
     several = screens(named.location, "screens/run.py", run="abcd")
     assert several.title[0].value == "Several runs"
-    assert [link.proto.label.split(" · ")[0] for link in several.get("page_link")] == ["Kernel 0 is faster", "Kernel 1 is faster"]
+    assert [link.proto.label.split(" · ")[0] for link in several.get("page_link")] == [
+        "Kernel 0 is faster",
+        "Kernel 1 is faster",
+    ]
     assert screens(named.location, "screens/run.py", run="abc").title[0].value == "Run not found"
 
 
 def test_the_beginning_of_a_sessions_id_is_enough(named: Store) -> None:
     def sessions(text: str) -> set[str]:
-        return {row["session_id"] for row in json.loads(ask(named, "runs", "--session", text, "--format", "json").stdout)}
+        return {
+            row["session_id"]
+            for row in json.loads(ask(named, "runs", "--session", text, "--format", "json").stdout)
+        }
 
     assert sessions("abcd1") == {IDS[0]}
     assert sessions("ef01") == {"ef01"}
@@ -133,4 +182,7 @@ def test_the_beginning_of_a_sessions_id_is_enough(named: Store) -> None:
     several = ask(named, "runs", "--session", "abcd").exception
     assert isinstance(several, UsageError)
     assert several.message == "2 sessions have an id that begins with 'abcd'."
-    assert "No run has session 'abce1111'. Did you mean abcd1111-0000" in ask(named, "runs", "--session", "abce1111").stderr
+    assert (
+        "No run has session 'abce1111'. Did you mean abcd1111-0000"
+        in ask(named, "runs", "--session", "abce1111").stderr
+    )

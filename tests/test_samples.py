@@ -13,7 +13,10 @@ from app.queries.filters import Filters
 from ingest.store.database import Store
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST
 
-EXPECTED = [json.loads(line) for line in (ROOT / "tests" / "expected" / "claude_code.jsonl").read_text().splitlines()]
+EXPECTED = [
+    json.loads(line)
+    for line in (ROOT / "tests" / "expected" / "claude_code.jsonl").read_text().splitlines()
+]
 
 
 def by_name(value: Any) -> Any:
@@ -30,9 +33,10 @@ def test_a_sample_becomes_its_rows(sample_store: Store, expected: dict[str, Any]
     assert run is not None
     assert {key: by_name(run[key]) for key in expected["run"]} == expected["run"]
     usage = run["model_usage"].to_pylist()
-    assert [{key: by_name(row[key]) for key in wanted} for row, wanted in zip(usage, expected["model_usage"], strict=True)] == expected[
-        "model_usage"
-    ]
+    assert [
+        {key: by_name(row[key]) for key in wanted}
+        for row, wanted in zip(usage, expected["model_usage"], strict=True)
+    ] == expected["model_usage"]
     assert run["raw"] == (SAMPLES / expected["file"]).read_text()
 
 
@@ -50,7 +54,7 @@ def test_the_totals_are_exact(sample_store: Store) -> None:
 
 def test_the_models_add_up_to_each_run(sample_store: Store) -> None:
     sql = """select count(*) from runs
-             where cost_reported_usd = (select sum(cost_reported_usd) from model_usage where model_usage.run_id = runs.run_id)"""
+             where cost_reported_usd = (select sum(cost_reported_usd) from model_usage where model_usage.run_id = runs.run_id)"""  # noqa: E501
     with sample_store.reading() as connection:
         assert connection.sql(sql).fetchall() == [(3,)]
 

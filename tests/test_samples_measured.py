@@ -1,4 +1,7 @@
-"""All sample logs, as `make run` reads them: who ran, what was measured, and what their README says of them."""
+"""All sample logs, as `make run` reads them.
+
+Who ran, what was measured, and what their README says of them.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,14 @@ ALL = ROOT / "sample_logs"
 README = (ALL / "README.md").read_text(encoding="utf-8")
 MOST_BYTES = 3_000_000
 
-EMAIL = re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!internal\b)(?:com|org|net|edu|ai|io|[a-z]{2})\b")
+EMAIL = re.compile(
+    rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!internal\b)(?:com|org|net|edu|ai|io|[a-z]{2})\b"
+)
 HOME = re.compile(rb"/(?:home|Users)/(?!ubuntu\b)\w+")
-SECRET = re.compile(rb"\b(?:sk-(?:ant-|proj-)?\w{16,}|gh[ps]_\w{20,}|hf_[A-Za-z]{20,}|AKIA[0-9A-Z]{16})|-----BEGIN [A-Z ]*PRIVATE KEY")
+SECRET = re.compile(
+    rb"\b(?:sk-(?:ant-|proj-)?\w{16,}|gh[ps]_\w{20,}|hf_[A-Za-z]{20,"
+    rb"}|AKIA[0-9A-Z]{16})|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,44 +74,71 @@ def test_every_agent_is_there(asked: Asked) -> None:
 
 def test_every_run_of_the_benchmark_knows_its_commit_and_its_patch(asked: Asked) -> None:
     assert asked(
-        "select count(*), count(head_commit) from v_runs where record_kind not in ('result', 'transcript') or head_commit is not null"
+        "select count(*), count(head_commit) from v_runs where record_kind not in ('result', "
+        "'transcript') or head_commit is not null"
     ) == [(46, 46)]
-    assert asked("select count(distinct left(head_commit, 8)) from v_runs where agent = 'claude-code'") == [(22,)]
+    assert asked(
+        "select count(distinct left(head_commit, 8)) from v_runs where agent = 'claude-code'"
+    ) == [(22,)]
 
 
 def test_every_verdict_occurs(asked: Asked) -> None:
-    found = asked("select agent, verdict, count(*) from v_verdicts where values_measured > 0 group by all order by all")
+    found = asked(
+        "select agent, verdict, count(*) from v_verdicts where values_measured > 0 group by "
+        "all order by all"
+    )
     assert found == [
-        ("claude-code", "failed", 6), ("claude-code", "faster", 1), ("claude-code", "not_comparable", 1),
-        ("claude-code", "not_measured", 9), ("claude-code", "same", 4), ("claude-code", "slower", 1), ("codex", "failed", 6),
-        ("codex", "not_comparable", 3), ("codex", "not_measured", 2), ("trae-agent", "failed", 2),
-    ]  # fmt: skip
+        ("claude-code", "failed", 6),
+        ("claude-code", "faster", 1),
+        ("claude-code", "not_comparable", 1),
+        ("claude-code", "not_measured", 9),
+        ("claude-code", "same", 4),
+        ("claude-code", "slower", 1),
+        ("codex", "failed", 6),
+        ("codex", "not_comparable", 3),
+        ("codex", "not_measured", 2),
+        ("trae-agent", "failed", 2),
+    ]
 
 
 def test_claims_stand_beside_measurements(asked: Asked) -> None:
     found = asked(
-        "select left(head_commit, 8), claim_verdict, measured_speedup from v_verdicts join (select run_id, head_commit from v_runs)"
-        " using (run_id) where claimed_speedup > 0 and measured_speedup > 0 order by all"
+        "select left(head_commit, 8), claim_verdict, measured_speedup from v_verdicts join "
+        "(select run_id, head_commit from v_runs) using (run_id) where claimed_speedup > 0 and "
+        "measured_speedup > 0 order by all"
     )
     assert [(commit, verdict) for commit, verdict, _ in found] == [
-        ("015069b0", "wrong_sign"), ("299ebb62", "over_claimed"), ("2deb029d", "over_claimed"), ("30172b49", "over_claimed"),
+        ("015069b0", "wrong_sign"),
+        ("299ebb62", "over_claimed"),
+        ("2deb029d", "over_claimed"),
+        ("30172b49", "over_claimed"),
         ("310aca88", "over_claimed"),
-    ]  # fmt: skip
-    assert {commit: ratio for commit, _, ratio in found}["299ebb62"] == pytest.approx(25.71 / 22.93)  # ms in modal/299ebb62
+    ]
+    assert {commit: ratio for commit, _, ratio in found}["299ebb62"] == pytest.approx(
+        25.71 / 22.93
+    )  # ms in modal/299ebb62
 
 
 def test_the_cost_per_verified_speedup_counts_the_runs_that_failed(store: Store) -> None:
     metrics = ("cost_best_usd", "runs_faster", "cost_per_faster_usd", "pairs", "wrong_sign_share")
     [row] = measured.summary(store, choose({"agent": ["claude-code"]}), (), metrics).to_pylist()
     assert {key: str(value) for key, value in row.items() if key in metrics} == {
-        "cost_best_usd": "21.567033300", "runs_faster": "1", "cost_per_faster_usd": "21.567033300", "pairs": "5",
+        "cost_best_usd": "21.567033300",
+        "runs_faster": "1",
+        "cost_per_faster_usd": "21.567033300",
+        "pairs": "5",
         "wrong_sign_share": "0.2",
-    }  # fmt: skip
+    }
 
 
 def test_a_patch_belongs_to_its_run_or_the_reason_is_told(asked: Asked) -> None:
-    """Two results are of a task that TRAE tried twice; nothing in them says which patch they measured."""
-    found = asked("select coalesce(unjoined, 'joined'), count(*) from v_measured_runs group by all order by 2")
+    """Two results are of a task that TRAE tried twice.
+
+    Nothing in them says which patch they measured.
+    """
+    found = asked(
+        "select coalesce(unjoined, 'joined'), count(*) from v_measured_runs group by all order by 2"
+    )
     assert [(re.sub("[0-9a-f]{8}", "…", why), count) for why, count in found] == [
         ("2 runs match by commit: …, …", 1),
         ("2 runs match by commit: …, …", 1),
@@ -113,7 +148,12 @@ def test_a_patch_belongs_to_its_run_or_the_reason_is_told(asked: Asked) -> None:
 
 @pytest.mark.slow
 def test_they_hold_no_address_no_home_and_no_secret() -> None:
-    assert [(path.name, found[0]) for path, text in files() for rule in (EMAIL, HOME, SECRET) if (found := rule.search(text))] == []
+    assert [
+        (path.name, found[0])
+        for path, text in files()
+        for rule in (EMAIL, HOME, SECRET)
+        if (found := rule.search(text))
+    ] == []
 
 
 def test_their_licence_comes_along() -> None:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
-def test_a_view_is_saved_opened_and_forgotten(sample_store: Store, screens: Callable[..., AppTest]) -> None:
-    """The filters come back by their name; on another screen too, and after a rebuild of the store."""
+def test_a_view_is_saved_opened_and_forgotten(
+    sample_store: Store, screens: Callable[..., AppTest]
+) -> None:
+    """The filters return by their name; on another screen too, and after a rebuild of the store."""
     app = screens(sample_store.location, search="no such text")
     assert "No runs match" in said(app)
     app.text_input[-1].set_value("Nothing")

@@ -1,4 +1,4 @@
-"""Text to objects: what counts as one, what is told as broken, and that no input, however made, costs more than its size."""
+"""Text to objects: what is an object, what is broken, and no input costs more than its size."""
 
 from __future__ import annotations
 
@@ -54,7 +54,12 @@ def test_records_behind_one_another_are_as_many_as_they_are(between: str) -> Non
 def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures() -> None:
     text = f'{{"type":"result","num_turns":41,"total_cost_usd":0.5,"res\n{COMPACT}'
     assert values(text) == [ONE]
-    assert told(text) == [(RejectReason.TRUNCATED, "truncated JSON; readable before that: num_turns 41, total_cost_usd 0.5")]
+    assert told(text) == [
+        (
+            RejectReason.TRUNCATED,
+            "truncated JSON; readable before that: num_turns 41, total_cost_usd 0.5",
+        )
+    ]
 
 
 @pytest.mark.parametrize("closed", [",\n}", ', "a": [1,\n]}'])
@@ -68,10 +73,14 @@ SHORT = PRETTY.replace("{\n ", "{")
 
 def prefixed(prefix: str, text: str) -> str:
     """Every line with the prefix; `#` in it is the number of the line."""
-    return "\n".join(prefix.replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8))
+    return "\n".join(
+        prefix.replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8)
+    )
 
 
-@pytest.mark.parametrize("text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"])
+@pytest.mark.parametrize(
+    "text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"]
+)
 @pytest.mark.parametrize(
     "prefix",
     [
@@ -80,23 +89,31 @@ def prefixed(prefix: str, text: str) -> str:
         "job\tstep\t2026-01-01T00:00:#Z ",
     ],
 )
-def test_a_record_on_lines_with_a_prefix_is_read_as_if_there_were_none(prefix: str, text: str) -> None:
+def test_a_record_on_lines_with_a_prefix_is_read_as_if_there_were_none(
+    prefix: str, text: str
+) -> None:
     records = [ONE] * text.count('"uuid"')
     data = "first\n" + prefixed(prefix, f"{text}\ndone") + "\n{}"
-    assert [span.value for span in scan(data) if span.value not in ({}, json.loads(EVENT))] == records
+    assert [
+        span.value for span in scan(data) if span.value not in ({}, json.loads(EVENT))
+    ] == records
     first = next(scan(data))
     assert (first.line, json.loads(first.text)) == (2, ONE)
 
 
 def test_a_prefix_that_not_every_line_has_makes_no_record() -> None:
-    assert ONE not in values(prefixed("agent-1  | ", PRETTY).replace('agent-1  |   "num', 'x   "num'))
+    assert ONE not in values(
+        prefixed("agent-1  | ", PRETTY).replace('agent-1  |   "num', 'x   "num')
+    )
     assert values('const x = {\n  text "a": 1\n}\n> {\nfoo "a": 1\n> }') == []
 
 
 HALF = '{"type":"assistant","session_id":"k","message":{"content":[{"type":"text","text":"half'
 
 
-@pytest.mark.parametrize("cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + "\\u00", HALF + "x" * LONGEST_LINE])
+@pytest.mark.parametrize(
+    "cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + "\\u00", HALF + "x" * LONGEST_LINE]
+)
 def test_a_torn_line_is_one_reject_and_costs_no_other_line(cut: str) -> None:
     text = f"{COMPACT}\n{cut}{COMPACT}\n{EVENT}\n"
     assert values(text) == [ONE, json.loads(EVENT)]
@@ -140,11 +157,41 @@ def test_numbers_of_thousands_of_digits_and_deep_nesting_are_no_crash() -> None:
 
 
 HOSTILE = (
-    *('{"a":', '{"a":\n', '[{"a":', '{"', '{"type":"result",', '{"type":"result","x":{\n', "{ ", '{"type":[\n', "[1,", '{"x"', "{   "),
-    *('{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n', '{"type":"result",\n//x\n', '{"a":1,//,', "//,", "}"),
-    *("> {\n>", '> {\n> "a":1,\n', '> {\n>"', 'a b c d e f g h {\n a b c d e f g h"', "{\n[2025-11-30T17:40:06.201Z]\n"),
+    *(
+        '{"a":',
+        '{"a":\n',
+        '[{"a":',
+        '{"',
+        '{"type":"result",',
+        '{"type":"result","x":{\n',
+        "{ ",
+        '{"type":[\n',
+        "[1,",
+        '{"x"',
+        "{   ",
+    ),
+    *(
+        '{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n',
+        '{"type":"result",\n//x\n',
+        '{"a":1,//,',
+        "//,",
+        "}",
+    ),
+    *(
+        "> {\n>",
+        '> {\n> "a":1,\n',
+        '> {\n>"',
+        'a b c d e f g h {\n a b c d e f g h"',
+        "{\n[2025-11-30T17:40:06.201Z]\n",
+    ),
     *('[{"type":', '{"type":"{"type":"a"}', 'x {"type":"{"type":1} '),
-    *('{"type":"result","a":"\\"', '{"type":"a"\n', '{"a":[\n', '{"a":"', '{"type":"result","x":[{"y":1},\n'),
+    *(
+        '{"type":"result","a":"\\"',
+        '{"type":"a"\n',
+        '{"a":[\n',
+        '{"a":"',
+        '{"type":"result","x":[{"y":1},\n',
+    ),
 )
 
 
@@ -157,7 +204,27 @@ def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
 
 
 PIECES = (
-    *("{", "}", "[", "]", '"', ",", ":", "\\", "\n", "\r\n", " ", "a", "é", "🎉", "//x\n", "1", '"a":', "null", "```"),
+    *(
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        ",",
+        ":",
+        "\\",
+        "\n",
+        "\r\n",
+        " ",
+        "a",
+        "é",
+        "🎉",
+        "//x\n",
+        "1",
+        '"a":',
+        "null",
+        "```",
+    ),
     *(
         COMPACT,
         EVENT,
@@ -167,7 +234,15 @@ PIECES = (
         '"num_turns":3',
         "\n[2025-11-30T17:40:06.201Z] [INFO] ",
         "\n\n",
-        *("> ", "{\n", '>  "a": 1', "\n> ", "\n> }", '> {\n>  "a": 1\n> }\n', "[2025-11-30T17:40:06.201Z] hello\n"),
+        *(
+            "> ",
+            "{\n",
+            '>  "a": 1',
+            "\n> ",
+            "\n> }",
+            '> {\n>  "a": 1\n> }\n',
+            "[2025-11-30T17:40:06.201Z] hello\n",
+        ),
     ),
 )
 
@@ -176,7 +251,10 @@ PIECES = (
 @example(text="[\n{x", size=1)
 @example(text='{n {"x": 1} {"type":"result"}', size=2)
 @examples(150)
-@given(text=st.lists(st.sampled_from(PIECES), max_size=25).map("".join), size=st.sampled_from((1, 2, 3, 5, 17, 130, 700)))
+@given(
+    text=st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
+    size=st.sampled_from((1, 2, 3, 5, 17, 130, 700)),
+)
 def test_the_size_of_the_window_changes_nothing(text: str, size: int) -> None:
     source = Source("a file", text.encode())
     small, big = read(source, window_bytes=size), read(source)
@@ -186,7 +264,10 @@ def test_the_size_of_the_window_changes_nothing(text: str, size: int) -> None:
 
 @pytest.mark.slow
 @examples(80)
-@given(st.lists(st.sampled_from(["1", "2", "x"]), max_size=8), st.sampled_from(["\n", "\r\n", "\n\n", ""]))
+@given(
+    st.lists(st.sampled_from(["1", "2", "x"]), max_size=8),
+    st.sampled_from(["\n", "\r\n", "\n\n", ""]),
+)
 def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], between: str) -> None:
     texts = [record_text(uuid=uuid) for uuid in ids]
     data = between.join(texts).encode()
@@ -201,16 +282,28 @@ def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], betwe
 
 @pytest.mark.parametrize("size", [17, 1 << 20])
 @pytest.mark.parametrize(
-    "damage", [lambda line: line[20:], lambda line: line[100:], lambda line: b"\0" * 20 + line[20:], lambda line: b"\0" * len(line)]
+    "damage",
+    [
+        lambda line: line[20:],
+        lambda line: line[100:],
+        lambda line: b"\0" * 20 + line[20:],
+        lambda line: b"\0" * len(line),
+    ],
 )
-def test_a_line_that_lost_its_beginning_is_a_reject_and_space_at_the_end_is_none(damage: Callable[[bytes], bytes], size: int) -> None:
+def test_a_line_that_lost_its_beginning_is_a_reject_and_space_at_the_end_is_none(
+    damage: Callable[[bytes], bytes], size: int
+) -> None:
     """A machine that lost its power leaves such lines; log text before the first object is none."""
     lines = [record_text(uuid=uuid).encode() for uuid in "abc"]
     torn = b"\n".join((lines[0], damage(lines[1]), lines[2], b"\0" * 4096))
     parts = list(read(Source("a file", torn), window_bytes=size))
-    assert [part.reason if isinstance(part, Unreadable) else part.value["uuid"] for part in parts] == ["a", RejectReason.NOT_JSON, "c"]
+    assert [
+        part.reason if isinstance(part, Unreadable) else part.value["uuid"] for part in parts
+    ] == ["a", RejectReason.NOT_JSON, "c"]
     text = b"level: {x}\n" + torn
-    assert RejectReason.NOT_JSON not in [part.reason for part in read(Source("a file", text)) if isinstance(part, Unreadable)]
+    assert RejectReason.NOT_JSON not in [
+        part.reason for part in read(Source("a file", text)) if isinstance(part, Unreadable)
+    ]
 
 
 def test_a_line_of_invalid_bytes_is_read_with_replacements() -> None:

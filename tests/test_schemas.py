@@ -44,17 +44,34 @@ def test_a_row_takes_its_columns_only() -> None:
     "row",
     [
         ModelUsageRow(model="m", model_id="i", output_tokens=2, run_id="r"),
-        ModelUsageRow(run_id="r", output_tokens=3).completed({"output_tokens": 2, "model": "m", "model_id": "i"}),
+        ModelUsageRow(run_id="r", output_tokens=3).completed(
+            {"output_tokens": 2, "model": "m", "model_id": "i"}
+        ),
     ],
 )
-def test_values_stand_in_their_columns_in_whatever_order_they_were_given(row: ModelUsageRow) -> None:
+def test_values_stand_in_their_columns_in_whatever_order_they_were_given(
+    row: ModelUsageRow,
+) -> None:
     [made] = arrow_table(ModelUsageRow, [row]).to_pylist()
     known = {name: value for name, value in made.items() if value is not None}
-    assert known == {"run_id": "r", "model_id": "i", "model": "m", "output_tokens": 2, "tokens_basis": "exact"}
+    assert known == {
+        "run_id": "r",
+        "model_id": "i",
+        "model": "m",
+        "output_tokens": 2,
+        "tokens_basis": "exact",
+    }
 
 
 @pytest.mark.parametrize(
-    "change", [{"input_tokens": 1.5}, {"input_tokens": -1}, {"input_tokens": "3"}, {"cost_reported_usd": 0.1}, {"run_id": None}]
+    "change",
+    [
+        {"input_tokens": 1.5},
+        {"input_tokens": -1},
+        {"input_tokens": "3"},
+        {"cost_reported_usd": 0.1},
+        {"run_id": None},
+    ],
 )
 def test_values_are_checked_on_their_way_to_the_store(change: dict[str, Any]) -> None:
     row = ModelUsageRow(**{"run_id": "r", "model_id": "m", "model": "m"} | change)
@@ -82,20 +99,33 @@ def test_nullability_follows_the_annotation() -> None:
 
 def test_the_written_ddl_is_what_the_row_models_and_the_catalogue_say() -> None:
     """`make schema` was run after a change of a row model or a figure of the catalogue."""
-    assert {path: (ROOT / "ingest" / "store" / "sql" / path).read_text() for path in files()} == files()
+    assert {
+        path: (ROOT / "ingest" / "store" / "sql" / path).read_text() for path in files()
+    } == files()
 
 
 def test_the_ddl_makes_the_tables_and_describes_every_column() -> None:
     connection = duckdb.connect()
     connection.execute(schema_sql())
-    columns = "select table_name, column_name from duckdb_columns() where not internal and table_name <> 'v_columns'"
-    found = connection.execute(f"select * from ({columns}) left join v_columns using (table_name, column_name)").fetchall()
-    wanted = {(table, field.name, field.metadata[b"comment"].decode()) for table, row in TABLES.items() for field in arrow_schema(row)}
+    columns = (
+        "select table_name, column_name from duckdb_columns() where not internal and table_name "
+        "<> 'v_columns'"
+    )
+    found = connection.execute(
+        f"select * from ({columns}) left join v_columns using (table_name, column_name)"
+    ).fetchall()
+    wanted = {
+        (table, field.name, field.metadata[b"comment"].decode())
+        for table, row in TABLES.items()
+        for field in arrow_schema(row)
+    }
     assert set(found) == wanted
     assert len(arrow_schema(SourceRow)) == 17
 
 
-@pytest.mark.parametrize("metric", [*RUN_METRICS.values(), *MODEL_METRICS.values()], ids=lambda metric: metric.key)
+@pytest.mark.parametrize(
+    "metric", [*RUN_METRICS.values(), *MODEL_METRICS.values()], ids=lambda metric: metric.key
+)
 def test_metrics_explain_themselves(metric: object) -> None:
     assert metric.meaning.endswith(".")  # type: ignore[attr-defined]
     assert metric.label  # type: ignore[attr-defined]
@@ -103,20 +133,28 @@ def test_metrics_explain_themselves(metric: object) -> None:
 
 def test_the_wire_model_reads_old_names_of_the_cost() -> None:
     assert ResultRecord.model_validate_json('{"cost_usd": 0.5}').total_cost_usd == Decimal("0.5")
-    assert ResultRecord.model_validate_json('{"cost_usd": 0.5, "total_cost": 1.5}').total_cost_usd == Decimal("1.5")
+    assert ResultRecord.model_validate_json(
+        '{"cost_usd": 0.5, "total_cost": 1.5}'
+    ).total_cost_usd == Decimal("1.5")
 
 
 def test_the_wire_model_takes_fields_it_does_not_know() -> None:
-    assert ResultRecord.model_validate_json(record_text(brand_new={"a": 1})) == ResultRecord.model_validate_json(record_text())
+    assert ResultRecord.model_validate_json(
+        record_text(brand_new={"a": 1})
+    ) == ResultRecord.model_validate_json(record_text())
 
 
 def test_the_wire_model_takes_words_it_does_not_know() -> None:
-    wire = ResultRecord.model_validate_json(record_text(subtype="error_of_tomorrow", terminal_reason="because"))
+    wire = ResultRecord.model_validate_json(
+        record_text(subtype="error_of_tomorrow", terminal_reason="because")
+    )
     assert (wire.subtype, wire.terminal_reason) == ("error_of_tomorrow", "because")
 
 
 def test_what_no_figure_rests_on_refuses_no_record() -> None:
-    wire = ResultRecord.model_validate_json(record_text(errors="x", ttft_ms="soon", permission_denials=3))
+    wire = ResultRecord.model_validate_json(
+        record_text(errors="x", ttft_ms="soon", permission_denials=3)
+    )
     assert (wire.errors, wire.ttft_ms, wire.permission_denials) == (None, None, None)
 
 
@@ -149,7 +187,11 @@ def test_a_whole_float_is_a_count() -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
 def test_no_figure_is_infinite(number: str) -> None:
     with pytest.raises(ValidationError):
-        ResultRecord.model_validate_json(json.dumps(record(total_cost_usd=1)).replace('"total_cost_usd": 1', f'"total_cost_usd": {number}'))
+        ResultRecord.model_validate_json(
+            json.dumps(record(total_cost_usd=1)).replace(
+                '"total_cost_usd": 1', f'"total_cost_usd": {number}'
+            )
+        )
 
 
 def test_every_field_of_the_wire_model_has_a_meaning() -> None:

@@ -18,8 +18,14 @@ from tests.conftest import StoreOnce, ingest_paths, record_text
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
-PROMPT = {"type": "user", "session_id": "sess-One", "message": {"content": "Tidy up the logs\nand mention Zanzibar somewhere"}}
-SUMMARY = "Perfect! Rewrote the Größenrechner.\n\n- `src/deep/Scheduler.py` (10 insertions, 2 deletions)"
+PROMPT = {
+    "type": "user",
+    "session_id": "sess-One",
+    "message": {"content": "Tidy up the logs\nand mention Zanzibar somewhere"},
+}
+SUMMARY = (
+    "Perfect! Rewrote the Größenrechner.\n\n- `src/deep/Scheduler.py` (10 insertions, 2 deletions)"
+)
 
 
 def fill(store: Store) -> None:
@@ -28,7 +34,9 @@ def fill(store: Store) -> None:
     logs.mkdir(parents=True)
     record = record_text(uuid="feed0001", session_id="sess-One", result=SUMMARY)
     (logs / "first.jsonl").write_text(f"{json.dumps(PROMPT)}\n{record}\n")
-    (logs / "other.json").write_text(record_text(uuid="0000ffff", session_id="other", total_cost_usd=9, result="Nothing here."))
+    (logs / "other.json").write_text(
+        record_text(uuid="0000ffff", session_id="other", total_cost_usd=9, result="Nothing here.")
+    )
     ingest_paths(store, logs / "first.jsonl", repo="vllm-fork", task="Decode faster")
     ingest_paths(store, logs)
 
@@ -53,23 +61,35 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "place", "excerpt"), CASES)
-def test_a_run_is_found_by_each_of_its_texts(text: str, place: str | None, excerpt: str, searched: Store) -> None:
-    done = CliRunner().invoke(cli, ["runs", "--search", text, "--format", "json", "--db", searched.location])
+def test_a_run_is_found_by_each_of_its_texts(
+    text: str, place: str | None, excerpt: str, searched: Store
+) -> None:
+    done = CliRunner().invoke(
+        cli, ["runs", "--search", text, "--format", "json", "--db", searched.location]
+    )
     assert [row["run_id"] for row in json.loads(done.stdout)] == (["feed0001"] if place else [])
     found = screen_queries.excerpts(searched, ["feed0001", "0000ffff"], text)
-    assert {run_id: where for run_id, (where, _) in found.items()} == ({"feed0001": place} if place else {})
+    assert {run_id: where for run_id, (where, _) in found.items()} == (
+        {"feed0001": place} if place else {}
+    )
     assert not place or found["feed0001"][1].startswith(excerpt)
 
 
-def test_a_changed_file_is_found_that_the_summary_names_in_parts(store: Store, tmp_path: Path) -> None:
+def test_a_changed_file_is_found_that_the_summary_names_in_parts(
+    store: Store, tmp_path: Path
+) -> None:
     (tmp_path / "a.json").write_text(record_text(uuid="a", result="Rewrote it."))
     ingest_paths(store, tmp_path / "a.json")
     with store.writing() as writer:
-        writer.connection.execute("insert into file_changes values ('a', 'lib/renamed.py', 3, null)")
+        writer.connection.execute(
+            "insert into file_changes values ('a', 'lib/renamed.py', 3, null)"
+        )
     assert screen_queries.excerpts(store, ["a"], "renamed") == {"a": ("path", "lib/renamed.py")}
 
 
-def test_the_list_says_where_the_search_matches(searched: Store, screens: Callable[..., AppTest]) -> None:
+def test_the_list_says_where_the_search_matches(
+    searched: Store, screens: Callable[..., AppTest]
+) -> None:
     app = screens(searched.location, "screens/runs.py", search="zanzibar")
     shown = app.dataframe[0].value
     assert list(shown.columns[:2]) == ["title", "excerpt"]

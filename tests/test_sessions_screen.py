@@ -1,4 +1,7 @@
-"""Sessions on screens and in charts: the figures of `usage`, one session along time, and what is drawn of thousands of responses."""
+"""Sessions on screens and in charts.
+
+The figures of `usage`, one session along time, and what is drawn of thousands of responses.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ A1 = {"agent_id": "a1", "is_sidechain": True, "model": "haiku"}
 
 
 def of_s1() -> list[ResponseRow]:
-    """A session of 1 February with a compaction, a failed call, a lower bound and a sub-agent, and a response without a time."""
+    """A session of 1 February and a response without a time.
+
+    The session has a compaction, a failed call, a lower bound and a sub-agent.
+    """
     return [
         response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read"), failed_tools=("Read",)),
         response("s1", 1, "2026-02-01 10:01", cache_read_tokens=90_000, price_note="long context"),
@@ -54,7 +60,10 @@ def of_s1() -> list[ResponseRow]:
 
 @pytest.fixture(scope="module")
 def read(store_once: StoreOnce) -> Iterator[Store]:
-    """Two sessions, and a run of which only a result record tells: to be read only, by all in one transaction."""
+    """Two sessions, and a run of which only a result record tells.
+
+    To be read only, by all in one transaction.
+    """
 
     def fill(store: Store) -> None:
         folder = Path(store.location).parent
@@ -86,32 +95,51 @@ def visit(store: Store, screens: Open, **query: str) -> AppTest:
     return app
 
 
-def test_the_screen_has_the_figures_of_the_command_and_its_lists(read: Store, screens: Open) -> None:
+def test_the_screen_has_the_figures_of_the_command_and_its_lists(
+    read: Store, screens: Open
+) -> None:
     app = visit(read, screens)
     [total] = usage(read, Request()).total.to_pylist()
     assert (total["responses"], total["sessions"]) == (7, 3)
-    cost, tokens = human(total["cost_list_usd"], Unit.USD), human(total["total_tokens"], Unit.TOKENS)
-    assert f"3 sessions made 7 billed responses: ≥ {cost} at list prices, for ≥ {tokens} tokens." in said(app)
+    cost, tokens = (
+        human(total["cost_list_usd"], Unit.USD),
+        human(total["total_tokens"], Unit.TOKENS),
+    )
+    assert (
+        f"3 sessions made 7 billed responses: ≥ {cost} at list prices, for ≥ {tokens} tokens."
+        in said(app)
+    )
     assert "1 run without responses" in said(app)
     assert "List-price cost per day: ≥ $0.0508 on 3 days, most on 2026-02-01 ($0.0400)" in said(app)
     assert any("1 response without a recorded time" in caption.value for caption in app.caption)
 
     listed, blocks = (table.value for table in app.dataframe)
     assert listed["run_id"].tolist() == ["s2", "s1"]
-    assert listed[["responses", "tool_calls", "failed_calls", "subagents", "lower_bounds"]].iloc[1].tolist() == [6, 2, 1, 1, 1]
-    assert blocks["block_start"].dt.strftime("%d %H").tolist() == ["03 10", "01 23", "01 10", "01 00"], "the latest first, without gaps"
+    assert listed[["responses", "tool_calls", "failed_calls", "subagents", "lower_bounds"]].iloc[
+        1
+    ].tolist() == [6, 2, 1, 1, 1]
+    assert blocks["block_start"].dt.strftime("%d %H").tolist() == [
+        "03 10",
+        "01 23",
+        "01 10",
+        "01 00",
+    ], "the latest first, without gaps"
     assert blocks["models"].tolist()[0] == "gpt-5"
 
 
 @pytest.mark.parametrize(("per", "show"), list(zip(PERIODS, CONTENTS, strict=False)))
-def test_the_chart_of_the_screen_is_what_the_address_says(per: str, show: str, read: Store, screens: Open) -> None:
+def test_the_chart_of_the_screen_is_what_the_address_says(
+    per: str, show: str, read: Store, screens: Open
+) -> None:
     app = visit(read, screens, **{"usage-per": per, "usage-show": show})
     assert f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥ " in said(app)
 
 
 def test_a_block_that_goes_on_has_its_rate_and_its_end(begun: Store, screens: Open) -> None:
     now = datetime.now(UTC)
-    times = [(now - timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M:%S") for minutes in (20, 10)]
+    times = [
+        (now - timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M:%S") for minutes in (20, 10)
+    ]
     add(begun, [response("s1", number, time) for number, time in enumerate(times)])
     app = visit(begun, screens)
     [active] = [caption.value for caption in app.caption if "Active block" in caption.value]
@@ -125,20 +153,28 @@ def test_without_responses_there_is_no_such_view(read_samples: Store, screens: O
     assert "cost" in said(app)
 
 
-def test_a_period_with_responses_of_runs_that_ended_elsewhere_is_shown(read: Store, screens: Open) -> None:
-    """The runs ended in December, and have responses in February: the filter bar ended the screen."""
-    assert "1 session made 1 billed response" in said(visit(read, screens, since="2026-02-02", until="2026-02-03"))
+def test_a_period_with_responses_of_runs_that_ended_elsewhere_is_shown(
+    read: Store, screens: Open
+) -> None:
+    """Runs ended in December and have responses in February: the filter bar ended the screen."""
+    assert "1 session made 1 billed response" in said(
+        visit(read, screens, since="2026-02-02", until="2026-02-03")
+    )
     assert headings(visit(read, screens, since="2026-03-01")) == ["No runs match"]
 
 
-def test_a_period_chooses_responses_by_their_own_time_in_the_list_as_in_the_total(read: Store) -> None:
+def test_a_period_chooses_responses_by_their_own_time_in_the_list_as_in_the_total(
+    read: Store,
+) -> None:
     filters = choose({"since": ["2026-02-02"]})
     [total] = usage(read, Request(filters)).total.to_pylist()
     listed = sessions(read, filters).to_pylist()
     assert [(row["run_id"], row["responses"]) for row in listed] == [("s2", 1), ("s1", 1)]
     assert sum(row["responses"] for row in listed) == total["responses"]
     assert sum(row["total_tokens"] for row in listed) == total["total_tokens"]
-    assert sessions(read, filters.with_values("until", ["2026-02-03"]))["run_id"].to_pylist() == ["s1"]
+    assert sessions(read, filters.with_values("until", ["2026-02-03"]))["run_id"].to_pylist() == [
+        "s1"
+    ]
 
 
 def test_a_list_that_is_cut_says_so(read: Store) -> None:
@@ -156,7 +192,14 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
     lanes = next(table.value for table in app.dataframe if "context_peak_tokens" in table.value)
     assert lanes[["subagent", "responses"]].to_numpy().tolist() == [["main", 5], ["a1", 1]]
     listed = next(table.value for table in app.dataframe if "output_count" in table.value)
-    assert listed["output_count"].tolist() == ["final", "final", "final", "lower bound", "final", "final"]
+    assert listed["output_count"].tolist() == [
+        "final",
+        "final",
+        "final",
+        "lower bound",
+        "final",
+        "final",
+    ]
     assert listed["price_note"].tolist()[1] == "long context"
     assert listed[["tools", "failed_tools"]].iloc[0].tolist() == ["Bash, Read", "Read"]
     assert "1 response without a time is not shown." in said(app)
@@ -171,8 +214,14 @@ def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open)
 
 
 def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
-    assert "None of these runs has billed responses" in said(visit(read, screens, session="s3")), "that is no empty store"
-    assert not [one for one in screens(read.location, "screens/run.py", run="s3").expander if "Session" in one.label]
+    assert "None of these runs has billed responses" in said(visit(read, screens, session="s3")), (
+        "that is no empty store"
+    )
+    assert not [
+        one
+        for one in screens(read.location, "screens/run.py", run="s3").expander
+        if "Session" in one.label
+    ]
 
 
 @pytest.mark.parametrize("by", PERIODS)
@@ -182,16 +231,22 @@ def test_the_bars_add_up_to_the_total(by: str, read: Store) -> None:
     [total] = usage(read, Request()).total.to_pylist()
     for show, shown in CONTENTS.items():
         figure = bars(found, shown, looks(["claude-opus-4-6"]), None)
-        expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(show, total["total_tokens"] - 160)
+        expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(
+            show, total["total_tokens"] - 160
+        )
         assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(float(expected)), show
     assert (along_note(found, is_sparse=False), found.earlier) == ("", 0)
 
 
 def test_old_periods_are_left_out_and_counted(read: Store) -> None:
     found = along(read, by="day", most=2)
-    assert (sorted(set(found.table["period"].to_pylist())), found.earlier) == (["2026-02-02", "2026-02-03"], 2)
+    assert (sorted(set(found.table["period"].to_pylist())), found.earlier) == (
+        ["2026-02-02", "2026-02-03"],
+        2,
+    )
     assert along_note(found, is_sparse=True) == (
-        "Showing the last 2 days with usage; 2 earlier are not shown. Days without usage are left out."
+        "Showing the last 2 days with usage; 2 earlier are not shown. Days without usage are "
+        "left out."
     )
 
 
@@ -199,7 +254,10 @@ def test_nothing_with_a_time_is_drawn_as_such(begun: Store) -> None:
     add(begun, [response("s1", 0, None)])
     found = along(begun)
     assert along_finding(found, CONTENTS["cost"]) == "List-price cost per day"
-    assert bars(found, CONTENTS["cost"], {}, None).layout.annotations[0].text == "No usage with a known price and time."
+    assert (
+        bars(found, CONTENTS["cost"], {}, None).layout.annotations[0].text
+        == "No usage with a known price and time."
+    )
 
 
 def test_hours_keep_their_places_until_there_are_too_many() -> None:
@@ -211,8 +269,12 @@ def test_hours_keep_their_places_until_there_are_too_many() -> None:
 
 
 def test_the_timeline_has_context_cost_and_calls(read: Store) -> None:
-    main, subagents, cost, failed, done = session_charts.timeline(points(read, "s1", 2_000), "at", "dark").data
-    assert list(main.y) == [60, 90_030, 20_030, 60], "what is compacted falls; a response without a time is not drawn"
+    main, subagents, cost, failed, done = session_charts.timeline(
+        points(read, "s1", 2_000), "at", "dark"
+    ).data
+    assert list(main.y) == [60, 90_030, 20_030, 60], (
+        "what is compacted falls; a response without a time is not drawn"
+    )
     assert list(subagents.y) == [5_030, None]
     assert list(cost.y) == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.04])
     assert (sum(failed.y), sum(done.y)) == (1, 1)
@@ -220,7 +282,13 @@ def test_the_timeline_has_context_cost_and_calls(read: Store) -> None:
 
 
 def test_a_session_without_a_price_has_its_tokens_instead(begun: Store) -> None:
-    add(begun, [response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None) for number in range(3)])
+    add(
+        begun,
+        [
+            response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None)
+            for number in range(3)
+        ],
+    )
     found = points(begun, "s1", 100)
     assert list(session_charts.timeline(found, "at", None).data[1].y) == [160, 320, 480]
     assert "as no price is known" in session_words.timeline_note(found, "place")
@@ -231,20 +299,32 @@ def test_a_session_without_times_is_drawn_in_order(begun: Store) -> None:
     found = points(begun, "s1", 100)
     assert list(session_words.axes(found)) == ["place"]
     assert list(session_charts.timeline(found, "place", None).data[0].x) == [1, 2]
-    assert session_charts.timeline(found, "at", None).layout.annotations[0].text == "No response of this session has a time."
+    assert (
+        session_charts.timeline(found, "at", None).layout.annotations[0].text
+        == "No response of this session has a time."
+    )
 
 
 def test_each_sub_agent_has_a_lane_in_the_colours_of_its_models(read: Store) -> None:
     models = looks(["claude-opus-4-6", "haiku"])
     spans, opus, haiku = session_charts.lanes(points(read, "s1", 2_000), "at", models, None).data
-    assert [trace.marker.color for trace in (opus, haiku)] == [models["claude-opus-4-6"].colour, models["haiku"].colour]
+    assert [trace.marker.color for trace in (opus, haiku)] == [
+        models["claude-opus-4-6"].colour,
+        models["haiku"].colour,
+    ]
     assert (set(opus.y), set(haiku.y)) == ({0}, {1})
     assert [place for place in spans.y if place is not None] == [0, 0, 1, 1]
 
 
 def test_names_from_transcripts_are_no_markup(begun: Store) -> None:
     link = '<a href="https://e.example">x</a>'
-    add(begun, [response("s1", number, "2026-02-01 10:00", model=link, agent_id=link, tools=(link,)) for number in range(2)])
+    add(
+        begun,
+        [
+            response("s1", number, "2026-02-01 10:00", model=link, agent_id=link, tools=(link,))
+            for number in range(2)
+        ],
+    )
     found = points(begun, "s1", 100)
     for figure in (
         session_charts.timeline(found, "at", None),
@@ -256,13 +336,29 @@ def test_names_from_transcripts_are_no_markup(begun: Store) -> None:
 
 @settings(examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    sizes=st.lists(st.tuples(st.integers(0, 200_000), st.sampled_from([None, "a1", "a2"]), st.booleans()), min_size=1, max_size=60),
+    sizes=st.lists(
+        st.tuples(st.integers(0, 200_000), st.sampled_from([None, "a1", "a2"]), st.booleans()),
+        min_size=1,
+        max_size=60,
+    ),
     most=st.integers(1, 40),
 )
-def test_what_is_drawn_together_loses_nothing(sizes: list[tuple[int, str | None, bool]], most: int, store: Store) -> None:
-    """Responses, calls, cost and the fullest context are those of all responses, in at most `most` points and one for each lane."""
+def test_what_is_drawn_together_loses_nothing(
+    sizes: list[tuple[int, str | None, bool]], most: int, store: Store
+) -> None:
+    """Merged points keep all responses, calls, cost and the fullest context.
+
+    There are at most `most` points and one for each lane.
+    """
     rows: list[Any] = [
-        response("s", number, f"2026-02-01 10:{number:02d}", cache_read_tokens=size, agent_id=agent, tools=("Bash",) * has_tools)
+        response(
+            "s",
+            number,
+            f"2026-02-01 10:{number:02d}",
+            cache_read_tokens=size,
+            agent_id=agent,
+            tools=("Bash",) * has_tools,
+        )
         for number, (size, agent, has_tools) in enumerate(sizes)
     ]
     with store.writing() as writer:
@@ -274,4 +370,8 @@ def test_what_is_drawn_together_loses_nothing(sizes: list[tuple[int, str | None,
     assert sum(row["responses"] for row in drawn) == len(sizes)
     assert sum(row["tool_calls"] for row in drawn) == sum(has_tools for *_, has_tools in sizes)
     assert max(row["context_tokens"] for row in drawn) == max(size for size, *_ in sizes) + 30
-    assert max(row["cost_so_far_usd"] for row in drawn) == sum(row["cost_list_usd"] for row in drawn) == Decimal("0.01") * len(sizes)
+    assert (
+        max(row["cost_so_far_usd"] for row in drawn)
+        == sum(row["cost_list_usd"] for row in drawn)
+        == Decimal("0.01") * len(sizes)
+    )

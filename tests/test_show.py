@@ -33,11 +33,22 @@ def shown(store: Store, *words: str) -> str:
 def test_the_page_of_a_run_tells_what_its_screen_tells(sample_store: Store) -> None:
     text = shown(sample_store, "5e0c")
     lines = text.splitlines()
-    assert lines[0] == "I have successfully optimized the MLA attention performance in the vLLM codebase"
+    assert (
+        lines[0]
+        == "I have successfully optimized the MLA attention performance in the vLLM codebase"
+    )
     assert lines[1] == f"{RUN} · claude-sonnet-4-5 · completed"
-    headings = [line for before, line in pairwise(lines) if not before and line and not line.startswith((" ", "#", "-", "*"))]
+    headings = [
+        line
+        for before, line in pairwise(lines)
+        if not before and line and not line.startswith((" ", "#", "-", "*"))
+    ]
     assert [heading for heading in headings if heading in SECTIONS] == SECTIONS
-    for words in ("Reported cost         $1.21", "Cause of the difference   regional endpoint", "claude-opus-4-5     $0.0188"):
+    for words in (
+        "Reported cost         $1.21",
+        "Cause of the difference   regional endpoint",
+        "claude-opus-4-5     $0.0188",
+    ):
         assert words in text
     for words in (
         "claimed 3.17× (time) · method stated · micro",
@@ -49,9 +60,17 @@ def test_the_page_of_a_run_tells_what_its_screen_tells(sample_store: Store) -> N
 
 
 SECTIONS = [
-    "Figures", "Cost", "Models", "Result", "Details", "Claims (from the summary, not verified)", "Findings", "Other statements",
-    "Files changed (per summary)", "Summary",
-]  # fmt: skip
+    "Figures",
+    "Cost",
+    "Models",
+    "Result",
+    "Details",
+    "Claims (from the summary, not verified)",
+    "Findings",
+    "Other statements",
+    "Files changed (per summary)",
+    "Summary",
+]
 
 
 @pytest.mark.slow
@@ -66,18 +85,33 @@ def test_json_has_every_column_and_every_row_of_the_run(sample_store: Store) -> 
 
 
 @pytest.mark.slow
-def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_them(sample_store: Store) -> None:
+def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_them(
+    sample_store: Store,
+) -> None:
     assert "Star, note" not in shown(sample_store, "5e0c")
-    annotate(sample_store, [RUN], Change(note="warm cache", starred=True, excluded=True, reason="wrong model"))
+    annotate(
+        sample_store,
+        [RUN],
+        Change(note="warm cache", starred=True, excluded=True, reason="wrong model"),
+    )
     text = shown(sample_store, "5e0c")
     said = text[text.index("\nStar, note and exclusion\n") : text.index("\nFigures\n")]
-    for words in ("  Starred ", "  Note                  warm cache\n", "  Excluded ", "  Reason for exclusion  wrong model\n"):
+    for words in (
+        "  Starred ",
+        "  Note                  warm cache\n",
+        "  Excluded ",
+        "  Reason for exclusion  wrong model\n",
+    ):
         assert words in said
     for chosen, heading, told in (
         (("--starred", "--excluded", "all"), "Note", "warm"),
         (("--excluded", "only"), "Reason for", "wrong"),
     ):
-        listed = CliRunner().invoke(cli, ["runs", *chosen, "--db", sample_store.location], env={"COLUMNS": "80"}).stdout
+        listed = (
+            CliRunner()
+            .invoke(cli, ["runs", *chosen, "--db", sample_store.location], env={"COLUMNS": "80"})
+            .stdout
+        )
         assert heading in listed, listed
         assert told in listed
 
@@ -85,7 +119,14 @@ def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_t
 def test_without_an_id_the_run_that_was_ingested_last_is_shown(store: Store) -> None:
     for number in (1, 2):
         ingest(
-            [Source(f"{number}.json", record_text(uuid=f"run-{number}", session_id=str(number), result=f"Kernel {number}.").encode())],
+            [
+                Source(
+                    f"{number}.json",
+                    record_text(
+                        uuid=f"run-{number}", session_id=str(number), result=f"Kernel {number}."
+                    ).encode(),
+                )
+            ],
             store,
         )
     assert shown(store).startswith("Kernel 2\nrun-2 · ")
@@ -103,7 +144,14 @@ def test_a_store_without_runs_says_what_to_do(store: Store) -> None:
 def test_a_run_that_never_started_says_so_and_a_hostile_text_stays_text(store: Store) -> None:
     hostile = "\x1b[2J\x1b]0;owned\x07 [bold]x[/bold] \u202eevil\n\x9b31m"
     changes = {"total_cost_usd": 0, "duration_api_ms": 0, "modelUsage": {}, "usage": ...}
-    ingest([Source("a", record_text(uuid="idle", result=hostile, subtype=hostile, **changes).encode())], store)
+    ingest(
+        [
+            Source(
+                "a", record_text(uuid="idle", result=hostile, subtype=hostile, **changes).encode()
+            )
+        ],
+        store,
+    )
     page = run_page(store, "idle")
     assert page is not None
     text = run_text(page, 80).decode()

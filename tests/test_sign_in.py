@@ -1,4 +1,7 @@
-"""Who gets past the door: settings that are checked before anything is served, and a list that nobody talks his way around."""
+"""Who gets past the door.
+
+Settings that are checked before anything is served, and a list that nobody talks his way around.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ def test_good_settings_give_the_list(settings: Path) -> None:
 
 
 def test_the_example_of_the_docs_is_good_once_the_secrets_are_filled_in(settings: Path) -> None:
-    [text] = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "dashboard.md").read_text(), re.DOTALL)
+    [text] = re.findall(
+        r"```toml\n(.*?)```", (ROOT / "docs" / "dashboard.md").read_text(), re.DOTALL
+    )
     settings.write_text(text.replace('"…"', '"a secret of more than sixteen characters"'))
     assert read_guests(settings) == GUESTS
 
@@ -61,7 +66,11 @@ def test_the_example_of_the_docs_is_good_once_the_secrets_are_filled_in(settings
         ('["@example.com", "Guest@example.org"]', '["*"]', "who is allowed"),
         ('["@example.com", "Guest@example.org"]', '"@example.com"', "who is allowed"),
         ("[auth]", "[auth", "not valid TOML"),
-        ("[tachograph]", "[tachograph]\nverified_claim = true", "verified_claim .* is no name of a claim"),
+        (
+            "[tachograph]",
+            "[tachograph]\nverified_claim = true",
+            "verified_claim .* is no name of a claim",
+        ),
     ],
 )
 def test_bad_settings_say_what_is_wrong(old: str, new: str, complaint: str, settings: Path) -> None:
@@ -114,8 +123,13 @@ def test_who_is_on_the_list(user: dict[str, object], allowed: bool) -> None:
         ("tid", {"tid": "72f988bf-86f1-41af-91ab-2d7cd011db47"}, False),
     ],
 )
-def test_a_setting_names_the_claim_that_vouches_for_an_address(claim: str, more: dict[str, object], allowed: bool, settings: Path) -> None:
-    """As of Entra, which has no `email_verified`: in an app for several tenants, the visitor's own tenant writes the address."""
+def test_a_setting_names_the_claim_that_vouches_for_an_address(
+    claim: str, more: dict[str, object], allowed: bool, settings: Path
+) -> None:
+    """As of Entra, which has no `email_verified`.
+
+    In an app for several tenants, the visitor's own tenant writes the address.
+    """
     settings.write_text(f'{GOOD}verified_claim = "{claim}"\n')
     assert is_allowed({"email": "ann@example.com"} | more, read_guests(settings)) is allowed
 
@@ -125,7 +139,9 @@ def dashboard(installed_once: None) -> Open:
     """The dashboard's script, to be run."""
     from streamlit.testing.v1 import AppTest  # noqa: PLC0415  it takes a second to import
 
-    return lambda: AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=PATIENCE_SECONDS)
+    return lambda: AppTest.from_file(
+        str(ROOT / "app" / "dashboard.py"), default_timeout=PATIENCE_SECONDS
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +154,12 @@ def dashboard(installed_once: None) -> Open:
     ],
 )
 def test_the_door(
-    user: dict[str, object], heading: str | None, settings: Path, sample_store: Store, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+    user: dict[str, object],
+    heading: str | None,
+    settings: Path,
+    sample_store: Store,
+    dashboard: Open,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
     monkeypatch.setenv("TACHOGRAPH_SIGN_IN", str(settings))
@@ -162,7 +183,9 @@ def test_settings_that_went_bad_let_nobody_in(
 
 
 def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) -> None:
-    done = tachograph("dashboard", "--headless", "--port", "8599", "--sign-in", tmp_path / "none.toml")
+    done = tachograph(
+        "dashboard", "--headless", "--port", "8599", "--sign-in", tmp_path / "none.toml"
+    )
     assert done.returncode == 2
     assert "cannot read" in done.stderr
 
@@ -170,10 +193,15 @@ def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) ->
 def test_the_server_is_told(settings: Path) -> None:
     access = Access(read_only=True, sign_in=settings, hosts=("runs.example.com",))
     assert command("127.0.0.1", 8501, access)[-2:] == ["--allow-host", "runs.example.com"]
-    assert access.environment() == {"TACHOGRAPH_READ_ONLY": "1", "TACHOGRAPH_SIGN_IN": str(settings)}
+    assert access.environment() == {
+        "TACHOGRAPH_READ_ONLY": "1",
+        "TACHOGRAPH_SIGN_IN": str(settings),
+    }
 
 
-def test_read_only_takes_the_upload_away(sample_store: Store, tmp_path: Path, dashboard: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_takes_the_upload_away(
+    sample_store: Store, tmp_path: Path, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACHOGRAPH_READ_ONLY", "1")
     monkeypatch.setenv("TACHOGRAPH_DB", str(tmp_path / "none.duckdb"))
     app = dashboard().run()

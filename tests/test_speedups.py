@@ -1,4 +1,7 @@
-"""Claimed beside measured on screens, in charts, reports and checks: figures computed by hand from `tests.measured_runs`."""
+"""Claimed beside measured on screens, in charts, reports and checks.
+
+Figures computed by hand from `tests.measured_runs`.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def unread(store_once: StoreOnce) -> Store:
 
 @pytest.fixture(scope="module")
 def measured(unread: Store) -> Iterator[Store]:
-    """One transaction for all, as a request has one for all its queries: to plan the view of verdicts takes a quarter of a second."""
+    """One transaction for all, as a request has one for all its queries.
+
+    To plan the view of verdicts takes a quarter of a second.
+    """
     with read_transaction(unread) as transaction:
         yield transaction
 
@@ -98,18 +104,22 @@ def test_every_measured_run_is_in_one_count(measured: Store) -> None:
 
 
 def test_a_verified_speedup_costs_what_all_runs_cost_failed_ones_too(measured: Store) -> None:
-    """11.50 ÷ 3 over all runs; 6.75 ÷ 3 over those with a comparable baseline; one run of 11.50 reached the reference."""
+    """11.50 ÷ 3 of all runs; 6.75 ÷ 3 of those with a baseline; one run of 11.50 reached it."""
     row = totals(measured)
     assert row["cost_per_faster_usd"] == Decimal("3.833333333")
     assert row["cost_per_faster_compared_usd"] == Decimal("2.25")
     assert row["cost_per_reached_usd"] == Decimal("11.5")
-    assert [costs(measured, OF_OPUS)[key] for key in ("cost_per_faster", "cost_per_faster_compared")] == ["$3.33", "$2.00"]
+    assert [
+        costs(measured, OF_OPUS)[key] for key in ("cost_per_faster", "cost_per_faster_compared")
+    ] == ["$3.33", "$2.00"]
 
 
 def test_no_verified_speedup_is_none_for_the_cost_and_never_infinity(measured: Store) -> None:
     row = costs(measured, OF_HAIKU)
     assert row["cost_per_faster_usd"] is None
-    assert [row[key] for key in ("cost_per_faster", "cost_per_faster_compared", "cost_per_reached")] == [
+    assert [
+        row[key] for key in ("cost_per_faster", "cost_per_faster_compared", "cost_per_reached")
+    ] == [
         "none for $1.50",
         "none for $0.7500",
         "none for $1.50",
@@ -119,9 +129,13 @@ def test_no_verified_speedup_is_none_for_the_cost_and_never_infinity(measured: S
 def test_a_speedup_of_unknown_cost_makes_the_others_no_cheaper(store: Store, unread: Store) -> None:
     shutil.copy(unread.location, store.location)
     with store.writing() as writer:
-        writer.connection.execute("update runs set cost_own_usd = null, cost_list_usd = null where run_id = 'over'")
+        writer.connection.execute(
+            "update runs set cost_own_usd = null, cost_list_usd = null where run_id = 'over'"
+        )
     row = totals(store)
-    assert (row["runs_faster"], row["cost_per_faster_usd"]) == (3, Decimal("4.75")), "9.50 ÷ the two of known cost"
+    assert (row["runs_faster"], row["cost_per_faster_usd"]) == (3, Decimal("4.75")), (
+        "9.50 ÷ the two of known cost"
+    )
     assert row["cost_per_faster_usd_known"] == 10
 
 
@@ -143,15 +157,22 @@ def test_filters_choose_what_is_judged(measured: Store) -> None:
 def test_the_table_that_an_empty_screen_shows_is_read(store: Store) -> None:
     log, results = record_text(uuid="abcd1234-run"), EXAMPLE_TABLE.replace("RUN", "abcd1234-run")
     ingest([Source("log.json", log.encode()), Source("results.csv", results.encode())], store)
-    assert (totals(store)["runs_faster"], totals(store)["runs_compared"]) == (1, 1), "100 ÷ 80 = 1.25"
+    assert (totals(store)["runs_faster"], totals(store)["runs_compared"]) == (1, 1), (
+        "100 ÷ 80 = 1.25"
+    )
 
 
-def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(measured: Store, screens: Open) -> None:
+def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(
+    measured: Store, screens: Open
+) -> None:
     app = screens(measured.location, "screens/run.py", run="wrong")
     text = page_text(app)
     assert "Claimed 1.50× micro-benchmark, number only Measured 0.80×" in text
     assert "What was measured latency in ms, lower is better; one run each" in text
-    assert "baseline 100 ms this run 125 ms 0.80× as good as the baseline reference 50 ms this run reaches 0.40× of it" in text
+    assert (
+        "baseline 100 ms this run 125 ms 0.80× as good as the baseline reference 50 ms this "
+        "run reaches 0.40× of it"
+    ) in text
     assert "Single runs: the ±5% band is a convention, not noise" in text
     values = next(table.value for table in app.dataframe if "base_value" in table.value)
     assert values[["base", "base_value", "candidate_value", "ratio"]].to_numpy().tolist() == [
@@ -161,16 +182,24 @@ def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(measured: Stor
 
 
 def test_a_run_that_nobody_measured_has_no_such_section(measured: Store, screens: Open) -> None:
-    assert "What was measured" not in page_text(screens(measured.location, "screens/run.py", run="unmeasured"))
+    assert "What was measured" not in page_text(
+        screens(measured.location, "screens/run.py", run="unmeasured")
+    )
 
 
 def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None:
     made = report(measured, Request(by=("model",)))
     head, line, *_ = made.first.agent_table
     shown = dict(zip(head, line, strict=True))
-    assert (shown["Measured"], shown["Per verified speedup"]) == ("3 faster · 3 same · 1 slower · 1 breaks", "$3.83")
+    assert (shown["Measured"], shown["Per verified speedup"]) == (
+        "3 faster · 3 same · 1 slower · 1 breaks",
+        "$3.83",
+    )
     assert made.first.as_dict()["measured"]["cost_per_faster_compared_usd"] == Decimal("2.25")
-    assert made.section("measured").table["cost_per_faster"].to_pylist() == ["$3.33", "none for $1.50"]
+    assert made.section("measured").table["cost_per_faster"].to_pylist() == [
+        "$3.33",
+        "none for $1.50",
+    ]
     for name in ("md", "html", "json"):
         assert "none for $1.50" in EXPORTS[name].write_report(made).decode()
 
@@ -178,7 +207,9 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
 @pytest.mark.slow
 def test_a_report_without_measurements_says_nothing_of_them(read_samples: Store) -> None:
     made = report(read_samples, Request(by=("model",)))
-    assert not [one for one in made.first.figures if "easure" in one.label or "verified" in one.label]
+    assert not [
+        one for one in made.first.figures if "easure" in one.label or "verified" in one.label
+    ]
     assert "measured" not in made.first.as_dict()
     assert "measured" not in [section.key for section in made.sections]
 
@@ -193,10 +224,15 @@ def test_a_report_without_measurements_says_nothing_of_them(read_samples: Store)
     ],
     ids=str,
 )
-def test_what_was_measured_can_be_a_limit(allowed: dict[str, str], passed: bool, measured: Store) -> None:
+def test_what_was_measured_can_be_a_limit(
+    allowed: dict[str, str], passed: bool, measured: Store
+) -> None:
     done = check(measured, EVERYTHING, dict(budgets_of(allowed)))
     assert done.passed is passed
-    known = {"min-verified-speedups": "Based on 7 of 11 runs.", "max-overclaim": "Based on 6 of 11 runs."}
+    known = {
+        "min-verified-speedups": "Based on 7 of 11 runs.",
+        "max-overclaim": "Based on 6 of 11 runs.",
+    }
     assert [verdict.note for verdict in done.verdicts] == [known[key] for key in allowed]
 
 
@@ -207,24 +243,52 @@ def test_a_limit_on_what_nobody_measured_has_not_passed(key: str, read_samples: 
     assert done.verdicts[0].note == "Unknown for all 3 runs, so it cannot be checked."
 
 
-def test_limits_on_what_was_measured_come_from_options_and_from_a_file(measured: Store, tmp_path: Path) -> None:
+def test_limits_on_what_was_measured_come_from_options_and_from_a_file(
+    measured: Store, tmp_path: Path
+) -> None:
     file = tmp_path / "budgets.toml"
     file.write_text("min-verified-speedups = 3\nmax-overclaim = 2.5\nmax-total-usd = 20\n")
-    words = ["check", "--budgets", str(file), "--min-verified-speedups", "5", "--format", "json", "--db", measured.location]
+    words = [
+        "check",
+        "--budgets",
+        str(file),
+        "--min-verified-speedups",
+        "5",
+        "--format",
+        "json",
+        "--db",
+        measured.location,
+    ]
     done = CliRunner().invoke(cli, words, standalone_mode=False)
     assert done.return_value == 1
-    limits = {limit["limit"]: (limit["passed"], limit["found"]) for limit in json.loads(done.stdout)["limits"]}
-    assert limits == {"max-total-usd": (True, 11.5), "min-verified-speedups": (False, 3), "max-overclaim": (False, 3.2)}
+    limits = {
+        limit["limit"]: (limit["passed"], limit["found"])
+        for limit in json.loads(done.stdout)["limits"]
+    }
+    assert limits == {
+        "max-total-usd": (True, 11.5),
+        "min-verified-speedups": (False, 3),
+        "max-overclaim": (False, 3.2),
+    }
 
 
 def test_show_tells_the_verdict(measured: Store) -> None:
     def shown(run: str, *words: str) -> str:
-        return CliRunner().invoke(cli, ["show", run, *words, "--db", measured.location], standalone_mode=False).stdout
+        return (
+            CliRunner()
+            .invoke(cli, ["show", run, *words, "--db", measured.location], standalone_mode=False)
+            .stdout
+        )
 
     lines = [" ".join(line.split()) for line in shown("over").splitlines()]
     at = lines.index("Claimed and measured")
-    assert lines[at + 1 : at + 3] == ["Claimed speedup 4.00× (time)", "Against the baseline measured 1.25×: faster"]
-    assert json.loads(shown("over", "--format", "json"))["measured"]["claim_verdict"] == "over_claimed"
+    assert lines[at + 1 : at + 3] == [
+        "Claimed speedup 4.00× (time)",
+        "Against the baseline measured 1.25×: faster",
+    ]
+    assert (
+        json.loads(shown("over", "--format", "json"))["measured"]["claim_verdict"] == "over_claimed"
+    )
     unmeasured = run_page(measured, "unmeasured")
     assert unmeasured is not None
     assert b"Claimed and measured" not in run_text(unmeasured, 100)
@@ -241,9 +305,18 @@ def html_of(app: AppTest) -> str:
 def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Store) -> None:
     rows, counts = agents(measured, EVERYTHING), speedups.counts(measured, EVERYTHING)
     said = sentence(rows)
-    assert said.heading == "**1 of 6 checked claims held.** Claude Code promised a median of 2.00×; the benchmarks found 1.12×."
-    assert said.second.startswith("3 promised more than was measured, 1 less, 1 became slower. Of the three measured faster, all are")
-    assert said.coverage == "**8** of 11 runs claim a speedup · **7** of 10 measured against a comparable baseline · **6** have both"
+    assert said.heading == (
+        "**1 of 6 checked claims held.** Claude Code promised a median of 2.00×; the "
+        "benchmarks found 1.12×."
+    )
+    assert said.second.startswith(
+        "3 promised more than was measured, 1 less, 1 became slower. Of the three measured "
+        "faster, all are"
+    )
+    assert said.coverage == (
+        "**8** of 11 runs claim a speedup · **7** of 10 measured against a comparable "
+        "baseline · **6** have both"
+    )
     total = rows[0]
     assert (counts["pairs"], counts["comparable"], counts["claims"]) == (
         total.checked,
@@ -253,12 +326,27 @@ def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Stor
     for key, number in counts.items():
         assert len(speedups.runs(measured, EVERYTHING, key, 100)) == number
     for name, number in total.measured.items():
-        assert len(speedups.runs(measured, EVERYTHING, "comparable", 100, segment=("claude-code", name))) == number
-    bars = charts.outcomes([row for row in rows if not row.is_all and not row.is_model], "light").data
+        assert (
+            len(
+                speedups.runs(
+                    measured, EVERYTHING, "comparable", 100, segment=("claude-code", name)
+                )
+            )
+            == number
+        )
+    bars = charts.outcomes(
+        [row for row in rows if not row.is_all and not row.is_model], "light"
+    ).data
     assert sum(sum(bar.x) for bar in bars) == total.runs_measured, "a bar is its row"
-    [published] = [row for row in speedups.runs(measured, EVERYTHING, "uncompared", 100) if row["run_id"] == "other"]
+    [published] = [
+        row
+        for row in speedups.runs(measured, EVERYTHING, "uncompared", 100)
+        if row["run_id"] == "other"
+    ]
     assert published["ratio_published"] == pytest.approx(100 / 90)
-    assert '<s class="t-n">1.11×</s>' in speedup_words.run_table([published], "uncompared", EVERYTHING)
+    assert '<s class="t-n">1.11×</s>' in speedup_words.run_table(
+        [published], "uncompared", EVERYTHING
+    )
 
 
 def test_the_factor_of_a_claim_is_a_median_from_five_on(measured: Store, labelled: Store) -> None:
@@ -268,7 +356,11 @@ def test_the_factor_of_a_claim_is_a_median_from_five_on(measured: Store, labelle
     assert [row.is_other_part for row in speedups.checks(labelled, EVERYTHING)] == [True, True]
     drawn = charts.factors([of_agent], speedups.pairs(measured, EVERYTHING, 600).to_pylist(), None)
     assert [note.text for note in drawn.layout.annotations] == ["1.94×"]
-    few = charts.factors(speedups.checks(measured, OF_HAIKU), speedups.pairs(measured, OF_HAIKU, 600).to_pylist(), None)
+    few = charts.factors(
+        speedups.checks(measured, OF_HAIKU),
+        speedups.pairs(measured, OF_HAIKU, 600).to_pylist(),
+        None,
+    )
     assert not few.layout.annotations
 
 
@@ -286,20 +378,29 @@ def test_a_click_on_a_segment_filters_the_runs_below(measured: Store, screens: O
     assert '<s class="t-n">' not in html_of(app)
 
 
-def test_claims_that_nobody_measured_are_told_with_their_sentences_and_open_there(read_samples: Store, screens: Open) -> None:
+def test_claims_that_nobody_measured_are_told_with_their_sentences_and_open_there(
+    read_samples: Store, screens: Open
+) -> None:
     app = screens(read_samples.location, "screens/speedups.py", tab="sentences")
     assert "One run claims a speedup, 3.17×; <em>none was measured</em>." in html_of(app)
     assert app.code[-1].value == f"tachograph ingest RESULTS --db {read_samples.location}"
     listed = app.dataframe[0].value
     assert list(listed["ratio"]) == [3.17, 1.42]
-    assert listed["sentence"][0] == "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten"
+    assert (
+        listed["sentence"][0]
+        == "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten"
+    )
     app.session_state["claims-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
-    assert (app.query_params["run"], app.query_params["claim"]) == ("5e0c031e-eef9-49db-91be-235c0b535201", str(listed_claim(read_samples)))
-    only = screens(read_samples.location, "screens/speedups.py", tab="Claims only 9")
-    assert "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten" in html_of(only), (
-        "an older link, with its number"
+    assert (app.query_params["run"], app.query_params["claim"]) == (
+        "5e0c031e-eef9-49db-91be-235c0b535201",
+        str(listed_claim(read_samples)),
     )
+    only = screens(read_samples.location, "screens/speedups.py", tab="Claims only 9")
+    assert (
+        "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten"
+        in html_of(only)
+    ), "an older link, with its number"
 
 
 def listed_claim(store: Store) -> int:
@@ -307,23 +408,36 @@ def listed_claim(store: Store) -> int:
     return number
 
 
-def test_a_store_without_claims_and_measurements_says_how_to_measure(store: Store, screens: Open) -> None:
+def test_a_store_without_claims_and_measurements_says_how_to_measure(
+    store: Store, screens: Open
+) -> None:
     ingest([Source("a", record_text(result="Done.").encode())], store)
     app = screens(store.location, "screens/speedups.py")
     assert "<em>No run claims a speedup</em>, and none was measured." in html_of(app)
     assert not app.get("plotly_chart")
 
 
-def test_quadrants_are_told_where_a_benchmark_published_them(labelled: Store, measured: Store, screens: Open) -> None:
+def test_quadrants_are_told_where_a_benchmark_published_them(
+    labelled: Store, measured: Store, screens: Open
+) -> None:
     table = screens(labelled.location, "screens/speedups.py").dataframe[-1].value
-    assert table[["runs_q1", "runs_q2", "runs_q3", "runs_q4"]].to_numpy().tolist() == [[1, 1, 1, 1], [0, 1, 0, 0]]
+    assert table[["runs_q1", "runs_q2", "runs_q3", "runs_q4"]].to_numpy().tolist() == [
+        [1, 1, 1, 1],
+        [0, 1, 0, 0],
+    ]
     shown = screens(measured.location, "screens/speedups.py")
     assert [folded.label for folded in shown.expander] == ["By the rules of benchmarks"]
     assert "Measured faster" in page_text(shown)
 
 
 def pair(number: int, **changes: Any) -> dict[str, Any]:
-    known = {"run_id": f"r{number}", "title": "<a href='x'>t</a>", "agent": "codex", "scope_differs": False, "found": 1}
+    known = {
+        "run_id": f"r{number}",
+        "title": "<a href='x'>t</a>",
+        "agent": "codex",
+        "scope_differs": False,
+        "found": 1,
+    }
     return known | {"claimed_speedup": 2.0, "measured_speedup": 1.0} | changes
 
 
@@ -333,11 +447,16 @@ def pair(number: int, **changes: Any) -> dict[str, Any]:
         [pair(1)],
         [pair(1, claimed_speedup=1e12), pair(2, measured_speedup=1e-9)],
         [pair(1, claimed_speedup=0.1, agent=None)],
-        [pair(number, claimed_speedup=1 + number, scope_differs=bool(number % 2)) for number in range(600)],
+        [
+            pair(number, claimed_speedup=1 + number, scope_differs=bool(number % 2))
+            for number in range(600)
+        ],
     ],
     ids=["one", "extreme", "claimed slower", "many"],
 )
-def test_pairs_are_drawn_within_the_axis_and_hostile_titles_stay_text(pairs: list[dict[str, Any]]) -> None:
+def test_pairs_are_drawn_within_the_axis_and_hostile_titles_stay_text(
+    pairs: list[dict[str, Any]],
+) -> None:
     for page in ("light", "dark", None):
         drawn = charts.beside(pairs, page)
         low, high = drawn.layout.yaxis.range
@@ -355,15 +474,32 @@ def test_of_many_pairs_every_kth_is_drawn_by_rank(measured: Store) -> None:
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
-        ((12, 8, 4, 11), "Of the 12 measured faster, eight are not so by every value {}(four not by the median) and 11 are single {}"),
-        ((3, 1, 0, 3), "Of the three measured faster, one is not so by every value {}and all are single {}"),
+        (
+            (12, 8, 4, 11),
+            (
+                "Of the 12 measured faster, eight are not so by every value {}(four not by the "
+                "median) and 11 are single {}"
+            ),
+        ),
+        (
+            (3, 1, 0, 3),
+            "Of the three measured faster, one is not so by every value {}and all are single {}",
+        ),
         ((1, 1, 0, 0), "The one measured faster is not so by every value of the measurement."),
-        ((1, 1, 1, 1), "The one measured faster is not so by the median and is a single measurement of unknown noise."),
+        (
+            (1, 1, 1, 1),
+            (
+                "The one measured faster is not so by the median and is a single measurement of "
+                "unknown noise."
+            ),
+        ),
         ((5, 0, 0, 0), ""),
         ((0, 0, 0, 0), ""),
     ],
 )
-def test_the_doubts_in_what_is_faster_are_told(counts: tuple[int, int, int, int], said: str) -> None:
+def test_the_doubts_in_what_is_faster_are_told(
+    counts: tuple[int, int, int, int], said: str
+) -> None:
     assert doubts(*counts) == said.format("of the measurement ", "measurements of unknown noise.")
 
 
@@ -373,7 +509,13 @@ def test_the_doubts_in_what_is_faster_are_told(counts: tuple[int, int, int, int]
 @st.composite
 def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Runs of up to five agents: what they claim, and what became of their measurements."""
-    names = draw(st.lists(st.sampled_from(["claude-code", "codex", "trae-agent", "gemini", None]), max_size=5, unique=True))
+    names = draw(
+        st.lists(
+            st.sampled_from(["claude-code", "codex", "trae-agent", "gemini", None]),
+            max_size=5,
+            unique=True,
+        )
+    )
     ratio = st.sampled_from([0.8, 1.0, 1.04, 1.2, 1.5, 2.0, 3.0, 40.0])
     run = st.fixed_dictionaries(
         {
@@ -389,7 +531,9 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
         one["other"] = one["other"] and one["claimed"] is not None
         if one["measured"] is not None:
             measured = float(one["measured"])
-            one["class"] = "faster" if measured > 1.05 else "slower" if measured < 1 / 1.05 else "same"
+            one["class"] = (
+                "faster" if measured > 1.05 else "slower" if measured < 1 / 1.05 else "same"
+            )
     return runs
 
 
@@ -411,52 +555,116 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
     pairs = [run for run in pairs if not run["other"]]
     kinds = Counter(map(kind_of, pairs))
     return AgentFigures(
-        agent=agent, model=None, is_all=is_all, is_model=False, runs=len(mine), tasks=0, models=1, started=len(mine), completed=0,
+        agent=agent,
+        model=None,
+        is_all=is_all,
+        is_model=False,
+        runs=len(mine),
+        tasks=0,
+        models=1,
+        started=len(mine),
+        completed=0,
         limited=0,
-        failed=0, unknown_ends=len(mine), undated=0, cost_usd=None, cost=Spread(), reported=0, bounds="", bounded=0, bounded_usd=None,
-        wall=Spread(), wall_ms=None, claimed=spread([run["claimed"] for run in mine if run["claimed"] is not None]),
+        failed=0,
+        unknown_ends=len(mine),
+        undated=0,
+        cost_usd=None,
+        cost=Spread(),
+        reported=0,
+        bounds="",
+        bounded=0,
+        bounded_usd=None,
+        wall=Spread(),
+        wall_ms=None,
+        claimed=spread([run["claimed"] for run in mine if run["claimed"] is not None]),
         measured={name: sum(run["class"] == name for run in mine) for name in MEASURED_CLASSES},
-        checked=len(pairs) + len(others), held=kinds["held"], more=kinds["more"], less=kinds["less"], wrong=kinds["wrong"],
-        other_part=len(others), other_held=sum(kind_of(run) == "held" for run in others),
+        checked=len(pairs) + len(others),
+        held=kinds["held"],
+        more=kinds["more"],
+        less=kinds["less"],
+        wrong=kinds["wrong"],
+        other_part=len(others),
+        other_held=sum(kind_of(run) == "held" for run in others),
         checked_claim=spread([run["claimed"] for run in pairs]),
         checked_measured=spread([run["measured"] for run in pairs]),
-    )  # fmt: skip
+    )
 
 
 @given(worlds())
 def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]) -> None:
     names = sorted({run["agent"] for run in runs}, key=str)
     said = sentence([row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)])
-    heading, checked = said.heading.replace("**", ""), [run for run in runs if run["claimed"] is not None and run["measured"] is not None]
-    pairs, others = [run for run in checked if not run["other"]], [run for run in checked if run["other"]]
-    claims, kinds = [run["claimed"] for run in runs if run["claimed"] is not None], Counter(map(kind_of, pairs))
+    heading, checked = (
+        said.heading.replace("**", ""),
+        [run for run in runs if run["claimed"] is not None and run["measured"] is not None],
+    )
+    pairs, others = (
+        [run for run in checked if not run["other"]],
+        [run for run in checked if run["other"]],
+    )
+    claims, kinds = (
+        [run["claimed"] for run in runs if run["claimed"] is not None],
+        Counter(map(kind_of, pairs)),
+    )
     ratios = [run for run in runs if run["measured"] is not None]
     if found := re.match(r"(None|\d+) of (\d+) checked claims held\.", heading):
-        assert (0 if found[1] == "None" else int(found[1]), int(found[2])) == (kinds["held"], len(pairs))
+        assert (0 if found[1] == "None" else int(found[1]), int(found[2])) == (
+            kinds["held"],
+            len(pairs),
+        )
     elif heading.startswith("The one checked claim"):
         assert len(pairs) == 1
         assert ("did not hold" in heading) is (kinds["held"] == 0)
     else:
         assert not pairs
         assert heading.startswith("No checked claim") is bool(others)
-        assert ("none was measured" in heading) <= all(run["class"] == "not_measured" for run in runs)
+        assert ("none was measured" in heading) <= all(
+            run["class"] == "not_measured" for run in runs
+        )
     if pairs:
-        promised, measured = re.findall(r"promised (?:a median of )?(\S+);.* found (?:a median of )?(\S+)\.$", heading)[0]
-        for text, values in ((promised, [run["claimed"] for run in pairs]), (measured, [run["measured"] for run in pairs])):
+        promised, measured = re.findall(
+            r"promised (?:a median of )?(\S+);.* found (?:a median of )?(\S+)\.$", heading
+        )[0]
+        for text, values in (
+            (promised, [run["claimed"] for run in pairs]),
+            (measured, [run["measured"] for run in pairs]),
+        ):
             ends = [median(values)] if len(values) >= 5 else sorted({min(values), max(values)})
-            assert text == "–".join(f"{value:.2f}×" for value in ends), "a median from five on, else the range"
+            assert text == "–".join(f"{value:.2f}×" for value in ends), (
+                "a median from five on, else the range"
+            )
         assert ("a median of" in heading) is (len(pairs) >= 5)
         whose = {agent_name(run["agent"]).lower() for run in pairs}
-        assert set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1].lower())) == whose  # type: ignore[index]
-    elif claims and not others and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading)):
+        assert (
+            set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1].lower()))  # type: ignore[index]
+            == whose
+        )
+    elif (
+        claims
+        and not others
+        and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading))
+    ):
         assert bool(found[1]) is (len(claims) >= 5)
         assert found[2] == f"{(median(claims) if len(claims) >= 5 else min(claims)):.2f}×"
     elif not claims and ratios:
-        assert f"{sum(run['class'] == 'faster' for run in ratios)} of {len(ratios)} comparable run" in heading
-    words = {"promised more": "more", "less": "less", "promised less": "less", "became slower": "wrong"}
+        assert (
+            f"{sum(run['class'] == 'faster' for run in ratios)} of {len(ratios)} comparable run"
+            in heading
+        )
+    words = {
+        "promised more": "more",
+        "less": "less",
+        "promised less": "less",
+        "became slower": "wrong",
+    }
     told = re.findall(r"(\d+) (promised more|less|promised less|became slower)", said.second)
-    assert {words[what]: int(number) for number, what in told} == {name: kinds[name] for name in ("more", "less", "wrong") if kinds[name]}
-    if found := re.search(r"(\w+)(?: more)? are about another part than the benchmark: (\w+) of them held", f"{heading} {said.second}"):
+    assert {words[what]: int(number) for number, what in told} == {
+        name: kinds[name] for name in ("more", "less", "wrong") if kinds[name]
+    }
+    if found := re.search(
+        r"(\w+)(?: more)? are about another part than the benchmark: (\w+) of them held",
+        f"{heading} {said.second}",
+    ):
         assert (found[1].lower(), found[2]) == (
             brief.number(len(others)),
             brief.number(sum(kind_of(run) == "held" for run in others)).replace("no", "none"),

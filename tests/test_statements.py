@@ -1,4 +1,7 @@
-"""What summaries state beside their claims: read where it is said in so many words, left where it might mean something else."""
+"""What summaries state beside their claims.
+
+Read where it is said in so many words, left where it might mean something else.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,17 @@ from ingest.findings.statements import FileChange, read_statements
 from schemas.rows.claim import StatementKind
 from tests.conftest import SAMPLES
 
-COMMIT, ARTEFACT, PASSED, FAILED = StatementKind.COMMIT, StatementKind.ARTEFACT, StatementKind.TESTS_PASSED, StatementKind.TESTS_FAILED
-FILES, INSERTED, DELETED = StatementKind.FILES_CHANGED, StatementKind.LINES_INSERTED, StatementKind.LINES_DELETED
+COMMIT, ARTEFACT, PASSED, FAILED = (
+    StatementKind.COMMIT,
+    StatementKind.ARTEFACT,
+    StatementKind.TESTS_PASSED,
+    StatementKind.TESTS_FAILED,
+)
+FILES, INSERTED, DELETED = (
+    StatementKind.FILES_CHANGED,
+    StatementKind.LINES_INSERTED,
+    StatementKind.LINES_DELETED,
+)
 
 Said = tuple[StatementKind, str | None, int | None]
 
@@ -32,9 +44,15 @@ def changes(text: str) -> list[FileChange]:
         ("Commit created: `b0655066a`", [(COMMIT, "b0655066a", None)]),
         ("Committed as 1a2b3c4 on main.", [(COMMIT, "1a2b3c4", None)]),
         ("- **Committed:** `471067e feat: add a seed`", [(COMMIT, "471067e", None)]),
-        ("Merged main (commits 0c808bf and 9a2bb6f).", [(COMMIT, "0c808bf", None), (COMMIT, "9a2bb6f", None)]),
         (
-            "### Commits\n\n- `9f02e7e` - Fix names\n- `283dce3` - Lock file\n\n- `7777777` no more",
+            "Merged main (commits 0c808bf and 9a2bb6f).",
+            [(COMMIT, "0c808bf", None), (COMMIT, "9a2bb6f", None)],
+        ),
+        (
+            (
+                "### Commits\n\n- `9f02e7e` - Fix names\n- `283dce3` - Lock file\n\n- `7777777` "
+                "no more"
+            ),
             [(COMMIT, "9f02e7e", None), (COMMIT, "283dce3", None)],
         ),
         ("See https://example.org/a/b/commit/90cf6d5 for it.", [(COMMIT, "90cf6d5", None)]),
@@ -50,8 +68,14 @@ def test_commits(text: str, expected: list[Said]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Patch file generated: `model_patch.diff` (148 lines, 20 replacements)", [(ARTEFACT, "model_patch.diff", 148)]),
-        ("a patch file has been generated at `out/fix.patch`.", [(ARTEFACT, "out/fix.patch", None)]),
+        (
+            "Patch file generated: `model_patch.diff` (148 lines, 20 replacements)",
+            [(ARTEFACT, "model_patch.diff", 148)],
+        ),
+        (
+            "a patch file has been generated at `out/fix.patch`.",
+            [(ARTEFACT, "out/fix.patch", None)],
+        ),
         ("The patch was saved to fix.patch: 1,024 lines", [(ARTEFACT, "fix.patch", 1024)]),
         (
             "## Deliverables\n- Report: `docs/REPORT.md`\n- Script: `bench/run.py`\nDone.",
@@ -98,7 +122,10 @@ def test_tests(text: str, expected: list[Said]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("3 files changed, 45 insertions(+), 12 deletions(-)", [(FILES, None, 3), (INSERTED, None, 45), (DELETED, None, 12)]),
+        (
+            "3 files changed, 45 insertions(+), 12 deletions(-)",
+            [(FILES, None, 3), (INSERTED, None, 45), (DELETED, None, 12)],
+        ),
         ("- Changes: +4499/-20 lines", [(INSERTED, None, 4499), (DELETED, None, 20)]),
         ("FILES_MODIFIED: 0", [(FILES, None, 0)]),
         ("**Files modified:** 5", [(FILES, None, 5)]),
@@ -118,15 +145,27 @@ def test_totals(text: str, expected: list[Said]) -> None:
         ("- `a/topk.py` - 10 lines removed, core", [FileChange("a/topk.py", None, 10)]),
         ("1. src/main.rs (+12/-3)", [FileChange("src/main.rs", 12, 3)]),
         (
-            "## Files Modified\n- `src/a.py` - faster\n- meson.build\n- **web/b.tsx**: split\n  - detail\n\n## Next\n- `src/c.py`",
+            (
+                "## Files Modified\n- `src/a.py` - faster\n- meson.build\n- **web/b.tsx**: "
+                "split\n  - detail\n\n## Next\n- `src/c.py`"
+            ),
             [FileChange("src/a.py"), FileChange("web/b.tsx")],
         ),
-        ("**Files modified:** 2 (`a.ts`, `lib/b.js`)", [FileChange("a.ts"), FileChange("lib/b.js")]),
+        (
+            "**Files modified:** 2 (`a.ts`, `lib/b.js`)",
+            [FileChange("a.ts"), FileChange("lib/b.js")],
+        ),
         ("Modified `pkg/attention.py`:", [FileChange("pkg/attention.py")]),
-        ("- Rewrote `src/a.py`\n- Updated **`src/b.py`** for it", [FileChange("src/a.py"), FileChange("src/b.py")]),
+        (
+            "- Rewrote `src/a.py`\n- Updated **`src/b.py`** for it",
+            [FileChange("src/a.py"), FileChange("src/b.py")],
+        ),
         ("**1. Created `.github/workflows/ci.yml`**", [FileChange(".github/workflows/ci.yml")]),
         ("Files changed:\n- `cli.py` - flags\n\nUpdated `app/cli.py`", [FileChange("app/cli.py")]),
-        ("Files Modified:\n- `a/b.py`\n\nModified files:\n- a/b.py (3 insertions, 1 deletion)", [FileChange("a/b.py", 3, 1)]),
+        (
+            "Files Modified:\n- `a/b.py`\n\nModified files:\n- a/b.py (3 insertions, 1 deletion)",
+            [FileChange("a/b.py", 3, 1)],
+        ),
         ("Changed `torch.zeros` to `torch.empty` and read `src/a.py`.", []),
         ("Files modified by others:\n- `src/a.py`", []),
         ("The bug is in `src/a.py` (line 12) and src/b.py.", []),
@@ -137,8 +176,13 @@ def test_file_changes(text: str, expected: list[FileChange]) -> None:
 
 
 def test_the_samples_are_read_whole() -> None:
-    found = {path.name[:3]: read_statements(json.loads(path.read_text())["result"]) for path in SAMPLES.iterdir()}
-    assert [(change.path, change.insertions, change.deletions) for change in found["002"].file_changes] == [
+    found = {
+        path.name[:3]: read_statements(json.loads(path.read_text())["result"])
+        for path in SAMPLES.iterdir()
+    }
+    assert [
+        (change.path, change.insertions, change.deletions) for change in found["002"].file_changes
+    ] == [
         ("vllm/attention/backends/mla/common.py", 37, 20),
         ("vllm/v1/attention/backends/mla/common.py", 24, 9),
     ]
@@ -148,13 +192,18 @@ def test_the_samples_are_read_whole() -> None:
         (ARTEFACT, ".bench_scratch/test_opt.py", None),
         (ARTEFACT, ".bench_scratch/OPTIMIZATION_REPORT.md", None),
     ]
-    assert [(one.subject, one.count) for one in found["000"].statements] == [("model_patch.diff", 148)]
+    assert [(one.subject, one.count) for one in found["000"].statements] == [
+        ("model_patch.diff", 148)
+    ]
     assert [change.deletions for change in found["003"].file_changes] == [10, None]
 
 
 WORDS = st.sampled_from(
-    "commit Commits ` 1a2b3c4 b0655066a tests pass passed 12 1,000 failed all Files Modified: a/b.py .diff patch generated ( ) lines "  # noqa: SIM905 - a list reads worse
-    "insertions, 3 deletions - * # FILES_MODIFIED: +4/-2 Created Deliverables → 日本 \n \n\n".split(" ")
+    "commit Commits ` 1a2b3c4 b0655066a tests pass passed 12 1,000 failed all Files "
+    "Modified: a/b.py .diff patch generated ( ) lines "
+    "insertions, 3 deletions - * # FILES_MODIFIED: +4/-2 Created Deliverables → 日本 \n \n\n".split(
+        " "
+    )
 )
 
 
@@ -169,9 +218,18 @@ def test_whatever_the_text_the_quotes_stand_where_they_say(text: str) -> None:
 
 def test_a_list_goes_on_after_a_long_item() -> None:
     long = "word " * 200
-    assert changes(f"Files modified:\n- `a/b.py` {long}\n- `c/d.py`") == [FileChange("a/b.py"), FileChange("c/d.py")]
-    assert said(f"Commits\n- 1a2b3c4 {long}\n- b0655066a") == [(COMMIT, "1a2b3c4", None), (COMMIT, "b0655066a", None)]
-    assert said(f"Deliverables\n- `a/b.md` {long}\n- `c/d.md`") == [(ARTEFACT, "a/b.md", None), (ARTEFACT, "c/d.md", None)]
+    assert changes(f"Files modified:\n- `a/b.py` {long}\n- `c/d.py`") == [
+        FileChange("a/b.py"),
+        FileChange("c/d.py"),
+    ]
+    assert said(f"Commits\n- 1a2b3c4 {long}\n- b0655066a") == [
+        (COMMIT, "1a2b3c4", None),
+        (COMMIT, "b0655066a", None),
+    ]
+    assert said(f"Deliverables\n- `a/b.md` {long}\n- `c/d.md`") == [
+        (ARTEFACT, "a/b.md", None),
+        (ARTEFACT, "c/d.md", None),
+    ]
 
 
 def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
@@ -180,7 +238,9 @@ def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
     assert [one.count for one in read_statements(text).statements] == said_once
 
 
-def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a_mere_number_of_lines() -> None:
+def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a_mere_number_of_lines() -> (  # noqa: E501
+    None
+):
     far = "word " * 75
     text = f"{far}(135 lines, 7 kB) {far}45 insertions(+), 12 deletions(-)"
     assert said(text) == [(INSERTED, None, 45), (DELETED, None, 12)]
@@ -194,7 +254,10 @@ def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a
         ("+2 to a, 3 deletions", [(DELETED, None, 3)]),
         ("12 new lines inserted", [(INSERTED, None, 12)]),
         (" insertions: 4 (+7/-3)", [(INSERTED, None, 7), (DELETED, None, 3)]),
-        ("A plus: +7\n5 insertions\n(+3 / -1)\n6 deletions", [(INSERTED, None, 5), (INSERTED, None, 3), (DELETED, None, 1)]),
+        (
+            "A plus: +7\n5 insertions\n(+3 / -1)\n6 deletions",
+            [(INSERTED, None, 5), (INSERTED, None, 3), (DELETED, None, 1)],
+        ),
     ],
 )
 def test_deletions_count_beside_lines_insertions_or_a_plus(text: str, expected: list[Said]) -> None:
@@ -203,10 +266,21 @@ def test_deletions_count_beside_lines_insertions_or_a_plus(text: str, expected: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "unit", ["commit 1a2b3c4 ", "12 tests pass ", "Files modified:\n- a/b.py\n", "a/" * 50 + ".diff created ", "`", "+1/-1 "]
+    "unit",
+    [
+        "commit 1a2b3c4 ",
+        "12 tests pass ",
+        "Files modified:\n- a/b.py\n",
+        "a/" * 50 + ".diff created ",
+        "`",
+        "+1/-1 ",
+    ],
 )
 def test_a_long_line_loses_nothing_but_what_is_far_from_its_word(unit: str) -> None:
-    """A megabyte without a line break is read in windows: the first statement is found as in a short text."""
+    """A megabyte without a line break is read in windows.
+
+    The first statement is found as in a short text.
+    """
     short, long = read_statements(unit * 3), read_statements(unit * (300_000 // len(unit)))
     assert short.statements[:1] == long.statements[:1]
     assert short.file_changes[:1] == long.file_changes[:1]

@@ -24,7 +24,12 @@ METAS = {
     "a3": {"agentType": "Plan"},
     "a4": None,
 }
-NAMES = {"a1": "Explore: Find the hot loop a1", "a2": "Explore: Find the hot loop a2", "a3": "Plan", "a4": "a4"}
+NAMES = {
+    "a1": "Explore: Find the hot loop a1",
+    "a2": "Explore: Find the hot loop a2",
+    "a3": "Plan",
+    "a4": "a4",
+}
 
 
 def put(folder: Path) -> None:
@@ -50,27 +55,42 @@ def read(tmp_path: Path, store: Store) -> Store:
 
 
 def test_lanes_are_called_by_type_and_task(read: Store) -> None:
-    """Also where the copy of the parent's file is the fuller one, and where two are called alike."""
+    """Also if the copy of the parent's file is the fuller one, and if two are called alike."""
     found = lanes(read, SESSION).to_pylist()
     assert {row["agent_id"]: row["subagent"] for row in found} == {None: "main"} | NAMES
-    assert set(timeline(read, SESSION)["subagent"].to_pylist()) == set(points(read, SESSION, 10)["subagent"].to_pylist())
+    assert set(timeline(read, SESSION)["subagent"].to_pylist()) == set(
+        points(read, SESSION, 10)["subagent"].to_pylist()
+    )
     assert set(timeline(read, SESSION)["subagent"].to_pylist()) == {"main", *NAMES.values()}
 
 
 def test_the_files_that_name_them_are_sidecars(read: Store) -> None:
     with read.reading() as connection:
-        assert connection.sql("select count(*) from sources where kind = 'sidecar' and name like '%.meta.json'").fetchall() == [(3,)]
+        assert connection.sql(
+            "select count(*) from sources where kind = 'sidecar' and name like '%.meta.json'"
+        ).fetchall() == [(3,)]
 
 
 def test_usage_by_sub_agent_is_by_type(read: Store) -> None:
     found = usage(read, Request(by=("sub-agent",))).table.to_pylist()
-    assert {row["sub-agent"]: row["responses"] for row in found} == {"main": 1, "Explore": 2, "Plan": 1, "a4": 1}
+    assert {row["sub-agent"]: row["responses"] for row in found} == {
+        "main": 1,
+        "Explore": 2,
+        "Plan": 1,
+        "a4": 1,
+    }
 
 
 def test_without_text_the_type_stays(tmp_path: Path, store: Store) -> None:
     put(tmp_path / "logs")
     ingest(read_paths([tmp_path / "logs"]), store, Options(jobs=1, keeps_text=False))
-    assert set(lanes(store, SESSION)["subagent"].to_pylist()) == {"main", "Explore a1", "Explore a2", "Plan", "a4"}
+    assert set(lanes(store, SESSION)["subagent"].to_pylist()) == {
+        "main",
+        "Explore a1",
+        "Explore a2",
+        "Plan",
+        "a4",
+    }
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"agentType": 5, "description": ""}', "\udcff"])

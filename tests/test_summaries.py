@@ -55,7 +55,7 @@ GOLDEN_HTML = f"""<h3 style="font-size:1.2em">Done</h3>
 <pre>{CODE} class="language-python">x = &quot;&lt;b&gt;&quot;
 </code></pre>
 <p>See <a href="https://example.com/r?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank">the report</a>.</p>
-"""
+"""  # noqa: E501
 
 
 def test_a_summary_looks_as_it_was_written() -> None:
@@ -65,7 +65,9 @@ def test_a_summary_looks_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a <svg/onload=alert(1)> b", "<style>body{display:none}</style>",
+        "<script>alert(1)</script>", ("<img src=x "
+"onerror=alert(1)>"), ("a <svg/onload=alert(1)> "
+"b"), "<style>body{display:none}</style>",
         "<iframe src='https://example.com'></iframe>", "<!-- comment -->",
     ],
 )  # fmt: skip
@@ -98,15 +100,22 @@ def test_a_link_leads_to_the_web_or_nowhere(form: str, target: str) -> None:
 
 def test_a_link_sends_nothing_along() -> None:
     html = summary_html("[x](https://example.com)")
-    assert html == '<p><a href="https://example.com" rel="noopener noreferrer nofollow" target="_blank">x</a></p>\n'
+    assert html == (
+        '<p><a href="https://example.com" rel="noopener noreferrer nofollow" '
+        'target="_blank">x</a></p>\n'
+    )
 
 
-@pytest.mark.parametrize("text", ["![p](https://example.com/p.png)", "![p][1]\n\n[1]: https://example.com/p.png"])
+@pytest.mark.parametrize(
+    "text", ["![p](https://example.com/p.png)", "![p][1]\n\n[1]: https://example.com/p.png"]
+)
 def test_an_image_is_not_fetched(text: str) -> None:
     assert summary_html(text) == "<p>![p](https://example.com/p.png)</p>\n"
 
 
-@pytest.mark.parametrize("text", ["$x^2$", "$$x$$", ":red[x]", ":smile:", ":material/home:", ":blue-badge[x]"])
+@pytest.mark.parametrize(
+    "text", ["$x^2$", "$$x$$", ":red[x]", ":smile:", ":material/home:", ":blue-badge[x]"]
+)
 def test_what_other_programs_read_into_a_text_stays_the_characters_it_is(text: str) -> None:
     assert summary_html(text) == f"<p>{text}</p>\n"
 
@@ -124,10 +133,36 @@ def test_nothing_but_known_tags_comes_out(text: str) -> None:
 
 
 PIECES = [
-    *("**3x**", "`1.2 s  → 3 ms`", " | ", "|---|---|", "\n", "\r\n", "\n\n", "> ", "- ", "1. ", "    ", "\t", "```", "~~", "***"),
+    *(
+        "**3x**",
+        "`1.2 s  → 3 ms`",
+        " | ",
+        "|---|---|",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "1. ",
+        "    ",
+        "\t",
+        "```",
+        "~~",
+        "***",
+    ),
     *("__", "# ", "&amp;", "\\*", "\\|", "word", " ", "  ", "--", "===", "é"),
 ]
-LINKS = ["[a](http://e.x/3x)", "<http://e.x/%EF%B7%900%EF%B7%91>", "![a](b)", "[1]: http://e.x", "[", "]", "](", "<", ">"]
+LINKS = [
+    "[a](http://e.x/3x)",
+    "<http://e.x/%EF%B7%900%EF%B7%91>",
+    "![a](b)",
+    "[1]: http://e.x",
+    "[",
+    "]",
+    "](",
+    "<",
+    ">",
+]
 """The second holds, written in percent, the characters that marks are made of."""
 
 
@@ -136,7 +171,8 @@ def texts_of(pieces: list[str]) -> st.SearchStrategy[str]:
 
 
 @given(
-    st.text(alphabet="ab1 \n\t*_`~#>-+|[]()!<&;\\x\r\ufdd0\ufdd1", max_size=80) | texts_of([*PIECES, *LINKS]),
+    st.text(alphabet="ab1 \n\t*_`~#>-+|[]()!<&;\\x\r\ufdd0\ufdd1", max_size=80)
+    | texts_of([*PIECES, *LINKS]),
     st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), max_size=5),
 )
 @examples(60)
@@ -177,20 +213,27 @@ def test_a_mark_crosses_markup(text: str, quote: str, seen: list[str]) -> None:
 
 
 def test_marks_that_overlap_share_what_they_have_in_common() -> None:
-    shown = summary_html("one two three", [Mark(0, 7, "a", "first"), Mark(4, 13, "b", "second <i>")])
+    shown = summary_html(
+        "one two three", [Mark(0, 7, "a", "first"), Mark(4, 13, "b", "second <i>")]
+    )
     assert shown == (
-        '<p><mark style="a" title="first">one </mark><mark style="a" title="first\nsecond &lt;i&gt;">two</mark>'
-        '<mark style="b" title="second &lt;i&gt;"> three</mark></p>\n'
+        '<p><mark style="a" title="first">one </mark><mark style="a" title="first\nsecond '
+        '&lt;i&gt;">two</mark><mark style="b" title="second &lt;i&gt;"> three</mark></p>\n'
     )
 
 
 def test_every_labelled_claim_is_marked_whole() -> None:
-    """Texts as agents write them: tables, lists, code. Compared without the Markdown in and around the claim."""
+    """Texts as agents write them: tables, lists, code.
+
+    Compared without the Markdown in and around the claim.
+    """
     bare = re.compile(r"[\s|*`_~>#\\-]")
     for line in (ROOT / "tests" / "labelled" / "claims.jsonl").read_text().splitlines():
         labelled = json.loads(line)
         for claim in labelled["claims"]:
-            seen = marked_texts(summary_html(labelled["text"], [Mark(claim["start"], claim["end"], "", "")]))
+            seen = marked_texts(
+                summary_html(labelled["text"], [Mark(claim["start"], claim["end"], "", "")])
+            )
             quote = labelled["text"][claim["start"] : claim["end"]]
             assert bare.sub("", "".join(seen)) == bare.sub("", quote), labelled["id"]
 
@@ -199,4 +242,7 @@ MARK = re.compile("</?mark[^>]*>")
 
 
 def marked_texts(shown: str) -> list[str]:
-    return [html.unescape(re.sub("<[^>]*>", "", text)) for text in re.findall("<mark[^>]*>(.*?)</mark>", shown, re.DOTALL)]
+    return [
+        html.unescape(re.sub("<[^>]*>", "", text))
+        for text in re.findall("<mark[^>]*>(.*?)</mark>", shown, re.DOTALL)
+    ]

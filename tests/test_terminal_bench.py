@@ -1,4 +1,7 @@
-"""terminal-bench's results: a run for each trial, solved or not whatever its end, and no tokens where none were recorded."""
+"""terminal-bench's results.
+
+A run for each trial, solved or not whatever its end, and no tokens where none were recorded.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +40,30 @@ def trial(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def results(*trials: dict[str, Any]) -> dict[str, Any]:
-    return {"id": str(UUID(int=99)), "results": list(trials), "pass_at_k": {}, "n_resolved": 1, "n_unresolved": 0, "accuracy": 0.5}
+    return {
+        "id": str(UUID(int=99)),
+        "results": list(trials),
+        "pass_at_k": {},
+        "n_resolved": 1,
+        "n_unresolved": 0,
+        "accuracy": 0.5,
+    }
 
 
 def test_every_trial_is_a_run_with_its_figures() -> None:
     run, other = read_log(results(trial(), trial(2, is_resolved=False)))
-    assert (run["run_id"], run["record_kind"], run["task"], run["prompt"]) == (str(UUID(int=1)), "trial", "play-zork", "Win the game.")
-    assert (run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]) == (1000, None, 50, "upper_bound")
+    assert (run["run_id"], run["record_kind"], run["task"], run["prompt"]) == (
+        str(UUID(int=1)),
+        "trial",
+        "play-zork",
+        "Win the game.",
+    )
+    assert (
+        run["input_tokens"],
+        run["cache_read_tokens"],
+        run["output_tokens"],
+        run["tokens_basis"],
+    ) == (1000, None, 50, "upper_bound")
     assert (run["duration_ms"], run["outcome"], run["agent"]) == (106_747, "completed", "unknown")
     assert (run["score"], other["score"]) == (1, 0)
 
@@ -69,18 +89,31 @@ def test_results_of_a_run_and_of_its_trials_repeat_each_other(store: Store, tmp_
     ],
 )
 @pytest.mark.parametrize("solved", [True, None])
-def test_the_failure_is_the_outcome_and_not_the_score(mode: str | None, outcome: str, solved: bool | None) -> None:
+def test_the_failure_is_the_outcome_and_not_the_score(
+    mode: str | None, outcome: str, solved: bool | None
+) -> None:
     run = run_of(trial(failure_mode=mode, is_resolved=solved))
     assert (run.outcome, run.score) == (outcome, solved and 1)
 
 
 def test_a_failure_of_the_harness_is_none_of_the_agent(store: Store, tmp_path: Path) -> None:
-    """It is a run with a cost, but of an unknown outcome: the rate of failures is that of the others."""
+    """It is a run with a cost, but of an unknown outcome.
+
+    The rate of failures is that of the others.
+    """
     modes = ("unset", "parse_error", "agent_installation_failed", "unknown_agent_error")
-    stored(store, tmp_path, results(*(trial(number, failure_mode=mode) for number, mode in enumerate(modes, 1))))
+    stored(
+        store,
+        tmp_path,
+        results(*(trial(number, failure_mode=mode) for number, mode in enumerate(modes, 1))),
+    )
     with store.reading() as connection:
-        [told] = connection.sql(f"select count(*), {RUN_METRICS['error_rate'].sql} from v_runs").fetchall()
-        ends = connection.sql("select terminal_reason, is_error from v_runs where is_completed is null order by 1").fetchall()
+        [told] = connection.sql(
+            f"select count(*), {RUN_METRICS['error_rate'].sql} from v_runs"
+        ).fetchall()
+        ends = connection.sql(
+            "select terminal_reason, is_error from v_runs where is_completed is null order by 1"
+        ).fetchall()
     assert told == (4, 0.5)
     assert ends == [("agent_installation_failed", None), ("parse_error", None)]
 
@@ -91,14 +124,27 @@ def test_zero_tokens_were_not_recorded() -> None:
 
 
 def test_older_trials_have_neither_id_nor_times(store: Store, tmp_path: Path) -> None:
-    old = [{name: value for name, value in trial(number).items() if name != "id" and not name.endswith("_at")} for number in (1, 2)]
+    old = [
+        {
+            name: value
+            for name, value in trial(number).items()
+            if name != "id" and not name.endswith("_at")
+        }
+        for number in (1, 2)
+    ]
     assert len(stored(store, tmp_path, results(*old), *old)) == 2
 
 
 def test_a_trial_with_a_wrong_figure_is_a_reject_of_its_own(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "results.json").write_text(json.dumps(results(trial(1), trial(2, total_input_tokens=-1), trial(3))))
+    (tmp_path / "results.json").write_text(
+        json.dumps(results(trial(1), trial(2, total_input_tokens=-1), trial(3)))
+    )
     report = ingest_paths(store, tmp_path / "results.json")
-    assert (report.total("accepted"), report.total("rejected"), report.total("documents")) == (2, 1, 3)
+    assert (report.total("accepted"), report.total("rejected"), report.total("documents")) == (
+        2,
+        1,
+        3,
+    )
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
     assert detail.startswith("results.1: total_input_tokens: ")

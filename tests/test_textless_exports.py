@@ -1,4 +1,4 @@
-"""What is handed on of a store has no word of a session unless it is asked for, and every figure all the same."""
+"""A textless export has no word of a session unless it is requested, and has every figure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def _used_by(word: str) -> Callable[[Store, Filters], Answer]:
     return lambda store, filters: usage.usage(store, UsageRequest(filters, (word,)))
 
 
-OF_SESSIONS = {name: text for name, text in FILES.items() if "projects" in name or "sessions" in name or "torn" in name}
+OF_SESSIONS = {
+    name: text
+    for name, text in FILES.items()
+    if "projects" in name or "sessions" in name or "torn" in name
+}
 ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
     "runs": lambda store, filters: results.runs(store, filters, None),
     "models": results.models,
@@ -59,7 +63,9 @@ def shown(body: bytes, suffix: str) -> str:
     if suffix == ".xlsx":
         with zipfile.ZipFile(io.BytesIO(body)) as book:
             return "".join(book.read(name).decode(errors="replace") for name in book.namelist())
-    return str(pq.read_table(io.BytesIO(body)).to_pylist()) if suffix == ".parquet" else body.decode()
+    return (
+        str(pq.read_table(io.BytesIO(body)).to_pylist()) if suffix == ".parquet" else body.decode()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +117,30 @@ def test_there_are_words_to_leave_out(store: Store, name: str) -> None:
 
 
 def test_a_finding_about_a_summary_says_what_its_rule_looks_for(store: Store) -> None:
-    [said], [found] = (ANSWERS["findings"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
+    [said], [found] = (
+        ANSWERS["findings"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store))
+    )
     assert "“3.2x faster”" in said["message"]
-    assert (found["rule"], found["message"], found["expected"]) == (said["rule"], FINDING_RULES[said["rule"]].meaning, None)
+    assert (found["rule"], found["message"], found["expected"]) == (
+        said["rule"],
+        FINDING_RULES[said["rule"]].meaning,
+        None,
+    )
 
 
 def test_figures_and_names_are_the_same(store: Store) -> None:
-    said = {"title", "prompt", "result", "errors", "failure_message", "claimed_quote", "claimed_subject"}
-    with_texts, without = (ANSWERS["runs"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
+    said = {
+        "title",
+        "prompt",
+        "result",
+        "errors",
+        "failure_message",
+        "claimed_quote",
+        "claimed_subject",
+    }
+    with_texts, without = (
+        ANSWERS["runs"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store))
+    )
     for one, other in zip(with_texts, without, strict=True):
         assert {name: value for name, value in one.items() if name not in said} == {
             name: value for name, value in other.items() if name not in said
@@ -126,7 +148,9 @@ def test_figures_and_names_are_the_same(store: Store) -> None:
     assert {row["title"] for row in without} == {"shop 2026-03-02 08:00", "shop 2026-05-01 12:00"}
 
 
-@pytest.mark.parametrize("name", ["runs", "models", "claims", "findings", "verdicts", "usage by day"])
+@pytest.mark.parametrize(
+    "name", ["runs", "models", "claims", "findings", "verdicts", "usage by day"]
+)
 def test_a_search_finds_the_same_runs(store: Store, name: str) -> None:
     """It looks into texts that are not handed on."""
     filters = Filters(((SEARCH, ("faster",)),))
@@ -141,18 +165,31 @@ def test_what_is_no_session_is_handed_on_as_before(tmp_path: Path) -> None:
     store = Store(tmp_path / "a.duckdb")
     read(store, tmp_path / "logs", keeps_text=True)
     for name in ("runs", "claims", "findings", "rejects"):
-        assert ANSWERS[name](exported(store), NO_FILTERS).table == ANSWERS[name](store, NO_FILTERS).table
+        assert (
+            ANSWERS[name](exported(store), NO_FILTERS).table
+            == ANSWERS[name](store, NO_FILTERS).table
+        )
 
 
 ARGUMENTS = {"show": (SESSION,), "compare": ("agent=claude-code", "agent=codex")}
-HAS_OPTION = [name for name, command in cli.commands.items() if any(option.name == "with_text" for option in command.params)]
+HAS_OPTION = [
+    name
+    for name, command in cli.commands.items()
+    if any(option.name == "with_text" for option in command.params)
+]
 EXPORTING = [name for name in HAS_OPTION if name not in ("mcp", "copy")]
 DRAWING = ("share", "chart")
-"""`mcp` writes no file, and `copy` has no -o: tests/test_mcp.py and tests/test_handed_on.py have what they say."""
+"""`mcp` writes no file, and `copy` has no -o: tests/test_mcp.py and tests/test_handed_on.py have
+what they say.
+"""
 
 
 def test_every_command_that_writes_files_leaves_texts_out() -> None:
-    writing = [name for name, command in cli.commands.items() if any("-o" in option.opts for option in command.params)]
+    writing = [
+        name
+        for name, command in cli.commands.items()
+        if any("-o" in option.opts for option in command.params)
+    ]
     assert writing == EXPORTING
 
 
@@ -162,7 +199,9 @@ def test_no_command_writes_a_word_unasked(store: Store, tmp_path: Path, name: st
     """A terminal shows texts. Whatever goes into a file, also as a table, has none."""
 
     def said(*options: str) -> str:
-        done = CliRunner().invoke(cli, [name, *ARGUMENTS.get(name, ()), "--db", store.location, *options])
+        done = CliRunner().invoke(
+            cli, [name, *ARGUMENTS.get(name, ()), "--db", store.location, *options]
+        )
         assert done.exit_code == 0, done.stderr
         return done.stdout
 
@@ -179,7 +218,11 @@ def test_no_command_writes_a_word_unasked(store: Store, tmp_path: Path, name: st
 def test_no_page_to_mail_has_a_word_unasked(store: Store, tmp_path: Path, what: str) -> None:
     def page(*options: str) -> str:
         path = tmp_path / "page.html"
-        done = CliRunner().invoke(cli, ["share", what, "--db", store.location, "-o", str(path), *options], catch_exceptions=False)
+        done = CliRunner().invoke(
+            cli,
+            ["share", what, "--db", store.location, "-o", str(path), *options],
+            catch_exceptions=False,
+        )
         assert done.exit_code == 0, done.stderr
         return path.read_text(encoding="utf-8")
 
@@ -191,9 +234,17 @@ def test_no_page_to_mail_has_a_word_unasked(store: Store, tmp_path: Path, what: 
 @pytest.mark.slow
 def test_no_chart_has_a_word_unasked(store: Store) -> None:
     with read_transaction(exported(store)) as transaction:
-        drawn = [chart.draw(question(transaction, NO_FILTERS)) for chart in CHARTS.values() if not chart.needs]
+        drawn = [
+            chart.draw(question(transaction, NO_FILTERS))
+            for chart in CHARTS.values()
+            if not chart.needs
+        ]
     assert any(drawn)
-    assert not [one.name for one in drawn if one and WORD in f"{one.title} {one.caption} {one.figure.to_json()}"]
+    assert not [
+        one.name
+        for one in drawn
+        if one and WORD in f"{one.title} {one.caption} {one.figure.to_json()}"
+    ]
 
 
 def test_a_list_in_a_terminal_has_its_titles(store: Store) -> None:

@@ -1,4 +1,7 @@
-"""Texts can be read by day and by night: 4.5:1 (WCAG 2.2, 1.4.3), computed on the theme's colours and our own."""
+"""Texts can be read by day and by night.
+
+4.5:1 (WCAG 2.2, 1.4.3), computed on the theme's colours and our own.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,13 @@ def contrast(first: str, second: str) -> float:
 
 def faded(colour: str, background: str, opacity: float) -> str:
     """What is seen of a colour that lets the background through."""
-    mixed = (round(int(colour[at : at + 2], 16) * opacity + int(background[at : at + 2], 16) * (1 - opacity)) for at in (1, 3, 5))
+    mixed = (
+        round(
+            int(colour[at : at + 2], 16) * opacity
+            + int(background[at : at + 2], 16) * (1 - opacity)
+        )
+        for at in (1, 3, 5)
+    )
     return "#" + "".join(f"{channel:02X}" for channel in mixed)
 
 
@@ -37,9 +46,13 @@ def faded(colour: str, background: str, opacity: float) -> str:
 def test_every_text_of_the_theme_can_be_read(page: str) -> None:
     colours = THEME[page]
     backgrounds = (colours["backgroundColor"], colours["secondaryBackgroundColor"])
-    texts = [colours[key] for key in ("textColor", "primaryColor", "linkColor", "codeTextColor")] + [INKS[page]]
+    texts = [
+        colours[key] for key in ("textColor", "primaryColor", "linkColor", "codeTextColor")
+    ] + [INKS[page]]
     pairs = [*product(texts, backgrounds), (ON_PRIMARY[page], colours["primaryColor"])]
-    pairs += [(faded(colours["textColor"], background, CAPTION), background) for background in backgrounds]
+    pairs += [
+        (faded(colours["textColor"], background, CAPTION), background) for background in backgrounds
+    ]
     assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < READABLE} == {}
 
 

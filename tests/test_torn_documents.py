@@ -1,4 +1,7 @@
-"""What the records of all agents have in common: what is in them, in a cut or a wrong one is no run, and runs before and behind it are."""
+"""What the records of all agents have in common.
+
+What is in them, in a cut or a wrong one is no run, and runs before and behind it are.
+"""
 
 from __future__ import annotations
 
@@ -67,16 +70,30 @@ def test_a_cut_file_is_a_reject_and_no_run(reader: str, cut: int) -> None:
 
 
 FIGURES: dict[str, tuple[tuple[str | int, ...], tuple[str, ...]]] = {
-    "MiniSweAgent": (("messages", 2, "extra", "response", "usage"), ("prompt_tokens", "completion_tokens")),
-    "SweAgent": (("info", "model_stats"), ("instance_cost", "tokens_sent", "tokens_received", "api_calls")),
-    "HarborTrials": (("agent_result",), ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd")),
-    "Atif": (("final_metrics",), ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd")),
+    "MiniSweAgent": (
+        ("messages", 2, "extra", "response", "usage"),
+        ("prompt_tokens", "completion_tokens"),
+    ),
+    "SweAgent": (
+        ("info", "model_stats"),
+        ("instance_cost", "tokens_sent", "tokens_received", "api_calls"),
+    ),
+    "HarborTrials": (
+        ("agent_result",),
+        ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"),
+    ),
+    "Atif": (
+        ("final_metrics",),
+        ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd"),
+    ),
     "TerminalBench": (("results", 0), ("total_input_tokens", "total_output_tokens")),
 }
 """Reader → the place of figures in its log, and their names."""
 
 
-@pytest.mark.parametrize(("reader", "name"), [(reader, name) for reader, (_, names) in FIGURES.items() for name in names])
+@pytest.mark.parametrize(
+    ("reader", "name"), [(reader, name) for reader, (_, names) in FIGURES.items() for name in names]
+)
 def test_a_wrong_figure_is_named(reader: str, name: str) -> None:
     value = place = json.loads(seeds.seed(reader))
     keys = FIGURES[reader][0]
@@ -101,7 +118,9 @@ def test_a_record_in_a_torn_document_is_no_run(reader: str, how: str) -> None:
 @pytest.mark.parametrize("reader", AGENTS)
 def test_records_around_a_torn_document_are_runs(reader: str) -> None:
     torn = with_record(reader, [RECORD])[:-2].rstrip()
-    first, last = (json.dumps(record(uuid=f"00000000-0000-0000-0000-00000000000{number}")) for number in (2, 3))
+    first, last = (
+        json.dumps(record(uuid=f"00000000-0000-0000-0000-00000000000{number}")) for number in (2, 3)
+    )
     logged = f"{first}\n{torn}\n[2026-05-01T10:00:00Z] [INFO] {last}\n"
     found = {"00000000-0000-0000-0000-000000000002", "00000000-0000-0000-0000-000000000003"}
     for text in (logged, f"{first}\n{torn}\n{last}\n"):

@@ -1,4 +1,4 @@
-"""Files that have not been modified since they were read are known by path, size and time, without being opened."""
+"""Files not modified since they were read are known by path, size and time without being opened."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def is_known(store: Store, path: Path) -> bool:
 
 def stamps(store: Store) -> list[int | None]:
     with store.reading() as connection:
-        return [modified_ns for (modified_ns,) in connection.execute("select modified_ns from sources").fetchall()]
+        return [
+            modified_ns
+            for (modified_ns,) in connection.execute("select modified_ns from sources").fetchall()
+        ]
 
 
 def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
@@ -55,7 +58,9 @@ def test_sources_are_known_by_their_stamps(store: Store, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])
-def test_another_time_or_size_is_read(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+def test_another_time_or_size_is_read(
+    store: Store, tmp_path: Path, change: dict[str, object]
+) -> None:
     path = tmp_path / "log.json"
     write(path, RECORD)
     assert not is_known(store, path)
@@ -63,7 +68,9 @@ def test_another_time_or_size_is_read(store: Store, tmp_path: Path, change: dict
     assert not is_known(store, path)
 
 
-def test_a_file_that_was_just_modified_may_change_within_the_same_step_of_the_clock(store: Store, tmp_path: Path) -> None:
+def test_a_file_that_was_just_modified_may_change_within_the_same_step_of_the_clock(
+    store: Store, tmp_path: Path
+) -> None:
     path, now = tmp_path / "log.json", time.time_ns()
     write(path, RECORD, now)
     assert not is_known(store, path)
@@ -90,7 +97,9 @@ def test_a_touched_file_is_opened_once(store: Store, tmp_path: Path) -> None:
     assert is_known(store, path)
 
 
-def test_a_relative_name_may_be_another_file(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_name_may_be_another_file(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder, content in (("a", RECORD), ("b", OTHER)):
         (tmp_path / folder).mkdir()
         write(tmp_path / folder / "log.json", content)

@@ -21,14 +21,20 @@ from tests.test_context import JOURNAL, PATCH, PREDICTION, SUMMARY, item
 from tests.using import uploaded
 
 COLUMNS = (
-    "task, repo, base_commit, head_commit, task_status, first_edit_ms, patch_files, patch_insertions, started_at::varchar, time_source"
+    "task, repo, base_commit, head_commit, task_status, first_edit_ms, patch_files, "
+    "patch_insertions, started_at::varchar, time_source"
 )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two items of a run; the records stand before and behind their sidecars in the order of names."""
-    files: dict[str, Any] = {"journal": JOURNAL, "run_summary": SUMMARY, "prediction": PREDICTION, "model_patch": PATCH}
+    """Two items of a run; the records are before and behind their sidecars in order of names."""
+    files: dict[str, Any] = {
+        "journal": JOURNAL,
+        "run_summary": SUMMARY,
+        "prediction": PREDICTION,
+        "model_patch": PATCH,
+    }
     for number, record in enumerate(("a.json", "z.json")):
         made = item(tmp_path / "run" / f"vllm_core-000{number}", **files)
         (made / record).write_text(record_text(uuid=f"u{number}", session_id=f"s{number}"))
@@ -38,7 +44,12 @@ def folder(tmp_path: Path) -> Path:
 def rows(store: Store) -> list[Any]:
     with store.reading() as connection:
         runs = connection.execute(f"select {COLUMNS} from runs order by all").fetchall()
-        return [runs, connection.execute("select path, insertions, deletions from patch_files order by all").fetchall()]
+        return [
+            runs,
+            connection.execute(
+                "select path, insertions, deletions from patch_files order by all"
+            ).fetchall(),
+        ]
 
 
 def in_zip(folder: Path) -> bytes:
@@ -58,12 +69,18 @@ def in_tar(folder: Path) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pack", [in_zip, in_tar])
-def test_an_archive_says_what_its_folder_says(pack: Callable[[Path], bytes], folder: Path, tmp_path: Path) -> None:
+def test_an_archive_says_what_its_folder_says(
+    pack: Callable[[Path], bytes], folder: Path, tmp_path: Path
+) -> None:
     stores = [Store(str(tmp_path / name)) for name in ("of_folder.duckdb", "of_archive.duckdb")]
     (tmp_path / "logs.bin").write_bytes(pack(folder))
     for store, path in zip(stores, (folder, tmp_path / "logs.bin"), strict=True):
         report = ingest(read_paths([path]), store)
-        assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (2, 0, 8)
+        assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (
+            2,
+            0,
+            8,
+        )
     assert rows(stores[1]) == rows(stores[0])
     assert rows(stores[1])[0][0][0] == "vllm_core-0007"
 
@@ -79,15 +96,24 @@ def again(name: str, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("pack", [in_zip, in_tar])
-def test_so_does_an_archive_in_an_archive(pack: Callable[[Path], bytes], folder: Path, store: Store, tmp_path: Path) -> None:
+def test_so_does_an_archive_in_an_archive(
+    pack: Callable[[Path], bytes], folder: Path, store: Store, tmp_path: Path
+) -> None:
     (tmp_path / "logs.tar").write_bytes(again("run.bin", pack(folder)))
     report = ingest(read_paths([tmp_path / "logs.tar"]), store)
-    assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (2, 0, 8)
+    assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (
+        2,
+        0,
+        8,
+    )
     assert [(row[0], row[-1]) for row in rows(store)[0]] == [("vllm_core-0007", "sidecar")] * 2
 
 
 def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_path: Path) -> None:
-    sources = [Source(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
+    sources = [
+        Source(str(file.relative_to(tmp_path)), file.read_bytes())
+        for file in sorted(folder.rglob("*.*"))
+    ]
     with unpacked(sidecars_among(sources)) as folders:
         ingest(sources, store, Options(unpacked=folders))
         assert len(folders) == 2
@@ -97,16 +123,30 @@ def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_p
     assert not any(place.exists() for place in folders.values())
 
 
-def test_the_dashboard_unpacks_them(folder: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_dashboard_unpacks_them(
+    folder: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-    uploads = [uploaded(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
+    uploads = [
+        uploaded(str(file.relative_to(tmp_path)), file.read_bytes())
+        for file in sorted(folder.rglob("*.*"))
+    ]
     from app.screens import cache  # noqa: PLC0415  with Streamlit, which takes a second
 
     cache.ingest_uploads(uploads, lambda *_: None)
     assert [run[0] for run in rows(store)[0]] == ["vllm_core-0007"] * 2
 
 
-@pytest.mark.parametrize("name", ["../../journal.json", "/journal.json", "..!journal.json", "\0/journal.json", "é" * 300 + "/journal.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../journal.json",
+        "/journal.json",
+        "..!journal.json",
+        "\0/journal.json",
+        "é" * 300 + "/journal.json",
+    ],
+)
 def test_a_strangers_name_leads_nowhere(name: str, tmp_path: Path) -> None:
     with unpacked(sidecars_among([Source(name, b"{}")])) as folders:
         [place] = folders.values()

@@ -1,4 +1,7 @@
-"""Usage along time: how it adds up, blocks of hours and what the active one will have used, and sessions with their sub-agents."""
+"""Usage along time: sums, blocks of hours and the active one's projection, and sessions.
+
+The projection is what the block will have used. Sessions include their sub-agents.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +34,31 @@ from tests.examples import written_down
 from tests.using import add, at, log_of, response, run_of
 
 ADDED_UP = (
-    "responses", "whole_runs", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens", "total_tokens", "cost_list_usd",
-    "cost_reported_usd", "outside_usd", "lower_bounds", "cost_list_usd_known",
-)  # fmt: skip
-"""Figures of a row that add up to the total (a run of several models counts once in each: these runs have one)."""
+    "responses",
+    "whole_runs",
+    "input_tokens",
+    "cache_write_tokens",
+    "cache_read_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost_list_usd",
+    "cost_reported_usd",
+    "outside_usd",
+    "lower_bounds",
+    "cost_list_usd_known",
+)
+"""Figures of a row that add up to the total (a run of several models counts once in each: these
+runs have one).
+"""
 
 
 def by(store: Store, *words: str, **how: Any) -> dict[Any, dict[str, Any]]:
     """The rows of a request by their names."""
     rows = usage(store, Request(by=words, **how)).table.to_pylist()
-    return {row[words[0]] if len(words) == 1 else tuple(row[word] for word in words): row for row in rows}
+    return {
+        row[words[0]] if len(words) == 1 else tuple(row[word] for word in words): row
+        for row in rows
+    }
 
 
 def total(store: Store, *words: str, **how: Any) -> dict[str, Any]:
@@ -50,7 +68,10 @@ def total(store: Store, *words: str, **how: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def three_runs(store_once: StoreOnce) -> Store:
-    """Three runs of as many sessions without a response: one dated, one not, one that costs more than its model."""
+    """Three runs of as many sessions without a response.
+
+    One dated, one not, one that costs more than its model.
+    """
 
     def fill(store: Store) -> None:
         folder = Path(store.location).parent
@@ -72,7 +93,9 @@ def begun(store_once: StoreOnce, store: Store) -> Store:
     return store
 
 
-MOMENTS = st.none() | st.integers(0, 72 * 60).map(lambda minutes: at("2026-02-01 00:00") + timedelta(minutes=minutes))
+MOMENTS = st.none() | st.integers(0, 72 * 60).map(
+    lambda minutes: at("2026-02-01 00:00") + timedelta(minutes=minutes)
+)
 RESPONSES = st.lists(
     st.fixed_dictionaries(
         {
@@ -91,7 +114,9 @@ RESPONSES = st.lists(
 
 
 GROUPINGS = sorted(USAGE_DIMENSIONS.keys() - {TOOL})
-UNKNOWN = dict.fromkeys(("at", "model", "agent_id", "output_tokens", "cache_read_tokens", "cost_list_usd")) | {"output_is_final": False}
+UNKNOWN = dict.fromkeys(
+    ("at", "model", "agent_id", "output_tokens", "cache_read_tokens", "cost_list_usd")
+) | {"output_is_final": False}
 KNOWN = {
     "at": at("2026-02-01 23:00"),
     "model": "gpt-5",
@@ -105,13 +130,18 @@ KNOWN = {
 
 @settings(written_down(), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(RESPONSES, st.lists(st.sampled_from(GROUPINGS), min_size=3, max_size=3, unique=True))
-@example([{"session_id": session} | fields for session in ("s1", "s3") for fields in (KNOWN, UNKNOWN)], GROUPINGS)
+@example(
+    [{"session_id": session} | fields for session in ("s1", "s3") for fields in (KNOWN, UNKNOWN)],
+    GROUPINGS,
+)
 def test_rows_add_up_to_one_total_however_they_are_grouped(
     three_runs: Store, responses: list[dict[str, Any]], groupings: list[str]
 ) -> None:
     with three_runs.writing() as writer:
         writer.connection.execute("delete from responses")
-        each = [response(one["session_id"], number, None, **one) for number, one in enumerate(responses)]
+        each = [
+            response(one["session_id"], number, None, **one) for number, one in enumerate(responses)
+        ]
         writer.insert("responses", [row.completed({"run_id": row.session_id}) for row in each])
     sums = {}
     with read_transaction(three_runs) as transaction:
@@ -129,14 +159,29 @@ def _sum(values: Any) -> Any:
     return sum(known) if known else None
 
 
-def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: Path, store: Store) -> None:
-    """Two invocations of one session: the transcript holds the tokens of both, and its responses are at the last."""
+def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(
+    tmp_path: Path, store: Store
+) -> None:
+    """Two invocations of one session.
+
+    The transcript holds the tokens of both, and its responses are at the last.
+    """
     first = log_of("s1", tmp_path, run_id="first", total_cost_usd=0.25)
-    second = log_of("s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25)
+    second = log_of(
+        "s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25
+    )
     ingest_paths(store, first, second, log_of("s2", tmp_path))
-    add(store, [response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second") for number in range(2)])
+    add(
+        store,
+        [
+            response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second")
+            for number in range(2)
+        ],
+    )
     days = by(store, "day")
-    assert {day: (row["responses"], row["whole_runs"], row["total_tokens"]) for day, row in days.items()} == {
+    assert {
+        day: (row["responses"], row["whole_runs"], row["total_tokens"]) for day, row in days.items()
+    } == {
         "2025-12-01": (0, 1, 100),
         "2026-02-01": (1, 0, 160),
         "2026-02-02": (1, 0, 160),
@@ -144,17 +189,30 @@ def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: P
     assert {key: row["sessions"] for key, row in by(store, "session").items()} == {"s1": 1, "s2": 1}
 
 
-def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_transcript(tmp_path: Path, store: Store) -> None:
-    ingest_paths(store, *(log_of(session, tmp_path, total_cost_usd=0.25) for session in ("s1", "s2", "s3")))
+def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_transcript(
+    tmp_path: Path, store: Store
+) -> None:
+    ingest_paths(
+        store, *(log_of(session, tmp_path, total_cost_usd=0.25) for session in ("s1", "s2", "s3"))
+    )
     of_s1 = [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")]
     of_s2 = response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))
     add(store, [*of_s1, of_s2, response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
     found = usage(store, Request())
     days = {row["day"]: row for row in found.table.to_pylist()}
-    assert {day: row["outside_usd"] for day, row in days.items()} == {"2026-02-01": Decimal("0.23"), "2026-02-02": None}
+    assert {day: row["outside_usd"] for day, row in days.items()} == {
+        "2026-02-01": Decimal("0.23"),
+        "2026-02-02": None,
+    }
     assert days["2026-02-01"]["total_tokens"] == 160, "it has no tokens"
-    assert by(store, "session")["s1"]["outside_usd"] == found.total["outside_usd"][0].as_py() == Decimal("0.23")
-    assert found.unexplained == 1, "of a session with an unpriced response it is unknown, and counted"
+    assert (
+        by(store, "session")["s1"]["outside_usd"]
+        == found.total["outside_usd"][0].as_py()
+        == Decimal("0.23")
+    )
+    assert found.unexplained == 1, (
+        "of a session with an unpriced response it is unknown, and counted"
+    )
     note = answer(store, Request()).note
     assert "$0.2300 that agents reported is outside the transcripts." in note
     assert "List-price cost is based on 3 of 4 responses" in note
@@ -162,9 +220,20 @@ def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_trans
 
 def test_costs_that_responses_log_are_explained(tmp_path: Path, store: Store) -> None:
     run_of("s1", tmp_path, store, total_cost_usd=0.25)
-    add(store, [response("s1", 0, "2026-02-01 10:00", cost_list_usd=None, cost_reported_usd=Decimal("0.25"))])
+    add(
+        store,
+        [
+            response(
+                "s1", 0, "2026-02-01 10:00", cost_list_usd=None, cost_reported_usd=Decimal("0.25")
+            )
+        ],
+    )
     row = total(store)
-    assert (row["outside_usd"], row["cost_reported_usd"], row["cost_list_usd"]) == (None, Decimal("0.25"), None)
+    assert (row["outside_usd"], row["cost_reported_usd"], row["cost_list_usd"]) == (
+        None,
+        Decimal("0.25"),
+        None,
+    )
 
 
 ZONES = {
@@ -176,12 +245,18 @@ ZONES = {
 
 
 def test_a_day_is_that_of_the_zone(begun: Store) -> None:
-    add(begun, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")])
+    add(
+        begun, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")]
+    )
     with read_transaction(begun) as transaction:
         for zone, days in ZONES.items():
-            assert {day: row["responses"] for day, row in by(transaction, "day", zone=zone).items()} == days, zone
+            assert {
+                day: row["responses"] for day, row in by(transaction, "day", zone=zone).items()
+            } == days, zone
             for day in days:
-                since = total(transaction, zone=zone, filters=filters_in(choose({"since": day}), zone))["responses"]
+                since = total(
+                    transaction, zone=zone, filters=filters_in(choose({"since": day}), zone)
+                )["responses"]
                 assert since == sum(count for later, count in days.items() if later >= day), zone
 
 
@@ -189,7 +264,10 @@ def test_days_on_which_the_clocks_change_are_whole(begun: Store) -> None:
     moments = ("2026-03-08 06:59", "2026-03-08 07:00", "2026-11-01 05:30", "2026-11-01 06:30")
     add(begun, [response("s1", number, moment) for number, moment in enumerate(moments)])
     days = by(begun, "day", zone="America/New_York")
-    assert {day: row["responses"] for day, row in days.items()} == {"2026-03-08": 2, "2026-11-01": 2}
+    assert {day: row["responses"] for day, row in days.items()} == {
+        "2026-03-08": 2,
+        "2026-11-01": 2,
+    }
     hours = by(begun, "hour", zone="America/New_York")
     assert {hour: row["responses"] for hour, row in hours.items()} == {
         "2026-03-08 01:00": 1,
@@ -199,40 +277,70 @@ def test_days_on_which_the_clocks_change_are_whole(begun: Store) -> None:
 
 
 def test_weeks_start_on_monday_or_sunday(begun: Store) -> None:
-    add(begun, [response("s1", number, f"2026-02-0{number + 1} 12:00") for number in range(8)])  # a Sunday, to the next
-    assert {week: row["responses"] for week, row in by(begun, "week").items()} == {"2026-W05": 1, "2026-W06": 7}
+    add(
+        begun, [response("s1", number, f"2026-02-0{number + 1} 12:00") for number in range(8)]
+    )  # a Sunday, to the next
+    assert {week: row["responses"] for week, row in by(begun, "week").items()} == {
+        "2026-W05": 1,
+        "2026-W06": 7,
+    }
     sundays = by(begun, "week", week_starts="sunday")
-    assert {week: row["responses"] for week, row in sundays.items()} == {"2026-02-01": 7, "2026-02-08": 1}
+    assert {week: row["responses"] for week, row in sundays.items()} == {
+        "2026-02-01": 7,
+        "2026-02-08": 1,
+    }
 
 
 def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Store) -> None:
     ingest_paths(store, log_of("s1", tmp_path), log_of("s2", tmp_path, time=None))
     add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, None)])
     found = usage(store, Request())
-    assert [(row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()] == [("2026-02-01", 1, 0), (None, 1, 1)]
+    assert [
+        (row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()
+    ] == [("2026-02-01", 1, 0), (None, 1, 1)]
     assert dict(found.undated) == {"responses": 1, "runs": 1}
     period = Request(choose({"since": "2026-02"}))
     assert usage(store, period).total["responses"].to_pylist() == [1]
     assert (
-        "1 response and 1 run without a recorded time are in no period and left out: 1 run without a date ($0.2500)."
-        in answer(store, period).note
-    )
+        "1 response and 1 run without a recorded time are in no period and left out: 1 run "
+        "without a date ($0.2500)."
+    ) in answer(store, period).note
 
 
 def test_filters_choose_runs_and_a_period_chooses_responses(tmp_path: Path, store: Store) -> None:
     before = "2026-01-31T00:00:00Z"
-    ingest_paths(store, log_of("s1", tmp_path, time=before), log_of("s2", tmp_path, time=before, subtype="error_max_turns"))
-    add(store, [response(session, number, f"2026-02-0{number + 1} 10:00") for session in ("s1", "s2") for number in range(3)])
-    assert total(store, filters=choose({"since": "2026-02-02", "until": "2026-02-03"}))["responses"] == 2
+    ingest_paths(
+        store,
+        log_of("s1", tmp_path, time=before),
+        log_of("s2", tmp_path, time=before, subtype="error_max_turns"),
+    )
+    add(
+        store,
+        [
+            response(session, number, f"2026-02-0{number + 1} 10:00")
+            for session in ("s1", "s2")
+            for number in range(3)
+        ],
+    )
+    assert (
+        total(store, filters=choose({"since": "2026-02-02", "until": "2026-02-03"}))["responses"]
+        == 2
+    )
     assert total(store, filters=choose({"outcome": ["max_turns"]}))["responses"] == 3
-    assert total(store, filters=choose({"outcome": ["max_turns"], "since": "2026-02-03"}))["responses"] == 1
+    assert (
+        total(store, filters=choose({"outcome": ["max_turns"], "since": "2026-02-03"}))["responses"]
+        == 1
+    )
     annotate(store, ["s1"], Change(excluded=True))
     assert total(store)["responses"] == 3, "an excluded run counts nowhere"
 
 
 def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
     moments = ("10:15", "14:59", "15:01", "21:30", "22:30")
-    add(begun, [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)])
+    add(
+        begun,
+        [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)],
+    )
     found = usage(begun, Request(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30"))
     rows = [(row["block"], row["block_state"], row["responses"]) for row in found.table.to_pylist()]
     assert rows == [
@@ -242,17 +350,33 @@ def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
         ("2026-02-02 02:30", "active", 2),
     ]
     last = found.table.to_pylist()[-1]
-    assert (last["tokens_per_minute"], last["usd_per_hour"], last["minutes_left"]) == (pytest.approx(320 / 60), Decimal("0.02"), 150)
+    assert (last["tokens_per_minute"], last["usd_per_hour"], last["minutes_left"]) == (
+        pytest.approx(320 / 60),
+        Decimal("0.02"),
+        150,
+    )
     assert (last["projected_tokens"], last["projected_usd"]) == (320 + 800, Decimal("0.07"))
     assert found.total["responses"].to_pylist() == [5]
     assert len(usage(begun, Request(by=("block",), block_hours=24)).table) == 1
 
 
 def test_a_period_does_not_move_blocks(begun: Store) -> None:
-    """Responses every four hours: each block starts where the one before it has ended, back to the first."""
+    """Responses every four hours.
+
+    Each block starts where the one before it has ended, back to the first.
+    """
     start = at("2026-02-01 00:30")
-    add(begun, [response("s1", number, None, at=start + timedelta(hours=4 * number)) for number in range(71)])
-    every = {row["block_start"]: row["responses"] for row in usage(begun, Request(by=("block",))).table.to_pylist()}
+    add(
+        begun,
+        [
+            response("s1", number, None, at=start + timedelta(hours=4 * number))
+            for number in range(71)
+        ],
+    )
+    every = {
+        row["block_start"]: row["responses"]
+        for row in usage(begun, Request(by=("block",))).table.to_pylist()
+    }
     late = usage(begun, Request(choose({"since": "2026-02-10"}), by=("block",))).table.to_pylist()
     assert len(late) > 1
     assert all(every[row["block_start"]] == row["responses"] for row in late[1:])
@@ -260,14 +384,29 @@ def test_a_period_does_not_move_blocks(begun: Store) -> None:
 
 
 def test_tools_have_their_calls_and_what_calling_responses_cost(begun: Store) -> None:
-    first = response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))
-    add(begun, [first, response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
+    first = response(
+        "s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",)
+    )
+    add(
+        begun,
+        [
+            first,
+            response("s1", 1, "2026-02-01 11:00", tools=("Read",)),
+            response("s1", 2, "2026-02-01 12:00"),
+        ],
+    )
     tools = by(begun, "tool")
-    assert {tool: (row["tool_calls"], row["failed_calls"], row["calling_responses"]) for tool, row in tools.items()} == {
+    assert {
+        tool: (row["tool_calls"], row["failed_calls"], row["calling_responses"])
+        for tool, row in tools.items()
+    } == {
         "Bash": (2, 1, 1),
         "Read": (2, 0, 2),
     }
-    assert {tool: row["calling_cost_list_usd"] for tool, row in tools.items()} == {"Bash": Decimal("0.01"), "Read": Decimal("0.02")}
+    assert {tool: row["calling_cost_list_usd"] for tool, row in tools.items()} == {
+        "Bash": Decimal("0.01"),
+        "Read": Decimal("0.02"),
+    }
     whole = total(begun, "tool")
     assert (whole["tool_calls"], whole["failed_calls"]) == (4, 1)
     assert whole["calling_cost_list_usd"] is None, "the response that called both would count twice"
@@ -278,26 +417,49 @@ def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store)
     call = {
         "type": "assistant",
         "session_id": "s1",
-        "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]},
+        "message": {
+            "id": "m",
+            "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}],
+        },
     }
-    (file := tmp_path / "s1.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in (call, record(session_id="s1"))))
+    (file := tmp_path / "s1.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in (call, record(session_id="s1")))
+    )
     ingest_paths(store, file)
-    assert {tool: (row["tool_calls"], row["calling_responses"]) for tool, row in by(store, "tool").items()} == {"Bash": (1, 0)}
+    assert {
+        tool: (row["tool_calls"], row["calling_responses"])
+        for tool, row in by(store, "tool").items()
+    } == {"Bash": (1, 0)}
 
 
 def test_two_groupings_and_what_belongs_to_whom(begun: Store) -> None:
     others = {"agent_id": "a1", "is_sidechain": True, "model": "claude-haiku-4-5"}
-    add(begun, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)])
+    add(
+        begun,
+        [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)],
+    )
     opus, haiku = ("claude-opus-4-6", "2026-02-01"), ("claude-haiku-4-5", "2026-02-02")
-    assert list(by(begun, "model", "day")) == [opus, (None, "2026-02-01"), haiku], "what is outside the transcript has no model"
-    assert by(begun, "sub-agent")["a1"]["responses"] == by(begun, "sub-agent")["main"]["responses"] == 1
+    assert list(by(begun, "model", "day")) == [opus, (None, "2026-02-01"), haiku], (
+        "what is outside the transcript has no model"
+    )
+    assert (
+        by(begun, "sub-agent")["a1"]["responses"]
+        == by(begun, "sub-agent")["main"]["responses"]
+        == 1
+    )
     assert list(by(begun, "project")) == ["kernels"]
     assert list(by(begun, "agent")) == ["claude-code"]
 
 
 def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) -> None:
     run_of("s1", tmp_path, store, total_cost_usd=0.01)
-    add(store, [response("s1", 0, "2026-02-01 10:00", output_is_final=False), response("s1", 1, "2026-02-02 10:00", cost_list_usd=None)])
+    add(
+        store,
+        [
+            response("s1", 0, "2026-02-01 10:00", output_is_final=False),
+            response("s1", 1, "2026-02-02 10:00", cost_list_usd=None),
+        ],
+    )
     text = draw(answer(store, Request()), 160).body.decode()
     first, second, *_ = [line for line in text.splitlines() if line.startswith("2026")]
     assert "≥ 160" in first
@@ -309,8 +471,13 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
     lines = draw(answer(store, Request()), 160).body.decode().splitlines()
     assert "≤ $0.0100" in next(line for line in lines if line.startswith("2026-02-03"))
-    assert "≈ $0.0200" in next(line for line in lines if line.startswith("Total")), "as the report adds them up"
-    assert "≈: the list-price cost includes lower bounds or upper bounds." in answer(store, Request()).note
+    assert "≈ $0.0200" in next(line for line in lines if line.startswith("Total")), (
+        "as the report adds them up"
+    )
+    assert (
+        "≈: the list-price cost includes lower bounds or upper bounds."
+        in answer(store, Request()).note
+    )
 
 
 def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
@@ -319,10 +486,26 @@ def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
 
 
 KEYS = (
-    "day", "responses", "whole_runs", "sessions", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
-    "total_tokens", "cost_list_usd", "cost_reported_usd", "outside_usd", "models", "lower_bounds", "token_bounds", "first_at",
-    "last_at", "cost_list_usd_known", "cost_reported_usd_known",
-)  # fmt: skip
+    "day",
+    "responses",
+    "whole_runs",
+    "sessions",
+    "input_tokens",
+    "cache_write_tokens",
+    "cache_read_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost_list_usd",
+    "cost_reported_usd",
+    "outside_usd",
+    "models",
+    "lower_bounds",
+    "token_bounds",
+    "first_at",
+    "last_at",
+    "cost_list_usd_known",
+    "cost_reported_usd_known",
+)
 
 
 def test_the_document_has_stable_keys(tmp_path: Path, tachograph: Run) -> None:
@@ -331,8 +514,21 @@ def test_the_document_has_stable_keys(tmp_path: Path, tachograph: Run) -> None:
     add(store, [response("s1", 0, "2026-02-01 23:30"), response("s1", 1, "2026-02-02 10:00")])
     done = tachograph("usage", "--json", "--tz", "Europe/Berlin")
     made = json.loads(done.stdout)
-    assert tuple(made) == ("by", "tz", "filters", "rows", "totals", "active_block", "undated", "notes")
-    assert (made["by"], made["tz"], [row["day"] for row in made["rows"]]) == (["day"], "Europe/Berlin", ["2026-02-02"])
+    assert tuple(made) == (
+        "by",
+        "tz",
+        "filters",
+        "rows",
+        "totals",
+        "active_block",
+        "undated",
+        "notes",
+    )
+    assert (made["by"], made["tz"], [row["day"] for row in made["rows"]]) == (
+        ["day"],
+        "Europe/Berlin",
+        ["2026-02-02"],
+    )
     assert tuple(made["rows"][0]) == KEYS
     assert tuple(made["totals"]) == KEYS[1:]
     assert made["rows"][0]["total_tokens"] == made["totals"]["total_tokens"] == 320
@@ -371,7 +567,9 @@ def hours_of(times: list[datetime]) -> list[Hour]:
     found = []
     for start, group in groupby(times, floored):
         each = list(group)
-        found.append(Hour(start, each[0], next((time for time in each if time > start), None), each[-1]))
+        found.append(
+            Hour(start, each[0], next((time for time in each if time > start), None), each[-1])
+        )
     return found
 
 
@@ -411,7 +609,9 @@ def test_limits_of_blocks(texts: tuple[str, ...], starts: list[int], between: in
     assert ([block.start.hour for block in found], len(gaps(found))) == (starts, between)
 
 
-@given(st.lists(st.integers(0, 60 * 60 * 8), min_size=1, max_size=30).map(sorted), st.integers(1, 12))
+@given(
+    st.lists(st.integers(0, 60 * 60 * 8), min_size=1, max_size=30).map(sorted), st.integers(1, 12)
+)
 def test_blocks_by_hours_are_those_of_the_rule(minutes: list[int], length: int) -> None:
     """Steps of half a minute, so that full hours are met often."""
     moments = [DAY + timedelta(seconds=30 * number) for number in minutes]
@@ -429,15 +629,27 @@ def test_an_active_block_projects_its_rate_to_its_end() -> None:
     [block] = blocks(hours_of(times("10:00", "12:00")), FIVE)
     rate = burn(block, 120_000, Decimal(6), times("13:00")[0])
     assert rate
-    assert (rate.tokens_per_minute, rate.minutes_left, rate.projected_tokens) == (1000.0, 120.0, 240_000)
+    assert (rate.tokens_per_minute, rate.minutes_left, rate.projected_tokens) == (
+        1000.0,
+        120.0,
+        240_000,
+    )
     assert (rate.usd_per_hour, rate.projected_usd) == (Decimal(3), Decimal(12))
     unpriced = burn(block, 120_000, None, times("13:00")[0])
     assert unpriced
-    assert (unpriced.projected_tokens, unpriced.usd_per_hour, unpriced.projected_usd) == (240_000, None, None)
-    assert burn(Block(block.start, block.end, block.first, block.first), 10, Decimal(1), DAY) is None, "a single moment has no rate"
+    assert (unpriced.projected_tokens, unpriced.usd_per_hour, unpriced.projected_usd) == (
+        240_000,
+        None,
+        None,
+    )
+    assert (
+        burn(Block(block.start, block.end, block.first, block.first), 10, Decimal(1), DAY) is None
+    ), "a single moment has no rate"
 
 
-@pytest.mark.parametrize(("now", "is_active"), [("09:59", False), ("10:00", True), ("14:59", True), ("15:00", False)])
+@pytest.mark.parametrize(
+    ("now", "is_active"), [("09:59", False), ("10:00", True), ("14:59", True), ("15:00", False)]
+)
 def test_a_block_is_active_from_its_start_to_its_end(now: str, is_active: bool) -> None:
     [block] = blocks(hours_of(times("10:15")), FIVE)
     assert block.is_active(times(now)[0]) is is_active
@@ -450,13 +662,19 @@ def test_a_response_of_the_future_does_not_hide_the_block_that_goes_on() -> None
 
 @pytest.fixture(scope="module")
 def two_sessions(store_once: StoreOnce) -> Store:
-    """A session with a sub-agent that two runs tell of, a short later one, and a run without responses: to be read only."""
+    """A session with a sub-agent in two runs, a short later one, and a run without responses.
+
+    The store is to be read only.
+    """
     return store_once("two-sessions", fill)
 
 
 def fill(store: Store) -> None:
     folder = Path(store.location).parent
-    of_s1 = log_of("s1", folder, run_id="first"), log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z")
+    of_s1 = (
+        log_of("s1", folder, run_id="first"),
+        log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z"),
+    )
     ingest_paths(store, *of_s1, log_of("s2", folder), log_of("s3", folder))
     a1 = {"agent_id": "a1", "is_sidechain": True, "run_id": "second"}
     main = {"run_id": "second", "tools": ("Bash", "Read"), "failed_tools": ("Read",)}
@@ -466,7 +684,15 @@ def fill(store: Store) -> None:
             response("s1", 0, "2026-02-01 10:00", **main),
             response("s1", 1, "2026-02-01 10:01", **a1, cache_read_tokens=90_000),
             response("s1", 2, "2026-02-01 10:02", **a1, cost_list_usd=None),
-            response("s1", 3, "2026-02-01 10:03", run_id="second", cache_read_tokens=5_000, stop_reason="end_turn", output_is_final=False),
+            response(
+                "s1",
+                3,
+                "2026-02-01 10:03",
+                run_id="second",
+                cache_read_tokens=5_000,
+                stop_reason="end_turn",
+                output_is_final=False,
+            ),
             response("s1", 4, None, run_id="second"),
             response("s2", 0, "2026-02-02 10:00"),
         ],
@@ -476,26 +702,53 @@ def fill(store: Store) -> None:
 def test_sessions_are_listed_with_their_sums_the_latest_first(two_sessions: Store) -> None:
     latest, first = sessions(two_sessions).to_pylist()
     assert (latest["run_id"], first["run_id"]) == ("s2", "second")
-    assert (first["project"], first["responses"], first["subagents"], first["tool_calls"], first["failed_calls"]) == ("kernels", 5, 1, 2, 1)
+    assert (
+        first["project"],
+        first["responses"],
+        first["subagents"],
+        first["tool_calls"],
+        first["failed_calls"],
+    ) == ("kernels", 5, 1, 2, 1)
     assert (first["first_at"], first["last_at"]) == (at("2026-02-01 10:00"), at("2026-02-01 10:03"))
-    assert (first["cost_list_usd"], first["cost_list_usd_known"], first["lower_bounds"]) == (Decimal("0.04"), 4, 1)
+    assert (first["cost_list_usd"], first["cost_list_usd_known"], first["lower_bounds"]) == (
+        Decimal("0.04"),
+        4,
+        1,
+    )
     assert first["context_peak_tokens"] == 10 + 20 + 5_000, "a sub-agent has a context of its own"
     assert first["total_tokens"] == 5 * 130 + 3 * 30 + 90_000 + 5_000
-    assert sessions(two_sessions, choose({"session": ["s2"]})).num_rows == sessions(two_sessions, limit=1).num_rows == 1
+    assert (
+        sessions(two_sessions, choose({"session": ["s2"]})).num_rows
+        == sessions(two_sessions, limit=1).num_rows
+        == 1
+    )
 
 
 @pytest.mark.parametrize("run_id", ["first", "second"])
 def test_a_session_along_time_is_that_of_each_of_its_runs(run_id: str, two_sessions: Store) -> None:
     rows = timeline(two_sessions, run_id).to_pylist()
     assert [row["response_id"] for row in rows] == [f"s1-{number}" for number in range(5)]
-    assert [row["cost_so_far_usd"] for row in rows] == [Decimal(cents) / 100 for cents in (1, 2, 2, 3, 4)]
+    assert [row["cost_so_far_usd"] for row in rows] == [
+        Decimal(cents) / 100 for cents in (1, 2, 2, 3, 4)
+    ]
     assert [row["context_tokens"] for row in rows] == [60, 90_030, 60, 5_030, 60]
     assert (rows[0]["tools"], rows[0]["failed_tools"]) == (["Bash", "Read"], ["Read"])
-    assert (rows[3]["stop_reason"], rows[3]["output_is_final"], rows[4]["at"]) == ("end_turn", False, None)
+    assert (rows[3]["stop_reason"], rows[3]["output_is_final"], rows[4]["at"]) == (
+        "end_turn",
+        False,
+        None,
+    )
 
 
-def test_the_lanes_of_a_session_are_its_main_conversation_and_its_sub_agents(two_sessions: Store) -> None:
+def test_the_lanes_of_a_session_are_its_main_conversation_and_its_sub_agents(
+    two_sessions: Store,
+) -> None:
     main, a1 = lanes(two_sessions, "first").to_pylist()
     assert (main["agent_id"], main["responses"], main["context_peak_tokens"]) == (None, 3, 5_030)
-    assert (a1["agent_id"], a1["responses"], a1["cost_list_usd"], a1["cost_list_usd_known"]) == ("a1", 2, Decimal("0.01"), 1)
+    assert (a1["agent_id"], a1["responses"], a1["cost_list_usd"], a1["cost_list_usd_known"]) == (
+        "a1",
+        2,
+        Decimal("0.01"),
+        1,
+    )
     assert (a1["first_at"], a1["last_at"]) == (at("2026-02-01 10:01"), at("2026-02-01 10:02"))

@@ -1,4 +1,6 @@
-"""Claimed beside measured: which run a measurement belongs to, which values may be divided, and what follows from a ratio.
+"""Claimed beside measured.
+
+Which run a measurement belongs to, which values may be divided, and what follows from a ratio.
 
 Every expected number is computed by hand from the table above it.
 """
@@ -35,7 +37,14 @@ Row = dict[str, Any]
 
 def line(variant: str, value: object, **columns: object) -> str:
     """One line of a table of measured values."""
-    told = {"task": "sort", "variant": variant, "metric": "latency", "statistic": "mean", "unit": "ms", "value": value} | columns
+    told = {
+        "task": "sort",
+        "variant": variant,
+        "metric": "latency",
+        "statistic": "mean",
+        "unit": "ms",
+        "value": value,
+    } | columns
     return ",".join(str(told.get(name, "")) for name in HEADER.strip().split(",")) + "\n"
 
 
@@ -44,16 +53,28 @@ def table(*lines: str) -> bytes:
     return (HEADER + "".join(lines)).encode()
 
 
-def run(claim: str = "The sort is 2x faster.", task: str = "sort", commit: str = COMMIT, uuid: str = "a") -> Source:
+def run(
+    claim: str = "The sort is 2x faster.", task: str = "sort", commit: str = COMMIT, uuid: str = "a"
+) -> Source:
     """A record that claims something; its folders name task and commit."""
-    told = record_text(result=claim, uuid=f"{(uuid * 8)[:8]}-0000-4000-8000-000000000000", session_id=f"session {uuid}")
+    told = record_text(
+        result=claim,
+        uuid=f"{(uuid * 8)[:8]}-0000-4000-8000-000000000000",
+        session_id=f"session {uuid}",
+    )
     return Source(f"{task}/{commit}/{uuid}.json", told.encode())
 
 
 def stored(store: Store, *files: bytes | Source, measure: str = "") -> None:
     """Ingest records and tables at once."""
-    sources = [Source(f"values-{number}", file) if isinstance(file, bytes) else file for number, file in enumerate(files)]
-    options = Options(template=PathTemplate.parse("{task}/{commit}/*"), measure=parse_given([measure] if measure else []))
+    sources = [
+        Source(f"values-{number}", file) if isinstance(file, bytes) else file
+        for number, file in enumerate(files)
+    ]
+    options = Options(
+        template=PathTemplate.parse("{task}/{commit}/*"),
+        measure=parse_given([measure] if measure else []),
+    )
     ingest(sources, store, options)
 
 
@@ -66,7 +87,10 @@ def rows(store: Store, sql: str = "select * from v_verdicts order by run_id") ->
 
 def told(verdict: Row, *columns: str) -> tuple[Any, ...]:
     """These columns of a verdict."""
-    return tuple(round(verdict[name], 4) if isinstance(verdict[name], float) else verdict[name] for name in columns)
+    return tuple(
+        round(verdict[name], 4) if isinstance(verdict[name], float) else verdict[name]
+        for name in columns
+    )
 
 
 def only(store: Store, *columns: str) -> tuple[Any, ...]:
@@ -77,14 +101,23 @@ def only(store: Store, *columns: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """A run of a task of its own with what it claims, lines of values of "sort", which become values of its task, and its verdict."""
+    """A run of a task of its own with a claim, lines of values of "sort", and its verdict.
+
+    The values become values of its task.
+    """
 
     lines: tuple[str, ...]
     expected: Row
     claim: str = "The sort is 2x faster."
 
 
-def measured(baseline: float, candidate: float, *expected: Any, claim: str = "The sort is 2x faster.", **columns: Any) -> Case:
+def measured(
+    baseline: float,
+    candidate: float,
+    *expected: Any,
+    claim: str = "The sort is 2x faster.",
+    **columns: Any,
+) -> Case:
     """A time of baseline and candidate, and verdict, ratio and verdict on the claim."""
     lines = line("baseline", baseline, **columns), line("candidate", candidate, **columns)
     return Case(lines, dict(zip(VERDICT, expected, strict=True)), claim)
@@ -93,13 +126,18 @@ def measured(baseline: float, candidate: float, *expected: Any, claim: str = "Th
 def against_reference(metric: str, unit: str, candidate: float, label: str) -> Case:
     """A value of the candidate beside one of the reference, which is 100: in percent of it."""
     columns = {"metric": metric, "unit": unit}
-    return Case((line("reference", 100, **columns), line("candidate", candidate, **columns)), {"hard": label, "verdict": "not_measured"})
+    return Case(
+        (line("reference", 100, **columns), line("candidate", candidate, **columns)),
+        {"hard": label, "verdict": "not_measured"},
+    )
 
 
 def differing(baseline: Row, candidate: Row, reason: str, verdict: str = "not_comparable") -> Case:
     """Two values that are never divided."""
     told = {"verdict": verdict, "measured_speedup": None, "not_comparable": reason}
-    return Case((line("baseline", **{"value": 100} | baseline), line("candidate", 50, **candidate)), told)
+    return Case(
+        (line("baseline", **{"value": 100} | baseline), line("candidate", 50, **candidate)), told
+    )
 
 
 def class_of(name: str, *lines: str) -> Case:
@@ -107,18 +145,26 @@ def class_of(name: str, *lines: str) -> Case:
 
 
 def failed(status: str, hard: str | None) -> Case:
-    """Only a benchmark that fails by the change is worse than the reference: a missing machine or model is no fault of the change."""
+    """Only a benchmark that fails by the change is worse than the reference.
+
+    A missing machine or model is no fault of the change.
+    """
     return Case((line("reference", 100), line("candidate", status)), {"hard": hard})
 
 
 def beside(others: Mapping[str, float], disagreeing: list[str] | None) -> Case:
     """A mean latency measured 1.25 times as fast, beside other values of the same measurement."""
-    lines = [line(variant, value, statistic="mean") for variant, value in (("baseline", 100), ("candidate", 80))]
+    lines = [
+        line(variant, value, statistic="mean")
+        for variant, value in (("baseline", 100), ("candidate", 80))
+    ]
     for name, value in others.items():
         metric, _, statistic = name.rpartition(" ")
         columns = {"metric": metric or "latency", "statistic": statistic}
         lines += [line("baseline", 100, **columns), line("candidate", value, **columns)]
-    return Case(tuple(lines), {"verdict": "faster", "measured_speedup": 1.25, "disagreeing": disagreeing})
+    return Case(
+        tuple(lines), {"verdict": "faster", "measured_speedup": 1.25, "disagreeing": disagreeing}
+    )
 
 
 VERDICT = ("verdict", "measured_speedup", "claim_verdict")
@@ -137,14 +183,28 @@ CASES: Mapping[str, Case] = {
     "no claim": measured(100, 50, "faster", 2.0, "no_claim", claim="The sort is cleaner."),
     "within the noise": measured(100, 90, "inside_noise", 1.1111, "over_claimed", **WIDE),
     "a rate": Case(
-        (line("baseline", 10, **RATE), line("candidate", 15, **RATE), line("reference", 30, **RATE)),
-        {"verdict": "faster", "measured_speedup": 1.5, "measured_vs_reference": 0.5, "reference_verdict": "slower", "hard": "worse"},
+        (
+            line("baseline", 10, **RATE),
+            line("candidate", 15, **RATE),
+            line("reference", 30, **RATE),
+        ),
+        {
+            "verdict": "faster",
+            "measured_speedup": 1.5,
+            "measured_vs_reference": 0.5,
+            "reference_verdict": "slower",
+            "hard": "worse",
+        },
     ),
-    "an interval": Case(  # errors of the logarithms 2/100/2 = 0.01 and 2/50/2 = 0.02; 3 degrees each, together 4.41, so t = 2.7764 at 4
+    # errors of the logarithms 2/100/2 = 0.01 and 2/50/2 = 0.02; 3 degrees each, together 4.41, so t
+    # = 2.7764 at 4
+    "an interval": Case(
         (line("baseline", 100, **FOUR), line("candidate", 50, **FOUR)),
         {"measured_low": 1.8796, "measured_high": 2.1281, "is_single_run": False},
     ),
-    "unknown on both sides": Case((line("baseline", 100), line("candidate", 50)), {"warnings": ["workload unknown"]}),
+    "unknown on both sides": Case(
+        (line("baseline", 100), line("candidate", 50)), {"warnings": ["workload unknown"]}
+    ),
     "one value alone": beside({}, None),
     "by every value": beside({"median": 81, "p99": 50, "tpot mean": 90}, []),
     "only by the mean": beside({"median": 99, "p99": 101}, ["median", "p99"]),
@@ -155,8 +215,15 @@ CASES: Mapping[str, Case] = {
         {"verdict": "failed", "measured_speedup": None, "claim_verdict": None, "failure": "crash"},
     ),
     "every value as before": Case(
-        tuple(line(variant, value, metric=metric) for variant in ("baseline", "candidate") for value, metric in enumerate(METRICS, 10)),
-        {"verdict": "not_comparable", "not_comparable": "every value is exactly that of the baseline"},
+        tuple(
+            line(variant, value, metric=metric)
+            for variant in ("baseline", "candidate")
+            for value, metric in enumerate(METRICS, 10)
+        ),
+        {
+            "verdict": "not_comparable",
+            "not_comparable": "every value is exactly that of the baseline",
+        },
     ),
     "ttft, similar above": against_reference("ttft", "ms", 105.0, "similar"),
     "ttft, worse": against_reference("ttft", "ms", 105.1, "worse"),
@@ -170,37 +237,58 @@ CASES: Mapping[str, Case] = {
     "it ran out of time": failed("timeout", "worse"),
     "the machine failed": failed("infra", None),
     "nobody can explain it": failed("failed", None),
-    "another model": differing({"bench_model": "Llama"}, {"bench_model": "Qwen"}, "another model was served (Llama, not Qwen)"),
+    "another model": differing(
+        {"bench_model": "Llama"},
+        {"bench_model": "Qwen"},
+        "another model was served (Llama, not Qwen)",
+    ),
     "another machine": differing({"machine": "A100"}, {"machine": "H100"}, "another machine"),
-    "another workload": differing({"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"),
+    "another workload": differing(
+        {"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"
+    ),
     "a workload": differing({"command": "bench -n 1"}, {}, "workload known for one side only"),
     "a model": differing({}, {"bench_model": "Qwen"}, "served model known for one side only"),
     "a machine": differing({"machine": "A100"}, {}, "machine known for one side only"),
     "a zero": differing({"value": 0}, {}, "a value is 0"),
-    "no direction": differing({"unit": "", "metric": "score"}, {"unit": "", "metric": "score"}, UNKNOWN_DIRECTION),
+    "no direction": differing(
+        {"unit": "", "metric": "score"}, {"unit": "", "metric": "score"}, UNKNOWN_DIRECTION
+    ),
     "a failed baseline": differing({"value": "timeout"}, {}, "the baseline failed"),
     "another metric": differing({"metric": "ttft"}, {}, "no baseline was measured", "not_measured"),
-    "another statistic": differing({"statistic": "median"}, {}, "no baseline was measured", "not_measured"),
+    "another statistic": differing(
+        {"statistic": "median"}, {}, "no baseline was measured", "not_measured"
+    ),
     "faster": class_of("faster", line("baseline", 100), line("candidate", 50)),
     "same": class_of("same", line("baseline", 100), line("candidate", 99)),
     "slower than before": class_of("slower", line("baseline", 100), line("candidate", 200)),
     "breaks": class_of("breaks", line("baseline", 100), line("candidate", "crash")),
     "breaks, slowly": class_of("breaks", line("baseline", 100), line("candidate", "timeout")),
     "breaks the result": class_of("breaks", line("baseline", 100), line("candidate", "incorrect")),
-    "failed_unknown": class_of("failed_unknown", line("baseline", 100), line("candidate", "failed")),
+    "failed_unknown": class_of(
+        "failed_unknown", line("baseline", 100), line("candidate", "failed")
+    ),
     "no_baseline": class_of("no_baseline", line("candidate", 50)),
-    "no_baseline, it failed": class_of("no_baseline", line("baseline", "crash"), line("candidate", 50)),
+    "no_baseline, it failed": class_of(
+        "no_baseline", line("baseline", "crash"), line("candidate", 50)
+    ),
     "no_baseline, so not run": class_of("no_baseline", line("candidate", "skipped")),
-    "other_setup": class_of("other_setup", line("baseline", 100, machine="A100"), line("candidate", 50, machine="H100")),
+    "other_setup": class_of(
+        "other_setup", line("baseline", 100, machine="A100"), line("candidate", 50, machine="H100")
+    ),
     "machine": class_of("machine", line("candidate", "infra")),
     "not_measured": class_of("not_measured"),
-    "not_measured, not run": class_of("not_measured", line("baseline", 100), line("candidate", "skipped")),
-}  # fmt: skip
+    "not_measured, not run": class_of(
+        "not_measured", line("baseline", 100), line("candidate", "skipped")
+    ),
+}
 
 
 @pytest.fixture(scope="module")
 def verdicts(store_once: StoreOnce) -> Mapping[str, Row]:
-    """The verdict of each of CASES. All are read and judged at once, which takes as long as one; none may change that of another."""
+    """The verdict of each of CASES.
+
+    All are read and judged at once, which takes as long as one; none may change that of another.
+    """
 
     def fill(store: Store) -> None:
         files: list[bytes | Source] = []
@@ -217,7 +305,7 @@ def verdicts(store_once: StoreOnce) -> Mapping[str, Row]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_verdict(name: str, verdicts: Mapping[str, Row]) -> None:
-    """A time is divided into that of the baseline, a rate by it, and what differs, or failed, never."""
+    """Ratios are baseline ÷ time and rate ÷ baseline; different or failed values have none."""
     expected = CASES[name].expected
     assert dict(zip(expected, told(verdicts[name], *expected), strict=True)) == expected
 
@@ -225,10 +313,18 @@ def test_a_verdict(name: str, verdicts: Mapping[str, Row]) -> None:
 def test_a_claim_has_a_factor_where_it_is_about_what_was_measured(store: Store) -> None:
     """One about a part is no claim about the whole."""
     part = "A micro-benchmark of the sort kernel went from 4.0 ms to 2.0 ms, a 2x speedup."
-    values = table(line("baseline", 100), line("candidate", 100), line("baseline", 100, task="all"), line("candidate", 80, task="all"))
+    values = table(
+        line("baseline", 100),
+        line("candidate", 100),
+        line("baseline", 100, task="all"),
+        line("candidate", 80, task="all"),
+    )
     whole = run("End-to-end latency is 3x faster.", task="all", commit="f" * 40, uuid="bbbbbbbb")
     stored(store, run(part), whole, values, measure="scope=end_to_end")
-    assert [told(verdict, *VERDICT, "claimed_scope", "scope_differs", "overclaim_factor") for verdict in rows(store)] == [
+    assert [
+        told(verdict, *VERDICT, "claimed_scope", "scope_differs", "overclaim_factor")
+        for verdict in rows(store)
+    ] == [
         ("same", 1.0, "over_claimed", "micro", True, None),
         ("faster", 1.25, "over_claimed", "end_to_end", False, 2.4),
     ]
@@ -261,27 +357,49 @@ def test_a_measurement_says_why_it_has_no_run(store: Store) -> None:
     files: list[bytes | Source] = []
     for number, (columns, _) in enumerate(JOINED):
         commit, task = f"{number}{COMMIT[1:]}", f"task {number}"
-        own = {"task": task} | {name: str(value).replace(COMMIT[:8], commit[:8]) for name, value in columns.items()}
-        files += [run(task=task, commit=commit, uuid=f"{number:08x}"), table(line("candidate", number, **own))]
+        own = {"task": task} | {
+            name: str(value).replace(COMMIT[:8], commit[:8]) for name, value in columns.items()
+        }
+        files += [
+            run(task=task, commit=commit, uuid=f"{number:08x}"),
+            table(line("candidate", number, **own)),
+        ]
     stored(store, *files)
     found = rows(store, "select run_id, unjoined from v_measured_runs")
-    assert {int(row["run_id"][:8], 16) for row in found if row["run_id"]} == {number for number, (_, why) in enumerate(JOINED) if not why}
-    assert sorted(row["unjoined"] for row in found if not row["run_id"]) == sorted(why for _, why in JOINED if why)
+    assert {int(row["run_id"][:8], 16) for row in found if row["run_id"]} == {
+        number for number, (_, why) in enumerate(JOINED) if not why
+    }
+    assert sorted(row["unjoined"] for row in found if not row["run_id"]) == sorted(
+        why for _, why in JOINED if why
+    )
 
 
 def test_a_short_hash_of_two_commits_joins_neither(store: Store) -> None:
     other = COMMIT[:8] + "f" * 32
-    stored(store, run(), run(task="merge", commit=other, uuid="b"), table(line("candidate", 50, task="", commit=COMMIT[:8])))
+    stored(
+        store,
+        run(),
+        run(task="merge", commit=other, uuid="b"),
+        table(line("candidate", 50, task="", commit=COMMIT[:8])),
+    )
     [found] = rows(store, "select run_id, unjoined from v_measured_runs")
-    assert found == {"run_id": None, "unjoined": "the hash 01234567 is short and that of several commits"}
+    assert found == {
+        "run_id": None,
+        "unjoined": "the hash 01234567 is short and that of several commits",
+    }
 
 
 def test_several_runs_of_a_task_are_ambiguous_until_one_is_named(store: Store) -> None:
     values = table(line("baseline", 100), line("candidate", 50))
     stored(store, run(uuid="a"), run(uuid="b"), values)
-    assert [found["unjoined"] for found in rows(store, "from v_measured_runs")] == ["2 runs match by task: aaaaaaaa, bbbbbbbb"]
+    assert [found["unjoined"] for found in rows(store, "from v_measured_runs")] == [
+        "2 runs match by task: aaaaaaaa, bbbbbbbb"
+    ]
     stored(store, values, measure="run=bbbb")
-    assert [(verdict["run_id"][0], verdict["verdict"]) for verdict in rows(store)] == [("a", "not_measured"), ("b", "faster")]
+    assert [(verdict["run_id"][0], verdict["verdict"]) for verdict in rows(store)] == [
+        ("a", "not_measured"),
+        ("b", "faster"),
+    ]
 
 
 def test_what_is_said_counts_until_its_ingest_is_undone(store: Store) -> None:
@@ -306,11 +424,19 @@ def test_a_rebuild_keeps_verdicts_and_an_undo_takes_measurements_back(store: Sto
     assert rows(store, "from measurements") == []
 
 
-def test_two_commands_of_one_file_are_told_apart_by_their_names(store: Store, tmp_path: Path) -> None:
+def test_two_commands_of_one_file_are_told_apart_by_their_names(
+    store: Store, tmp_path: Path
+) -> None:
     results = [
-        {"command": name, "mean": mean, "stddev": 0.01, "times": [mean - 0.01, mean + 0.01]} for name, mean in (("old", 2.0), ("new", 1.0))
+        {"command": name, "mean": mean, "stddev": 0.01, "times": [mean - 0.01, mean + 0.01]}
+        for name, mean in (("old", 2.0), ("new", 1.0))
     ]
-    stored(store, run(), json.dumps({"results": results}).encode(), measure="baseline=old,candidate=new,task=sort")
+    stored(
+        store,
+        run(),
+        json.dumps({"results": results}).encode(),
+        measure="baseline=old,candidate=new,task=sort",
+    )
     assert only(store, *VERDICT, "statistic") == ("faster", 2.0, "kept", "mean")
 
 
@@ -329,23 +455,47 @@ def test_a_mistake_in_what_is_said_is_an_error(said: str, error: str) -> None:
 
 
 LINES = [
-    line("baseline", 100, n=5, std=1), line("candidate", 80, n=5, std=1), line("reference", 70, n=5, std=1),
-    line("baseline", 9, metric="ttft"), line("candidate", 9.1, metric="ttft"),
-    line("baseline", 50, metric="memory", unit="MB"), line("candidate", 40, metric="memory", unit="MB"),
-]  # fmt: skip
-JUDGED = ("verdict", "measured_speedup", "measured_low", "measured_high", "measured_vs_reference", "hard", "claim_verdict", "metric")
+    line("baseline", 100, n=5, std=1),
+    line("candidate", 80, n=5, std=1),
+    line("reference", 70, n=5, std=1),
+    line("baseline", 9, metric="ttft"),
+    line("candidate", 9.1, metric="ttft"),
+    line("baseline", 50, metric="memory", unit="MB"),
+    line("candidate", 40, metric="memory", unit="MB"),
+]
+JUDGED = (
+    "verdict",
+    "measured_speedup",
+    "measured_low",
+    "measured_high",
+    "measured_vs_reference",
+    "hard",
+    "claim_verdict",
+    "metric",
+)
 
 
 @pytest.mark.slow
-@given(seed=st.integers(0, 10**6), unit=st.sampled_from([("ms", 1.0), ("s", 1e-3), ("us", 1e3), ("ns", 1e6)]))
+@given(
+    seed=st.integers(0, 10**6),
+    unit=st.sampled_from([("ms", 1.0), ("s", 1e-3), ("us", 1e3), ("ns", 1e6)]),
+)
 @examples(2)
 def test_units_order_of_files_and_repeated_files_change_no_verdict(
-    tmp_path_factory: pytest.TempPathFactory, store_once: StoreOnce, seed: int, unit: tuple[str, float]
+    tmp_path_factory: pytest.TempPathFactory,
+    store_once: StoreOnce,
+    seed: int,
+    unit: tuple[str, float],
 ) -> None:
-    plain = store_once("verdicts-in-ms", lambda store: stored(store, run(), table(*LINES[:3]), table(*LINES[3:])))
+    plain = store_once(
+        "verdicts-in-ms", lambda store: stored(store, run(), table(*LINES[:3]), table(*LINES[3:]))
+    )
     changed = Store(tmp_path_factory.mktemp("laws") / "store.duckdb")
     chance = random.Random(seed)
-    first, second = ([_in_unit(one, *unit) for one in chance.sample(lines, len(lines))] for lines in (LINES[:3], LINES[3:]))
+    first, second = (
+        [_in_unit(one, *unit) for one in chance.sample(lines, len(lines))]
+        for lines in (LINES[:3], LINES[3:])
+    )
     files: list[bytes | Source] = [run(), table(*first), table(*second), table(*first) + b"\n"]
     stored(changed, *chance.sample(files, len(files)))
     assert only(plain, *JUDGED) == only(changed, *JUDGED)
@@ -356,34 +506,65 @@ def _in_unit(text: str, unit: str, factor: float) -> str:
     cells = dict(zip(HEADER.strip().split(","), text.strip().split(","), strict=True))
     if cells["unit"] != "ms":
         return text
-    cells |= {"unit": unit, "value": repr(float(cells["value"]) * factor), "std": cells["std"] and repr(float(cells["std"]) * factor)}
+    cells |= {
+        "unit": unit,
+        "value": repr(float(cells["value"]) * factor),
+        "std": cells["std"] and repr(float(cells["std"]) * factor),
+    }
     return ",".join(cells.values()) + "\n"
 
 
-@given(values=st.lists(st.tuples(st.sampled_from(["latency", "ttft", "memory"]), st.floats(0.1, 1e6)), min_size=1, max_size=6))
+@given(
+    values=st.lists(
+        st.tuples(st.sampled_from(["latency", "ttft", "memory"]), st.floats(0.1, 1e6)),
+        min_size=1,
+        max_size=6,
+    )
+)
 @pytest.mark.slow
 @examples(2)
-def test_a_missing_baseline_never_yields_a_ratio(tmp_path_factory: pytest.TempPathFactory, values: Sequence[tuple[str, float]]) -> None:
+def test_a_missing_baseline_never_yields_a_ratio(
+    tmp_path_factory: pytest.TempPathFactory, values: Sequence[tuple[str, float]]
+) -> None:
     store = Store(tmp_path_factory.mktemp("laws") / "store.duckdb")
-    stored(store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values)))
+    stored(
+        store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values))
+    )
     assert rows(store, "select * from v_speedups where ratio is not null") == []
     assert only(store, "verdict", "claim_verdict") == ("not_measured", None)
 
 
-def test_where_nothing_is_measured_the_terminal_says_what_to_do(tachograph: Run, tmp_path: Path) -> None:
-    """Else `0 of 1 run measured` is all there is; where other runs are measured, more benchmarks are no answer."""
+def test_where_nothing_is_measured_the_terminal_says_what_to_do(
+    tachograph: Run, tmp_path: Path
+) -> None:
+    """Else `0 of 1 run measured` is all there is.
+
+    Where other runs are measured, more benchmarks are no answer.
+    """
     (tmp_path / "run.json").write_text(record_text())
     tachograph("ingest", "run.json")
     for words in ("verdicts", "verdicts --by model", "measurements"):
-        assert "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md" in tachograph(*words.split()).stderr
-    (tmp_path / "times.csv").write_text("task,variant,metric,value,unit\nsort,baseline,latency,100,ms\n")
+        assert (
+            "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md"
+            in tachograph(*words.split()).stderr
+        )
+    (tmp_path / "times.csv").write_text(
+        "task,variant,metric,value,unit\nsort,baseline,latency,100,ms\n"
+    )
     tachograph("ingest", "times.csv")
     for words in ("verdicts", "verdicts --by model"):
         assert "None of the matching runs was measured." in tachograph(*words.split()).stderr
 
 
-@pytest.mark.parametrize(("said", "count"), [("", 2), ("better=lower", 2), ("variant=baseline", 0), ("candidate=sort", 0)])
-def test_an_ingest_counts_values_of_which_nobody_says_what_they_measured(store: Store, said: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [("", 2), ("better=lower", 2), ("variant=baseline", 0), ("candidate=sort", 0)],
+)
+def test_an_ingest_counts_values_of_which_nobody_says_what_they_measured(
+    store: Store, said: str, count: int
+) -> None:
     result = json.dumps({"results": [{"command": "sort", "mean": 2.0, "median": 2.0}]}).encode()
-    report = ingest([Source("result", result)], store, Options(measure=parse_given([said] if said else [])))
+    report = ingest(
+        [Source("result", result)], store, Options(measure=parse_given([said] if said else []))
+    )
     assert (report.total("measurements"), report.total("without_variant")) == (2, count)

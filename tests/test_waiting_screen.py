@@ -1,4 +1,7 @@
-"""D8: a screen says what it waits for, goes on by itself, and takes its error back once the store is free."""
+"""D8: a screen names what it waits for and goes on by itself.
+
+It takes its error back once the store is free.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.serving import ENTRY, PATIENCE_SECONDS, dashboard_port, move, wait_until_drawn, wait_until_up
+from tests.serving import (
+    ENTRY,
+    PATIENCE_SECONDS,
+    dashboard_port,
+    move,
+    wait_until_drawn,
+    wait_until_up,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 IMPATIENT = (
-    "import sys, app.screens.cache\napp.screens.cache.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli import main\nmain(['run', *sys.argv[1:]])"
+    "import sys, app.screens.cache\napp.screens.cache.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli "
+    "import main\nmain(['run', *sys.argv[1:]])"
 )
 """The dashboard with less patience than it has: a test should not wait for it."""
 
@@ -40,11 +51,18 @@ def impatient(tmp_path: Path, samples_read: Callable[..., Path]) -> Iterator[tup
     """The address of a dashboard, and its store."""
     store = Path(shutil.copy(samples_read(), tmp_path))
     port, log = dashboard_port(), tmp_path / "log"
-    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    options = [
+        f"--server.port={port}",
+        "--server.headless=true",
+        "--server.address=127.0.0.1",
+        "--server.fileWatcherType=none",
+    ]
     with log.open("wb") as output:
         environment = os.environ | {"TACHOGRAPH_DB": str(store)}
         command = [sys.executable, "-c", IMPATIENT, str(ENTRY), *options]
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
         wait_until_up(f"http://127.0.0.1:{port}", process, log)
         yield f"http://127.0.0.1:{port}", store
@@ -66,13 +84,20 @@ with Store(sys.argv[1]).writing():
 
 def held(store: Path, code: str = HOLDER) -> subprocess.Popen[str]:
     """Another process that has the store open for writing until its input ends."""
-    process = subprocess.Popen([sys.executable, "-c", code, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(store)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
 
 
-def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tuple[str, Path], page: Page) -> None:
+def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(
+    impatient: tuple[str, Path], page: Page
+) -> None:
     address, store = impatient
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
     with held(store) as other:
@@ -96,6 +121,11 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
 
     with held(store, WRITER) as other:
         move(page, "reports")
-        expect(page.get_by_text(f"Waiting up to 2 s for {store}: another process is writing (pid {other.pid}, tachograph)")).to_be_visible()
+        expect(
+            page.get_by_text(
+                f"Waiting up to 2 s for {store}: another process is writing (pid "
+                f"{other.pid}, tachograph)"
+            )
+        ).to_be_visible()
         other.communicate()
     expect(page.locator(".t-h1").first).to_be_visible()

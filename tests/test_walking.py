@@ -49,41 +49,78 @@ def tree(folder: Path, *names: str) -> Path:
 
 
 def left(folder: Path, excluding: Excluding, *paths: Path) -> list[str]:
-    return [str(one.path.relative_to(folder)) for one in read_paths(paths or [folder], excluding) if isinstance(one, Source) and one.path]
+    return [
+        str(one.path.relative_to(folder))
+        for one in read_paths(paths or [folder], excluding)
+        if isinstance(one, Source) and one.path
+    ]
 
 
 def test_what_is_excluded_is_not_found_and_counted(tmp_path: Path) -> None:
-    """As git reads its patterns: names anywhere, paths from the folder that was given, folders as a whole, and all but."""
-    folder = tree(tmp_path / "runs", "a.json", "a.tmp", "cache/b.json", "old/c.json", "new/old/c.json", "new/cache/keep.json")
+    """As git reads its patterns.
+
+    Names anywhere, paths from the folder that was given, folders as a whole, and all but.
+    """
+    folder = tree(
+        tmp_path / "runs",
+        "a.json",
+        "a.tmp",
+        "cache/b.json",
+        "old/c.json",
+        "new/old/c.json",
+        "new/cache/keep.json",
+    )
     excluding = Excluding(["*.tmp", "cache/", "/old", "# *.json"])
     assert left(folder, excluding) == ["a.json", "new/old/c.json"]
     assert excluding.count == 4
     (folder / IGNORE_FILE).write_text("*.json\n!keep.json\n")
     (folder / "new" / IGNORE_FILE).write_text("!c.json\n")
-    assert left(folder, Excluding()) == ["a.tmp", "new/cache/keep.json", "new/old/c.json"], "the nearest file decides"
-    assert left(folder, Excluding(["keep.*"])) == ["a.tmp", "new/old/c.json"], "and the command before all"
-    assert left(folder, Excluding(["c.*"]), folder / "a.json", folder / "old" / "c.json") == ["a.json"], "a file that is named is read"
+    assert left(folder, Excluding()) == ["a.tmp", "new/cache/keep.json", "new/old/c.json"], (
+        "the nearest file decides"
+    )
+    assert left(folder, Excluding(["keep.*"])) == ["a.tmp", "new/old/c.json"], (
+        "and the command before all"
+    )
+    assert left(folder, Excluding(["c.*"]), folder / "a.json", folder / "old" / "c.json") == [
+        "a.json"
+    ], "a file that is named is read"
 
 
 def test_an_ignore_file_that_cannot_be_read_ends_nothing(tmp_path: Path) -> None:
-    """It may come with the logs, from a stranger: a pipe, a folder, and a pattern that would take years."""
+    """It may come with the logs, from a stranger.
+
+    A pipe, a folder, and a pattern that would take years.
+    """
     folder = tree(tmp_path, "a/one.json", "b/two.json", "c/three.json", "c/four.json")
     os.mkfifo(folder / "a" / IGNORE_FILE)
     (folder / "b" / IGNORE_FILE).mkdir()
     (folder / "c" / IGNORE_FILE).write_text("*a*a*a*a*a*b\n")
     found = list(read_paths([folder]))
-    assert [Path(one.name).name for one in found if isinstance(one, Source)] == ["one.json", "two.json", "four.json", "three.json"]
+    assert [Path(one.name).name for one in found if isinstance(one, Source)] == [
+        "one.json",
+        "two.json",
+        "four.json",
+        "three.json",
+    ]
     [error] = [one.message for one in found if isinstance(one, InputUnreadable)]
-    assert error == f"the pattern '*a*a*a*a*a*b' of {folder}/c/{IGNORE_FILE} has too many stars: it leaves nothing out."
+    assert error == (
+        f"the pattern '*a*a*a*a*a*b' of {folder}/c/{IGNORE_FILE} has too many stars: it "
+        "leaves nothing out."
+    )
 
 
 def test_a_change_that_is_heard_of_is_excluded_like_a_file_that_is_found(tmp_path: Path) -> None:
     folder = tree(tmp_path, "cache/deep/a.json", "new/b.json", "b.json")
     (folder / IGNORE_FILE).write_text("cache\n/b.json\n")
-    out = {name: Excluding().leaves_out_below(str(folder), str(folder / name)) for name in ("cache/deep/a.json", "new/b.json", "b.json")}
+    out = {
+        name: Excluding().leaves_out_below(str(folder), str(folder / name))
+        for name in ("cache/deep/a.json", "new/b.json", "b.json")
+    }
     assert out == {"cache/deep/a.json": True, "new/b.json": False, "b.json": True}
     assert not Excluding().leaves_out_below(str(folder), str(folder)), "the folder itself"
-    assert Excluding(["b.*"]).leaves_out_below(str(folder / "b.json"), str(folder / "b.json")), "a file that is watched"
+    assert Excluding(["b.*"]).leaves_out_below(str(folder / "b.json"), str(folder / "b.json")), (
+        "a file that is watched"
+    )
 
 
 def test_an_ingest_says_what_it_left_out(tachograph: Run, tmp_path: Path) -> None:

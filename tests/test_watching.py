@@ -62,7 +62,7 @@ ENDS = st.sampled_from(("ingested", "failed", "unread"))
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), ENDS), max_size=40))
 def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, str]]) -> None:
-    """Without exception: a change that comes while an ingest runs, fails or is tried again waits for the next."""
+    """Without exception: a change during an ingest, a failure or a retry waits for the next."""
     pending, now, dirty = Pending(), 0.0, set[str]()
     for path, end in (*story, *[("a", "ingested")] * 8):
         pending.changed([path])
@@ -78,13 +78,26 @@ def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, 
 
 
 def test_file_systems_of_other_machines_are_polled() -> None:
-    kinds = [file_system(path, MOUNTS) for path in ("/srv/share/logs", "/srv/shared", "/srv/my logs/x", "/")]
+    kinds = [
+        file_system(path, MOUNTS)
+        for path in ("/srv/share/logs", "/srv/shared", "/srv/my logs/x", "/")
+    ]
     assert kinds == ["nfs4", "ext4", "fuse.sshfs", "ext4"]
-    assert [kind.partition(".")[0] in WITHOUT_EVENTS for kind in kinds] == [True, False, True, False]
+    assert [kind.partition(".")[0] in WITHOUT_EVENTS for kind in kinds] == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
-def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(tachograph: Run, tmp_path: Path) -> None:
-    """It used to go on serving, so that what was written to its folder never came; as of `watch`, the second one ends."""
+def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(
+    tachograph: Run, tmp_path: Path
+) -> None:
+    """It used to go on serving, so that what was written to its folder never came.
+
+    As of `watch`, the second one ends.
+    """
     (tmp_path / "logs").mkdir()
     with sole_watcher(str(tmp_path / "runs.duckdb"), "/var/logs"):
         done = tachograph("dashboard", "--watch", "logs", "--db", "runs.duckdb", "--headless")
@@ -96,14 +109,22 @@ def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(tachograph
 def test_a_second_watcher_is_told_whose_the_store_is(tmp_path: Path) -> None:
     location = str(tmp_path / "s.duckdb")
     with sole_watcher(location, "/var/logs"):
-        assert tmp_path / "s.duckdb.watching" in OwnFiles(os.path.realpath(location)), "it is no log"
-        with pytest.raises(StoreBusy, match=rf"pid {os.getpid()} on .* of /var/logs"), sole_watcher(location, "x"):
+        assert tmp_path / "s.duckdb.watching" in OwnFiles(os.path.realpath(location)), (
+            "it is no log"
+        )
+        with (
+            pytest.raises(StoreBusy, match=rf"pid {os.getpid()} on .* of /var/logs"),
+            sole_watcher(location, "x"),
+        ):
             pass
     assert not list(tmp_path.iterdir())
 
 
 def test_a_watcher_comes_to_what_one_ingest_would(tmp_path: Path) -> None:
-    """A burst, a record in two halves, a rotated log, a renamed folder, what is no log; the store and our own output lie beside them."""
+    """A burst, a record in two halves, a rotated log, a renamed folder, what is no log.
+
+    The store and our own output lie beside them.
+    """
     logs, store = tmp_path / "logs", tmp_path / "logs" / "s.duckdb"
     logs.mkdir()
     (logs / "first.json").write_text(text(0))

@@ -18,7 +18,10 @@ ALL = Filters()
 
 
 def test_the_samples_as_haiku_by_hand(sample_store: Store) -> None:
-    """89803 input, 43860 output, 3949958 cache read and 184401 cache write tokens at 1, 5, 0.1 and 1.25 USD per million."""
+    """The cost of the sample tokens at 1, 5, 0.1 and 1.25 USD per million, computed by hand.
+
+    89803 input, 43860 output, 3949958 cache read and 184401 cache write tokens.
+    """
     found = what_if(sample_store, ALL, (), "claude-haiku-4-5")
     [row] = found.table.to_pylist()
     expected = (89_803 + 43_860 * 5 + Decimal("394995.8") + Decimal("230501.25")) / 10**6
@@ -36,17 +39,29 @@ def test_a_models_own_price_changes_nothing(store: Store) -> None:
 
 def test_groups_add_up_and_filters_hold(sample_store: Store) -> None:
     total = what_if(sample_store, ALL, (), "claude-sonnet-4-5@aws").table.to_pylist()[0]
-    groups = what_if(sample_store, ALL, ("run", "label:a"), "claude-sonnet-4-5@aws").table.to_pylist()
+    groups = what_if(
+        sample_store, ALL, ("run", "label:a"), "claude-sonnet-4-5@aws"
+    ).table.to_pylist()
     assert sum(row["cost_what_if_usd"] for row in groups) == total["cost_what_if_usd"]
     chosen = choose({"session": groups[0]["run"]})
-    assert what_if(sample_store, chosen, (), "claude-sonnet-4-5@aws").table.to_pylist()[0]["runs"] == 0
+    assert (
+        what_if(sample_store, chosen, (), "claude-sonnet-4-5@aws").table.to_pylist()[0]["runs"] == 0
+    )
 
 
 def test_an_unpriced_run_has_a_what_if_but_no_difference(store: Store) -> None:
     put(store, {"a-model-of-ours": usage("1", 1_000_000)})
     [row] = what_if(store, ALL, (), "claude-haiku-4-5").table.to_pylist()
-    assert (row["cost_list_usd"], row["cost_what_if_usd"], row["cost_what_if_delta_usd"]) == (None, 1, None)
-    assert (row["cost_list_usd_known"], row["cost_what_if_usd_known"], row["cost_what_if_delta_usd_known"]) == (0, 1, 0)
+    assert (row["cost_list_usd"], row["cost_what_if_usd"], row["cost_what_if_delta_usd"]) == (
+        None,
+        1,
+        None,
+    )
+    assert (
+        row["cost_list_usd_known"],
+        row["cost_what_if_usd_known"],
+        row["cost_what_if_delta_usd_known"],
+    ) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +72,9 @@ def test_an_unpriced_run_has_a_what_if_but_no_difference(store: Store) -> None:
         ("claude-sonet-4-6@anthropic", "claude-sonnet-4-6"),
     ],
 )
-def test_an_unknown_model_is_an_error_with_names_that_come_near(sample_store: Store, model: str, near: str) -> None:
+def test_an_unknown_model_is_an_error_with_names_that_come_near(
+    sample_store: Store, model: str, near: str
+) -> None:
     with pytest.raises(UsageError, match="no list price") as caught:
         what_if(sample_store, ALL, (), model)
     assert near in caught.value.hint

@@ -1,4 +1,7 @@
-"""The wheel has all it needs: installed alone into an empty folder, its command ingests, reports and serves."""
+"""The wheel has all it needs.
+
+Installed alone into an empty folder, its command ingests, reports and serves.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,16 @@ def wheel(made_once: MadeOnce) -> Path:
         for name in copied():
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / "source" / name)
-        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
+        command = [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+            str(folder),
+            str(folder / "source"),
+        ]
         subprocess.run(command, check=True, capture_output=True)
 
     return next(made_once("wheel", build).glob("*.whl"))
@@ -36,7 +48,9 @@ def wheel(made_once: MadeOnce) -> Path:
 
 def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    screens = {path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "screens").glob("*.py")}
+    screens = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "screens").glob("*.py")
+    }
     assert {
         "ingest/store/sql/schema.sql",
         "ingest/store/sql/views/v_runs.sql",
@@ -46,7 +60,12 @@ def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
     samples = [path for path in (ROOT / "sample_logs").rglob("*") if path.is_file()]
     assert {f"app/{path.relative_to(ROOT).as_posix()}" for path in samples} <= names
     assert not [name for name in names if "pictures" in name], "they are the README's"
-    assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas", "tachograph"}
+    assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {
+        "app",
+        "ingest",
+        "schemas",
+        "tachograph",
+    }
     assert not [name for name in names if name.startswith(("app/library/src", "app/docker"))]
     assert {f"{room}/py.typed" for room in ("app", "ingest", "schemas", "tachograph")} <= names
     assert len(names) == len(zipfile.ZipFile(wheel).namelist())
@@ -55,14 +74,39 @@ def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
 def test_the_installed_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "installed"
     zipfile.ZipFile(wheel).extractall(home)
-    environment = {key: value for key, value in os.environ.items() if key != "TACHOGRAPH_DB"} | {"PYTHONPATH": str(home)}
+    environment = {key: value for key, value in os.environ.items() if key != "TACHOGRAPH_DB"} | {
+        "PYTHONPATH": str(home)
+    }
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-P", "-c", "import sys; from app.cli.main import main; sys.exit(main())", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            "import sys; from app.cli.main import main; sys.exit(main())",
+            *arguments,
+        ]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
 
-    where = "import app, ingest, tachograph; print(app.__file__, ingest.__file__, tachograph.__file__)"
-    found = subprocess.run([sys.executable, "-P", "-c", where], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
+    where = (
+        "import app, ingest, tachograph; print(app.__file__, ingest.__file__, tachograph.__file__)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-P", "-c", where],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
     assert found.stdout.count(str(home)) == 3
     assert json.loads(run("ingest", str(SAMPLES), "--json"))["accepted"] == 3
     assert "2.825104150" in run("report", "--format", "csv")
@@ -76,7 +120,9 @@ def served(folder: Path, environment: dict[str, str]) -> bytes:
         port = free.getsockname()[1]
     code = "import sys; from app.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", code, "dashboard", "--headless", "--port", str(port)]
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         try:
             return asked(f"http://127.0.0.1:{port}/_stcore/health", patience=30)
         finally:

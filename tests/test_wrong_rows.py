@@ -1,4 +1,7 @@
-"""A reader that builds a wrong row: its record is rejected with column and value, and every other record goes on."""
+"""A reader that builds a wrong row.
+
+Its record is rejected with column and value, and every other record goes on.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,13 @@ WRONG: dict[pa.DataType, tuple[Any, ...]] = {
     pa.int64(): (1.5, "7", True, -1, LARGEST_INT + 1, 10**5000),
     pa.float64(): ("1.5", float("nan"), float("inf"), True),
     pa.date32(): ("2026-01-01", 7, LAST_TIME),
-    pa.timestamp("us", tz="UTC"): ("2026-01-01T00:00:00Z", 7, datetime(2026, 1, 1), FIRST_TIME, LAST_TIME),  # noqa: DTZ001
+    pa.timestamp("us", tz="UTC"): (
+        "2026-01-01T00:00:00Z",
+        7,
+        datetime(2026, 1, 1),  # noqa: DTZ001
+        FIRST_TIME,
+        LAST_TIME,
+    ),
     pa.decimal128(18, 9): (0.1, 1, "0.1", Decimal("NaN"), Decimal(10**12), Decimal("1e-12")),
     pa.list_(pa.string()): (("a", 1), "a", ["a"], (None,)),
     pa.list_(pa.decimal128(18, 9)): ((0.1,), (Decimal(10**12),), Decimal(1)),
@@ -68,13 +77,26 @@ class Wrong(NamedTuple):
 
 def wrong_values(table: str) -> list[Wrong]:
     """Of every column of a table."""
-    nulls = [Wrong(table, field.name, None) for field in arrow_schema(TABLES[table]) if not field.nullable]
-    values = (Wrong(table, field.name, value) for field in arrow_schema(TABLES[table]) for value in (object(), *WRONG[field.type]))
-    return nulls + [one for one in values if not (one.column == "record_rank" and one.value == -1)]  # telemetry ranks below all others
+    nulls = [
+        Wrong(table, field.name, None)
+        for field in arrow_schema(TABLES[table])
+        if not field.nullable
+    ]
+    values = (
+        Wrong(table, field.name, value)
+        for field in arrow_schema(TABLES[table])
+        for value in (object(), *WRONG[field.type])
+    )
+    return nulls + [
+        one for one in values if not (one.column == "record_rank" and one.value == -1)
+    ]  # telemetry ranks below all others
 
 
 def one_of_each(wrongs: list[Wrong]) -> list[Wrong]:
-    """One of each column, and one of each kind that is wrong in columns of a type: the same in other columns is left out."""
+    """One of each column, and one of each kind that is wrong in columns of a type.
+
+    The same in other columns is left out.
+    """
     kept, columns, kinds = [], set(), set()
     for wrong in wrongs:
         of = WRONG[arrow_schema(TABLES[wrong.table]).field(wrong.column).type]
@@ -96,7 +118,12 @@ def full_rows(document: Document, context_of: ContextOf) -> Rows:
     calls = (ToolCallRow(run_id=run_id, tool="Bash", calls=2, errors=1),)
     patch = (PatchFileRow(run_id=run_id, path="a/b.py", insertions=3, deletions=1),)
     text = (PatchRow(run_id=run_id, file_name="a.diff", bytes=3, is_cut=False, text="+1\n"),)
-    return rows._replace(run=rows.run.completed({"agent": Careless.agent}), tool_calls=calls, patch_files=patch, patches=text)
+    return rows._replace(
+        run=rows.run.completed({"agent": Careless.agent}),
+        tool_calls=calls,
+        patch_files=patch,
+        patches=text,
+    )
 
 
 def with_value(rows: Rows, wrong: Wrong) -> Rows:
@@ -109,15 +136,22 @@ def with_value(rows: Rows, wrong: Wrong) -> Rows:
     return rows._replace(**changed)
 
 
-def _changed(row: Row | tuple[Any, ...], table: str, column: str, value: Any) -> Row | tuple[Any, ...]:
+def _changed(
+    row: Row | tuple[Any, ...], table: str, column: str, value: Any
+) -> Row | tuple[Any, ...]:
     if isinstance(row, Row):
         return row.completed({column: value})
     names = [name for name in TABLES[table].columns if name not in ("run_id", FACTS[table])]
-    return tuple(value if name == column else former for name, former in zip(names, row, strict=True))
+    return tuple(
+        value if name == column else former for name, former in zip(names, row, strict=True)
+    )
 
 
 class Careless(AgentReader):
-    """An agent whose records are `{"type": "careless", "wrong": n, "record": …}`: its reader puts the n-th wrong value into a row."""
+    """An agent whose records are `{"type": "careless", "wrong": n, "record": …}`.
+
+    Its reader puts the n-th wrong value into a row.
+    """
 
     agent: ClassVar[str] = "careless-agent"
     build: ClassVar[Callable[[Rows, int], Rows]]
@@ -128,7 +162,12 @@ class Careless(AgentReader):
 
     def feed(self, document: Document) -> Iterable[Found]:
         inner = Document(document.ordinal, document.position, json.dumps(document.value["record"]))
-        return (Found(document, type(self).build(full_rows(inner, self._context_of), document.value["wrong"])),)
+        return (
+            Found(
+                document,
+                type(self).build(full_rows(inner, self._context_of), document.value["wrong"]),
+            ),
+        )
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
@@ -150,20 +189,38 @@ def careless_log(path: Path, count: int, **good: Any) -> Path:
 TABLES_OF_READERS = ("runs", "model_usage", "tool_calls", "patch_files", "patches")
 
 
-def test_a_wrong_value_costs_its_record_alone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong value in each column in turn; of every kind, as they follow one another, in one of the columns of a type.
+def test_a_wrong_value_costs_its_record_alone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong value in each column in turn.
+
+    Of every kind, as they follow one another, in one of the columns of a type.
 
     Every kind in every column: `test_every_wrong_value_is_found_wherever_it_is`.
     """
     every = (wrong_values(table) for table in TABLES_OF_READERS)
-    wrongs = [one for wrongs in every for one in one_of_each([one for one in wrongs if not _is_given_later(one)])]
+    wrongs = [
+        one
+        for wrongs in every
+        for one in one_of_each([one for one in wrongs if not _is_given_later(one)])
+    ]
     registered(monkeypatch, lambda rows, number: with_value(rows, wrongs[number]))
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(wrongs)))
     count = len(wrongs)
-    assert [report.total(name) for name in ("documents", "accepted", "duplicates", "rejected", "ignored")] == [
-        2 * count, count, 0, count, 0,
-    ]  # fmt: skip
-    rejects = sorted(quality_queries.every_reject(store).to_pylist(), key=lambda reject: int(reject["position"].split(",")[0].split()[1]))
+    assert [
+        report.total(name)
+        for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
+    ] == [
+        2 * count,
+        count,
+        0,
+        count,
+        0,
+    ]
+    rejects = sorted(
+        quality_queries.every_reject(store).to_pylist(),
+        key=lambda reject: int(reject["position"].split(",")[0].split()[1]),
+    )
     for (table, column, _), reject in zip(wrongs, rejects, strict=True):
         assert reject["reason"] == RejectReason.READER_DEFECT
         assert reject["detail"].startswith(f"{table}.{column}: "), reject["detail"]
@@ -171,7 +228,9 @@ def test_a_wrong_value_costs_its_record_alone(store: Store, tmp_path: Path, monk
         assert reject["excerpt"].startswith('{"type": "careless"')
         assert len(reject["detail"]) < 500
     with store.reading() as connection:
-        assert connection.execute("select count(*) from runs where run_id not like 'right-%'").fetchone() == (0,)
+        assert connection.execute(
+            "select count(*) from runs where run_id not like 'right-%'"
+        ).fetchone() == (0,)
 
 
 def _is_given_later(wrong: Wrong) -> bool:
@@ -181,22 +240,34 @@ def _is_given_later(wrong: Wrong) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["runs", *CHILD_TABLES])
 def test_every_wrong_value_is_found_wherever_it_is(table: str) -> None:
-    """Also in the tables of what our own rules find in a summary. Of the columns that follow from their places none can be wrong."""
+    """Also in the tables of what our own rules find in a summary.
+
+    Of the columns that follow from their places none can be wrong.
+    """
     read = read_record(Document(0, "line 1", record_text(result=SUMMARY)), lambda *_: Context("s"))
     assert read
     [good] = complete([read])
-    full = full_rows(Document(0, "line 1", record_text(uuid="full", result=SUMMARY)), lambda *_: Context("s"))
-    full = good._replace(
-        run=good.run.completed({"run_id": "full"}), tool_calls=full.tool_calls, patch_files=full.patch_files, patches=full.patches
+    full = full_rows(
+        Document(0, "line 1", record_text(uuid="full", result=SUMMARY)), lambda *_: Context("s")
     )
-    full = full._replace(claims=good.claims, file_changes=good.file_changes, statements=good.statements)
+    full = good._replace(
+        run=good.run.completed({"run_id": "full"}),
+        tool_calls=full.tool_calls,
+        patch_files=full.patch_files,
+        patches=full.patches,
+    )
+    full = full._replace(
+        claims=good.claims, file_changes=good.file_changes, statements=good.statements
+    )
     full = full._replace(findings=(Finding("rule", Severity.INFO, "message"),))
     own = ("run_id", FACTS.get(table)) if table in FACTS else ()
     wrongs = [wrong for wrong in wrong_values(table) if wrong.column not in own]
     made = [rows for wrong in wrongs for rows in (good, with_value(full, wrong))]
     tables, refused = checked_tables(made)
     assert sorted(refused) == list(range(1, len(made), 2))
-    assert [str(refused[2 * number + 1]).partition(": ")[0] for number in range(len(wrongs))] == [f"{table}.{w.column}" for w in wrongs]
+    assert [str(refused[2 * number + 1]).partition(": ")[0] for number in range(len(wrongs))] == [
+        f"{table}.{w.column}" for w in wrongs
+    ]
     [runs] = [made for made in tables if made.name == "runs"]
     assert (runs.rows.num_rows, list(runs.records)) == (len(wrongs), list(range(len(wrongs))))
 
@@ -211,7 +282,9 @@ DEFECTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def test_a_reader_that_breaks_costs_its_record_alone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_breaks_costs_its_record_alone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     defects = [*DEFECTS.values()]
     registered(monkeypatch, lambda rows, number: defects[number](rows))
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(defects)))
@@ -221,17 +294,23 @@ def test_a_reader_that_breaks_costs_its_record_alone(store: Store, tmp_path: Pat
         assert "bug in Tachograph's reader for careless-agent" in reject["detail"]
 
 
-def test_the_value_is_said_as_it_was_given(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    registered(monkeypatch, lambda rows, _: rows._replace(run=rows.run.completed({"num_turns": 1.5})))
+def test_the_value_is_said_as_it_was_given(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered(
+        monkeypatch, lambda rows, _: rows._replace(run=rows.run.completed({"num_turns": 1.5}))
+    )
     ingest_paths(store, careless_log(tmp_path / "log.jsonl", 1))
     [reject] = quality_queries.every_reject(store).to_pylist()
     assert reject["detail"] == (
-        "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in Tachograph's reader for careless-agent, not in"
-        " the record: please report it"
+        "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in "
+        "Tachograph's reader for careless-agent, not in the record: please report it"
     )
 
 
-def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuild_goes_on_past_a_wrong_row(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Worse(ClaudeCode):
         """A newer reader, which makes something wrong of one record."""
 
@@ -245,10 +324,18 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
             assert isinstance(found, Found)
             rows = found.rows
             is_wrong = rows.run.run_id == "right-1"
-            return found._replace(rows=with_value(rows, Wrong("model_usage", "input_tokens", 0.5)) if is_wrong else rows)
+            return found._replace(
+                rows=with_value(rows, Wrong("model_usage", "input_tokens", 0.5))
+                if is_wrong
+                else rows
+            )
 
     log = tmp_path / "log.jsonl"
-    log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))
+    log.write_text(
+        "\n".join(
+            record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)
+        )
+    )
     ingest_paths(store, log)
     monkeypatch.setattr(ingest.agents.readers, "ClaudeCode", Worse)
     monkeypatch.setitem(ingest.agents.readers.by_type().typed, "result", (Worse,))
@@ -275,12 +362,24 @@ LARGEST: dict[pa.DataType, Any] = {
 }
 
 
-def test_the_largest_value_that_a_column_takes_ends_no_ingest(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does it make a view that cannot be read: in each column in turn, and in all numbers of a table at once."""
+def test_the_largest_value_that_a_column_takes_ends_no_ingest(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it make a view that cannot be read.
+
+    In each column in turn, and in all numbers of a table at once.
+    """
     cases: list[list[tuple[str, pa.Field]]] = []
     for table in TABLES_OF_READERS:
-        fields = [(table, one) for one in arrow_schema(TABLES[table]) if one.type in LARGEST and one.name not in (*WORDS, "run_id")]
-        cases += [*([one] for one in fields), [one for one in fields if not pa.types.is_string(one[1].type)]]
+        fields = [
+            (table, one)
+            for one in arrow_schema(TABLES[table])
+            if one.type in LARGEST and one.name not in (*WORDS, "run_id")
+        ]
+        cases += [
+            *([one] for one in fields),
+            [one for one in fields if not pa.types.is_string(one[1].type)],
+        ]
 
     def build(rows: Rows, number: int) -> Rows:
         for table, field in cases[number]:
@@ -289,7 +388,12 @@ def test_the_largest_value_that_a_column_takes_ends_no_ingest(store: Store, tmp_
 
     registered(monkeypatch, build)
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(cases)))
-    assert (quality_queries.every_reject(store).to_pylist(), report.total("accepted")) == ([], 2 * len(cases))
+    assert (quality_queries.every_reject(store).to_pylist(), report.total("accepted")) == (
+        [],
+        2 * len(cases),
+    )
     with store.reading() as connection:
-        for (view,) in connection.execute("select view_name from duckdb_views() where not internal").fetchall():
+        for (view,) in connection.execute(
+            "select view_name from duckdb_views() where not internal"
+        ).fetchall():
             connection.sql(f"select * from {view}").to_arrow_table().to_pylist()

@@ -22,7 +22,10 @@ def at(text: str) -> datetime:
 
 
 def response(session: str, number: int, time: str | None, **changes: Any) -> ResponseRow:
-    """A response of 10 uncached, 20 written, 30 read and 100 output tokens that costs $0.01, with changes."""
+    """A response of 10 uncached, 20 written, 30 read and 100 output tokens, with changes.
+
+    It costs $0.01.
+    """
     fields = {
         "run_id": session,
         "session_id": session,
@@ -39,18 +42,42 @@ def response(session: str, number: int, time: str | None, **changes: Any) -> Res
     return ResponseRow(**fields | changes)
 
 
-def run_of(session: str, folder: Path, store: Store, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> None:
-    """Ingest a result record of the session, called `run_id` or else as the session, that ended at this time (None: unknown)."""
+def run_of(
+    session: str,
+    folder: Path,
+    store: Store,
+    *,
+    run_id: str = "",
+    time: str | None = LONG_AGO,
+    **changes: Any,
+) -> None:
+    """Ingest a result record of the session, with this id and end time (None: unknown).
+
+    The id is `run_id` or else that of the session.
+    """
     ingest_paths(store, log_of(session, folder, run_id=run_id, time=time, **changes))
 
 
-def log_of(session: str, folder: Path, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> Path:
+def log_of(
+    session: str, folder: Path, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any
+) -> Path:
     """The log of such a run: those of several are read by one ingest."""
     name = run_id or session
     dated = {"timestamp": time} if time else {}
-    lines = [{"type": "system", "subtype": "init", "session_id": session, "cwd": "/home/me/kernels", "model": "claude-opus-4-6"} | dated]
+    lines = [
+        {
+            "type": "system",
+            "subtype": "init",
+            "session_id": session,
+            "cwd": "/home/me/kernels",
+            "model": "claude-opus-4-6",
+        }
+        | dated
+    ]
     result = record(uuid=name, session_id=session, **changes) | dated
-    (file := folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in [*lines, result]))
+    (file := folder / f"{name}.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in [*lines, result])
+    )
     return file
 
 

@@ -1,4 +1,7 @@
-"""A real `tachograph watch` in a process of its own, for tests and attacks: what it says, and what its store holds in the end."""
+"""A real `tachograph watch` in a process of its own, for tests and attacks.
+
+What it says, and what its store holds in the end.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,18 @@ from tests.conftest import environment, record_text
 from tests.forks import command
 
 PATIENCE_SECONDS = 60.0
-COUNTED = "select count(*), count(distinct run_id), sum(cost_own_usd), count(distinct session_id) from runs"
+COUNTED = (
+    "select count(*), count(distinct run_id), sum(cost_own_usd), count(distinct session_id) from "
+    "runs"
+)
 REJECTED = "select count(*) from rejects"
 
 
 def text(number: int) -> str:
     """A record like no other."""
-    return record_text(uuid=f"{number:08x}-0000-4000-8000-000000000000", session_id=f"session-{number}")
+    return record_text(
+        uuid=f"{number:08x}-0000-4000-8000-000000000000", session_id=f"session-{number}"
+    )
 
 
 class Watched:
@@ -55,7 +63,9 @@ class Watched:
         """Return as soon as a function of this is true. Fails after so many seconds."""
         deadline = time.monotonic() + seconds
         while not is_so(self):
-            assert self.process.poll() is None, f"the watcher ended with {self.process.returncode}, before {what}"
+            assert self.process.poll() is None, (
+                f"the watcher ended with {self.process.returncode}, before {what}"
+            )
             assert time.monotonic() < deadline, f"waited in vain for {what}: {self.said}"
             time.sleep(0.02)
 
@@ -74,7 +84,12 @@ def watched(logs: Path, store: Path, *options: str, **variables: str) -> Iterato
     """A watcher, killed at the end of the block if it still runs."""
     words = command("watch", logs, "--db", store, "--json", "--jobs", "1", *options)
     said = store.with_name("watcher.err").open("a")
-    with said, subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, text=True, env=environment(**variables)) as process:
+    with (
+        said,
+        subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=said, text=True, env=environment(**variables)
+        ) as process,
+    ):
         try:
             yield Watched(process)
         finally:
@@ -84,7 +99,10 @@ def watched(logs: Path, store: Path, *options: str, **variables: str) -> Iterato
 def counts(store: Path) -> tuple[Any, ...]:
     """Runs, their cost and sessions, and rejects."""
     with Store(store).reading() as connection:
-        return (*connection.execute(COUNTED).fetchall()[0], *connection.execute(REJECTED).fetchall()[0])
+        return (
+            *connection.execute(COUNTED).fetchall()[0],
+            *connection.execute(REJECTED).fetchall()[0],
+        )
 
 
 def counts_of_one_ingest(logs: Path, place: Path) -> tuple[Any, ...]:

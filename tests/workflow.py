@@ -1,4 +1,7 @@
-"""Runs the steps of a composite GitHub Action as the runner does: each script with `bash -eo pipefail`, its variables, and its files."""
+"""Runs the steps of a composite GitHub Action as the runner does.
+
+Each script with `bash -eo pipefail`, its variables, and its files.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,11 @@ _SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 
 @dataclass
 class Job:
-    """A job in which an action runs. `skipped`: names of steps that are not executed here; `used`: those of other actions that were due."""
+    """A job in which an action runs.
+
+    `skipped`: names of steps that are not executed here; `used`: those of other actions that were
+    due.
+    """
 
     workspace: Path
     temp: Path
@@ -35,18 +42,26 @@ class Job:
         return (self.temp / "summary.md").read_text()
 
     def run(self, action: Path, **inputs: str) -> None:
-        """Run the action to its end, or to the first step that fails. Inputs are written with underscores."""
+        """Run the action to its end, or to the first step that fails.
+
+        Inputs are written with underscores.
+        """
         described = yaml.safe_load(action.read_text())
         given = {name.replace("_", "-"): value for name, value in inputs.items()}
         assert given.keys() <= described["inputs"].keys()
         values = {"github.action_path": str(action.parent)}
-        values |= {f"inputs.{name}": given.get(name, one.get("default")) for name, one in described["inputs"].items()}
+        values |= {
+            f"inputs.{name}": given.get(name, one.get("default"))
+            for name, one in described["inputs"].items()
+        }
         assert None not in values.values(), "a required input is missing"
         (self.temp / "summary.md").touch()
         for step in described["runs"]["steps"]:
             if not self.code and is_due(step.get("if", ""), values):
                 self._step(step, values)
-        self.outputs = {name: resolved(one["value"], values) for name, one in described["outputs"].items()}
+        self.outputs = {
+            name: resolved(one["value"], values) for name, one in described["outputs"].items()
+        }
 
     def _step(self, step: Mapping[str, Any], values: dict[str, str]) -> None:
         if "uses" in step:
@@ -68,8 +83,12 @@ class Job:
             )
             self.said += done.stdout
             self.code = done.returncode
-            lines = (line.partition("=") for line in (self.temp / "output").read_text().splitlines())
-            values.update({f"steps.{step.get('id')}.outputs.{key}": value for key, _, value in lines})
+            lines = (
+                line.partition("=") for line in (self.temp / "output").read_text().splitlines()
+            )
+            values.update(
+                {f"steps.{step.get('id')}.outputs.{key}": value for key, _, value in lines}
+            )
 
     def _variables(self) -> dict[str, str]:
         """Those of the runner that the action uses."""
@@ -87,11 +106,17 @@ def resolved(text: str, values: Mapping[str, str]) -> str:
 
 def is_due(condition: str, values: Mapping[str, str]) -> bool:
     """Whether a step runs: comparisons with `&&` between them."""
-    parts = [_COMPARED.fullmatch(part.strip()) for part in condition.split("&&")] if condition else []
+    parts = (
+        [_COMPARED.fullmatch(part.strip()) for part in condition.split("&&")] if condition else []
+    )
     assert all(parts), f"not understood: {condition}"
     return all((values.get(part[1], "") == part[3]) == (part[2] == "==") for part in parts if part)
 
 
 def runner_environment() -> dict[str, str]:
     """Our variables, without those of a runner that we may run in ourselves."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("GITHUB_", "RUNNER_", "TACHOGRAPH_"))}
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("GITHUB_", "RUNNER_", "TACHOGRAPH_"))
+    }

@@ -1,1 +1,4 @@
-"""The charts: rows in, Plotly figures out. The only place that imports Plotly, and where money becomes a float."""
+"""The charts: rows in, Plotly figures out.
+
+The only place that imports Plotly, and where money becomes a float.
+"""

@@ -1,4 +1,7 @@
-"""Charts of runs by agent: what runs cost and how long they took, claimed against measured speedups, and Pareto fronts."""
+"""Charts of runs by agent.
+
+What runs cost and how long they took, claimed against measured speedups, and Pareto fronts.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,27 @@ MOST_POINTS = 2_000
 """Runs up to which each is drawn; with more, rows are boxes."""
 
 NEAR = 0.3
-"""Log difference of two costs below which their names would overlap, so that one goes above its point and one below."""
+"""Log difference of two costs below which their names would overlap, so that one goes above its
+point and one below.
+"""
 
 ROW, LEAST, MOST = 34, 230, 400
 
-WRITE: dict[Unit, Callable[[Any], str]] = {Unit.USD: brief.usd, Unit.MILLISECONDS: brief.duration, Unit.RATIO: brief.ratio}
+WRITE: dict[Unit, Callable[[Any], str]] = {
+    Unit.USD: brief.usd,
+    Unit.MILLISECONDS: brief.duration,
+    Unit.RATIO: brief.ratio,
+}
 
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of a chart: its name in two lines, its agent, and runs as (value, kind, run id, title); kinds: filled, hollow and BOUNDS.
+    """One row of a chart: its name in two lines, its agent, and its runs.
 
-    `median` is the value of the bar and `label` its words at the right; `empty` is the text of a row without runs. `quantiles` (5, 25, 50,
-    75, 95 %) replace runs if there are too many.
+    Runs are (value, kind, run id, title); kinds: filled, hollow and BOUNDS.
+
+    `median` is the value of the bar and `label` its words at the right; `empty` is the text of a
+    row without runs. `quantiles` (5, 25, 50, 75, 95 %) replace runs if there are too many.
     """
 
     name: str
@@ -51,7 +62,10 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a strip chart: a column of `app.queries.agents.points`, its unit, and the kind of its mark."""
+    """Content of a strip chart.
+
+    A column of `app.queries.agents.points`, its unit, and the kind of its mark.
+    """
 
     key: str
     unit: Unit
@@ -63,8 +77,14 @@ def _of_cost(run: Row) -> str:
     return run["bound"] or "filled"
 
 
-BOUNDS = {"upper_bound": ("triangle-left-open", "◁"), "lower_bound": ("triangle-right-open", "▷"), "estimate": ("diamond-tall-open", "◇")}
-"""Kind of bound → its mark, in a chart and in words: an arrow points to where the true value lies. Several kinds together are estimates."""
+BOUNDS = {
+    "upper_bound": ("triangle-left-open", "◁"),
+    "lower_bound": ("triangle-right-open", "▷"),
+    "estimate": ("diamond-tall-open", "◇"),
+}
+"""Kind of bound → its mark, in a chart and in words: an arrow points to where the true value lies.
+Several kinds together are estimates.
+"""
 
 
 def bounds_legend(kinds: Iterable[str]) -> str:
@@ -76,14 +96,19 @@ def bounds_legend(kinds: Iterable[str]) -> str:
 
 CONTENTS = {
     "cost": Content("cost_usd", Unit.USD, _of_cost, "no cost in its logs"),
-    "time": Content("duration_ms", Unit.MILLISECONDS, lambda run: "filled" if run["is_completed"] else "hollow", "no time in its logs"),
+    "time": Content(
+        "duration_ms",
+        Unit.MILLISECONDS,
+        lambda run: "filled" if run["is_completed"] else "hollow",
+        "no time in its logs",
+    ),
     "claims": Content("claimed_speedup", Unit.RATIO, lambda _: "filled", "no claim"),
     "turns": Content("per_turn_usd", Unit.USD, _of_cost, "no turns or no cost"),
 }
 
 
 def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
-    """Return agent and model in two lines for a row of a chart; for a single agent the model alone."""
+    """Return agent and model in two lines for a row of a chart; only the model for one agent."""
     if not row.is_model:
         return safe(agent_name(row.agent))
     short = "model not rec." if row.model is None else row.model.removeprefix("claude-")
@@ -93,42 +118,68 @@ def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
 
 
 def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the rows of charts: the models of an agent with several in the table, else its only model, else the agent itself."""
+    """Return the rows of charts.
+
+    The models of an agent with several in the table, else its only model, else the agent itself.
+    """
     found: list[AgentFigures] = []
     for row in rows:
         if row.is_all or row.is_model:
             continue
         models = [other for other in rows if other.is_model and other.agent == row.agent]
         many = [other for other in models if other.runs >= ENOUGH]
-        with_figures = [other for other in models if other.cost.known or other.wall.known or other.claimed.known]
-        found += with_figures if len(many) > 1 else models if len(models) == 1 and models[0].model else [row]
+        with_figures = [
+            other for other in models if other.cost.known or other.wall.known or other.claimed.known
+        ]
+        found += (
+            with_figures
+            if len(many) > 1
+            else models
+            if len(models) == 1 and models[0].model
+            else [row]
+        )
     return found
 
 
 def largest(rows: Sequence[AgentFigures], most: int) -> list[AgentFigures]:
-    """Return the `most` rows with the most runs in the given order, among them one of each agent."""
+    """Return the `most` rows with the most runs, in the given order, at least one of each agent."""
     firsts = {row.agent: id(row) for row in sorted(rows, key=lambda row: row.runs)}.values()
-    kept = {id(row) for row in sorted(rows, key=lambda row: (id(row) not in firsts, -row.runs))[:most]}
+    kept = {
+        id(row) for row in sorted(rows, key=lambda row: (id(row) not in firsts, -row.runs))[:most]
+    }
     return [row for row in rows if id(row) in kept]
 
 
 def strips_of(
-    what: str, rows: Sequence[AgentFigures], points: Sequence[Row], boxes: Mapping[Any, Sequence[float]] | None = None
+    what: str,
+    rows: Sequence[AgentFigures],
+    points: Sequence[Row],
+    boxes: Mapping[Any, Sequence[float]] | None = None,
 ) -> list[Strip]:
-    """Return one of CONTENTS for started runs by agent or model, with the median from ENOUGH runs on.
+    """Return one of CONTENTS for started runs by agent or model, with a median from ENOUGH runs.
 
     `boxes`: quantiles by (agent, model, is a model) if there are too many points.
     """
     content, made = CONTENTS[what], []
     for row in rows:
-        mine = [one for one in points if one["agent"] == row.agent and (not row.is_model or one["model"] == row.model)]
+        mine = [
+            one
+            for one in points
+            if one["agent"] == row.agent and (not row.is_model or one["model"] == row.model)
+        ]
         mine = [one for one in mine if one[content.key] and (one["is_started"] or what == "claims")]
-        runs = [(float(one[content.key]), content.kind(one), one["run_id"], one["title"]) for one in mine]
+        runs = [
+            (float(one[content.key]), content.kind(one), one["run_id"], one["title"])
+            for one in mine
+        ]
         box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
         if what == "turns":
             spread = Spread(len(runs), statistics.median(run[0] for run in runs) if runs else None)
             bounded = [run[1] for run in runs if run[1] in BOUNDS]
-            label = brief.usd(spread.median or 0, ", ".join(sorted(set(bounded))) if 2 * len(bounded) > len(runs) else "")
+            label = brief.usd(
+                spread.median or 0,
+                ", ".join(sorted(set(bounded))) if 2 * len(bounded) > len(runs) else "",
+            )
         elif what == "cost":
             spread, label = row.cost, brief.median_cost(row)
         else:
@@ -138,41 +189,92 @@ def strips_of(
         lacks = content.lacks if row.started or what in ("claims", "turns") else "never started"
         empty = "" if runs or box or (what == "cost" and row.cost.known) else lacks
         made.append(
-            Strip(row_name(row, rows), row.agent, runs, spread.median if is_enough else None, label if is_enough else "", empty, box)
+            Strip(
+                row_name(row, rows),
+                row.agent,
+                runs,
+                spread.median if is_enough else None,
+                label if is_enough else "",
+                empty,
+                box,
+            )
         )
     return made
 
 
-def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequence[float] = ()) -> go.Figure:
-    """Return runs on a logarithmic axis (which includes `through`), one row per agent or model, the first on top; bar: median."""
+def strips(
+    rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequence[float] = ()
+) -> go.Figure:
+    """Return runs on a logarithmic axis, one row per agent or model, the first on top.
+
+    The bar is the median. The axis includes `through`.
+    """
     traces: list[Any] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     kind_of_trace = go.Scattergl if sum(len(row.runs) for row in rows) > MOST_POINTS else go.Scatter
     for at, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         name = symbol(row.agent)
-        for kind, shape in (("hollow", f"{name}-open"), ("filled", name), *((kind, mark) for kind, (mark, _) in BOUNDS.items())):
-            mine, sign = sorted(run for run in row.runs if run[1] == kind and run[0] > 0), sign_of(kind)
+        for kind, shape in (
+            ("hollow", f"{name}-open"),
+            ("filled", name),
+            *((kind, mark) for kind, (mark, _) in BOUNDS.items()),
+        ):
+            mine, sign = (
+                sorted(run for run in row.runs if run[1] == kind and run[0] > 0),
+                sign_of(kind),
+            )
             if not mine:
                 continue
-            spread = [((place * 0.618034) % 1 - 0.5) * 0.62 for place in range(len(mine))]  # so that neighbours do not overlap
+            spread = [
+                ((place * 0.618034) % 1 - 0.5) * 0.62 for place in range(len(mine))
+            ]  # so that neighbours do not overlap
             dots = {
-                "mode": "markers", "x": [run[0] for run in mine], "y": [at + offset for offset in spread],
-                "marker": {"symbol": shape, "color": colour(row.agent), "size": 6 if len(mine) > 40 else 7, "opacity": 0.6},
-                "customdata": [[run[2]] for run in mine], "showlegend": False, "hoverinfo": "text",
+                "mode": "markers",
+                "x": [run[0] for run in mine],
+                "y": [at + offset for offset in spread],
+                "marker": {
+                    "symbol": shape,
+                    "color": colour(row.agent),
+                    "size": 6 if len(mine) > 40 else 7,
+                    "opacity": 0.6,
+                },
+                "customdata": [[run[2]] for run in mine],
+                "showlegend": False,
+                "hoverinfo": "text",
                 "hovertext": [f"{safe(run[3])}<br>{sign}{WRITE[unit](run[0])}" for run in mine],
-            }  # fmt: skip
+            }
             traces.append(kind_of_trace(**dots))
         if row.quantiles:
             low, first, middle, third, high = row.quantiles
             traces.append(
                 go.Box(
-                    orientation="h", y=[at], q1=[first], median=[middle], q3=[third], lowerfence=[low], upperfence=[high], width=0.5,
-                    marker={"color": colour(row.agent)}, fillcolor="rgba(0,0,0,0)", showlegend=False, hoverinfo="skip",
+                    orientation="h",
+                    y=[at],
+                    q1=[first],
+                    median=[middle],
+                    q3=[third],
+                    lowerfence=[low],
+                    upperfence=[high],
+                    width=0.5,
+                    marker={"color": colour(row.agent)},
+                    fillcolor="rgba(0,0,0,0)",
+                    showlegend=False,
+                    hoverinfo="skip",
                 )
-            )  # fmt: skip
+            )
         if row.median is not None and row.median > 0:
-            shapes.append(line(row.median, at - 0.38, row.median, at + 0.38, colour=ink(page), width=2, layer="above"))
+            shapes.append(
+                line(
+                    row.median,
+                    at - 0.38,
+                    row.median,
+                    at + 0.38,
+                    colour=ink(page),
+                    width=2,
+                    layer="above",
+                )
+            )
         note = {"xref": "paper", "y": at, "showarrow": False, "font": {"size": 12}}
         notes += [note | {"x": 1, "xanchor": "right", "text": safe(row.label)}] if row.label else []
         notes += [note | {"x": 0.4, "text": safe(row.empty)}] if row.empty else []
@@ -181,76 +283,154 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
     first, last = axis["range"]
     axis["range"] = [first, last + (last - first) * (0.24 if any(row.label for row in rows) else 0)]
     longest = max((len(line) for row in rows for line in row.name.split("<br>")), default=0)
-    room = {"l": 18 + 6 * longest, "b": 29}  # what the texts of the axes need: if they had to make it, the browser would draw twice
+    room = {
+        "l": 18 + 6 * longest,
+        "b": 29,
+    }  # what the texts of the axes need: if they had to make it, the browser would draw twice
     return figure(
-        traces, page, shapes=shapes, annotations=notes, height=min(MOST, max(LEAST, ROW * len(rows) + 46)), margin=LEFT | room, xaxis=axis,
+        traces,
+        page,
+        shapes=shapes,
+        annotations=notes,
+        height=min(MOST, max(LEAST, ROW * len(rows) + 46)),
+        margin=LEFT | room,
+        xaxis=axis,
         yaxis=row_axis([row.name for row in rows]),
-    )  # fmt: skip
+    )
 
 
-def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None) -> go.Figure:
-    """Return cost, wall time and claimed speedup of a few runs as bars side by side, one row per run; `titles` are above the three."""
+def panels(
+    runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None
+) -> go.Figure:
+    """Return cost, wall time and claimed speedup of a few runs as bars, one row per run.
+
+    The three charts are side by side; `titles` are above them.
+    """
     columns = (
         ("cost_usd", Unit.USD, "Cost", brief.NOT_RECORDED, [0, 0.28]),
         ("duration_ms", Unit.MILLISECONDS, "Wall time", brief.NOT_RECORDED, [0.36, 0.64]),
         ("claimed_speedup", Unit.RATIO, "Claimed speedup", "no number", [0.72, 1]),
     )
-    names = ["<br>".join(map(safe, textwrap.wrap(one_line(run["title"]), 44, max_lines=2, placeholder=" …") or [""])) for run in runs]
+    names = [
+        "<br>".join(
+            map(
+                safe,
+                textwrap.wrap(one_line(run["title"]), 44, max_lines=2, placeholder=" …") or [""],
+            )
+        )
+        for run in runs
+    ]
     traces, notes, axes = [], [], {}
     for number, (key, unit, what, lacks, domain) in enumerate(columns):
         place = ("x", "x2", "x3")[number]
         words = [
-            lacks if run[key] is None else f"{sign_of(run['bound']) if key == 'cost_usd' else ''}{WRITE[unit](run[key])}" for run in runs
+            lacks
+            if run[key] is None
+            else f"{sign_of(run['bound']) if key == 'cost_usd' else ''}{WRITE[unit](run[key])}"
+            for run in runs
         ]
         traces.append(
             go.Bar(
-                orientation="h", x=[float(run[key] or 0) for run in runs], y=list(range(len(runs)))[::-1], text=words, width=0.5,
-                textposition="outside", marker={"color": colour(agent)}, customdata=[[run["run_id"]] for run in runs], xaxis=place,
-                cliponaxis=False, hoverinfo="skip", showlegend=False,
+                orientation="h",
+                x=[float(run[key] or 0) for run in runs],
+                y=list(range(len(runs)))[::-1],
+                text=words,
+                width=0.5,
+                textposition="outside",
+                marker={"color": colour(agent)},
+                customdata=[[run["run_id"]] for run in runs],
+                xaxis=place,
+                cliponaxis=False,
+                hoverinfo="skip",
+                showlegend=False,
             )
-        )  # fmt: skip
+        )
         notes.append(
             {
-                "xref": f"{place} domain", "x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False,
-                "text": f"<b>{safe(titles[number])}</b><br>{what}", "align": "left",
+                "xref": f"{place} domain",
+                "x": 0,
+                "xanchor": "left",
+                "yref": "paper",
+                "y": 1,
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": f"<b>{safe(titles[number])}</b><br>{what}",
+                "align": "left",
             }
-        )  # fmt: skip
+        )
         most = max((float(run[key] or 0) for run in runs), default=0) or 1
-        axes[f"xaxis{place[1:]}"] = {"visible": False, "fixedrange": True, "domain": domain, "range": [0, most * 1.15]}
+        axes[f"xaxis{place[1:]}"] = {
+            "visible": False,
+            "fixedrange": True,
+            "domain": domain,
+            "range": [0, most * 1.15],
+        }
     return figure(
-        traces, page, annotations=notes, height=min(640, 60 + 54 * len(runs)), margin={"l": 4, "r": 60, "t": 44, "b": 4}, bargap=0.4,
+        traces,
+        page,
+        annotations=notes,
+        height=min(640, 60 + 54 * len(runs)),
+        margin={"l": 4, "r": 60, "t": 44, "b": 4},
+        bargap=0.4,
         yaxis={
-            "tickvals": list(range(len(runs)))[::-1], "ticktext": names, "automargin": True, "fixedrange": True, "showgrid": False,
+            "tickvals": list(range(len(runs)))[::-1],
+            "ticktext": names,
+            "automargin": True,
+            "fixedrange": True,
+            "showgrid": False,
             "zeroline": False,
         },
         **axes,
-    )  # fmt: skip
+    )
 
 
 def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figure:
-    """Return claimed (x) against measured speedup (y), a point per run, hollow if another part was measured; dashed: equal; line: 1×."""
-    runs = [one for one in points if (one["claimed_speedup"] or 0) > 0 and (one["measured_speedup"] or 0) > 0]
+    """Return claimed (x) against measured speedup (y), one point per run.
+
+    A point is hollow if another part was measured. The dashed line: equal; the other line: 1×.
+    """
+    runs = [
+        one
+        for one in points
+        if (one["claimed_speedup"] or 0) > 0 and (one["measured_speedup"] or 0) > 0
+    ]
     traces = []
     for agent in dict.fromkeys(one["agent"] for one in runs):
         for is_other in (True, False):
-            mine = [one for one in runs if one["agent"] == agent and bool(one["scope_differs"]) is is_other]
+            mine = [
+                one
+                for one in runs
+                if one["agent"] == agent and bool(one["scope_differs"]) is is_other
+            ]
             if mine:
                 traces.append(
                     go.Scatter(
-                        mode="markers", x=[one["claimed_speedup"] for one in mine], y=[one["measured_speedup"] for one in mine],
-                        marker={"symbol": f"{symbol(agent)}{'-open' if is_other else ''}", "color": colour(agent), "size": 8},
-                        customdata=[[one["run_id"]] for one in mine], showlegend=False, hoverinfo="text",
+                        mode="markers",
+                        x=[one["claimed_speedup"] for one in mine],
+                        y=[one["measured_speedup"] for one in mine],
+                        marker={
+                            "symbol": f"{symbol(agent)}{'-open' if is_other else ''}",
+                            "color": colour(agent),
+                            "size": 8,
+                        },
+                        customdata=[[one["run_id"]] for one in mine],
+                        showlegend=False,
+                        hoverinfo="text",
                         hovertext=list(map(pair_hover, mine)),
                     )
-                )  # fmt: skip
+                )
     claimed = [one["claimed_speedup"] for one in runs] + [1.0]
     found = [one["measured_speedup"] for one in runs] + [0.75, 1.5]
     low, high = min(*claimed, *found), max(*claimed, *found)
     return figure(
-        traces, page, shapes=[line(low, low, high, high, dash="dash"), line(0, 1, 1, 1, xref="paper")], height=270,
-        margin={"l": 4, "r": 8, "t": 4, "b": 4}, xaxis=log_axis(claimed, Unit.RATIO, page, narrow=True, title="claimed"),
+        traces,
+        page,
+        shapes=[line(low, low, high, high, dash="dash"), line(0, 1, 1, 1, xref="paper")],
+        height=270,
+        margin={"l": 4, "r": 8, "t": 4, "b": 4},
+        xaxis=log_axis(claimed, Unit.RATIO, page, narrow=True, title="claimed"),
         yaxis=log_axis(found, Unit.RATIO, page, narrow=True, title="measured"),
-    )  # fmt: skip
+    )
 
 
 def pair_hover(run: Row) -> str:
@@ -261,7 +441,7 @@ def pair_hover(run: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One agent × model: cost per run with its bounds, and a share with its 95 % interval, 0 to 1."""
+    """One agent × model: cost per run with bounds, and a share with its 95 % interval, 0 to 1."""
 
     row: AgentFigures
     cost: float
@@ -273,10 +453,13 @@ class Standing:
 
 
 def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
-    """Return (meaning of the share, the agents × models with ENOUGH runs for cost and share). Bounds are never ahead.
+    """Return (meaning of the share, the agents × models with ENOUGH runs for cost and share).
 
-    Share: verified speedups among comparable runs if two rows have ENOUGH of these, else completed runs among known outcomes. A row is
-    ahead (non-dominated) if no other row is at least as good in cost and share and better in one of them.
+    Bounds are never ahead.
+
+    Share: verified speedups among comparable runs if two rows have ENOUGH of these, else completed
+    runs among known outcomes. A row is ahead (non-dominated) if no other row is at least as good in
+    cost and share and better in one of them.
     """
     is_verified = sum(row.comparable >= ENOUGH for row in rows) > 1
     found = []
@@ -287,7 +470,9 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
     known = [(cost, share) for _, cost, share, _, _, bounds in found if not bounds]
     made = []
     for row, cost, share, low, high, bounds in found:
-        is_beaten = any(other[0] <= cost and other[1] >= share and other != (cost, share) for other in known)
+        is_beaten = any(
+            other[0] <= cost and other[1] >= share and other != (cost, share) for other in known
+        )
         made.append(Standing(row, cost, share, low, high, bounds, not bounds and not is_beaten))
     return ("verified speedups of comparable runs" if is_verified else "completed runs"), made
 
@@ -301,38 +486,84 @@ def wilson(part: int, of: int) -> tuple[float, float]:
 
 
 def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
-    """Return cost per run (x) against the share with its interval (y); a line joins the non-dominated. Hollow: a bound."""
+    """Return cost per run (x) against the share with its interval (y).
+
+    A line joins the non-dominated. Hollow: a bound.
+    """
     traces: list[Any] = []
-    marks = {one.bounds: BOUNDS.get(one.bounds, BOUNDS["estimate"])[0] for one in found if one.bounds}
+    marks = {
+        one.bounds: BOUNDS.get(one.bounds, BOUNDS["estimate"])[0] for one in found if one.bounds
+    }
     ahead = sorted((one for one in found if one.is_ahead), key=lambda one: one.cost)
     if len(ahead) > 1:
         dotted = {"color": ink(page), "width": 1, "dash": "dot"}
         traces.append(
-            go.Scatter(mode="lines", x=[one.cost for one in ahead], y=[one.share for one in ahead], line=dotted, hoverinfo="skip")
+            go.Scatter(
+                mode="lines",
+                x=[one.cost for one in ahead],
+                y=[one.share for one in ahead],
+                line=dotted,
+                hoverinfo="skip",
+            )
         )
     rows = [one.row for one in found]
     for one in found:
-        near = [other for other in found if other is not one and abs(math.log(other.cost / one.cost)) < NEAR]
-        is_lower = any(other.share > one.share or (other.share == one.share and other.cost > one.cost) for other in near)
+        near = [
+            other
+            for other in found
+            if other is not one and abs(math.log(other.cost / one.cost)) < NEAR
+        ]
+        is_lower = any(
+            other.share > one.share or (other.share == one.share and other.cost > one.cost)
+            for other in near
+        )
         agent, name = one.row.agent, row_name(one.row, rows).replace("<br>", " ")
         traces.append(
             go.Scatter(
-                mode="markers+text", x=[one.cost], y=[one.share], text=[name], textfont={"size": 12}, showlegend=False,
+                mode="markers+text",
+                x=[one.cost],
+                y=[one.share],
+                text=[name],
+                textfont={"size": 12},
+                showlegend=False,
                 textposition="bottom center" if is_lower else "top center",
-                marker={"symbol": marks.get(one.bounds, symbol(agent)), "color": colour(agent), "size": 11},
+                marker={
+                    "symbol": marks.get(one.bounds, symbol(agent)),
+                    "color": colour(agent),
+                    "size": 11,
+                },
                 error_y={
-                    "type": "data", "symmetric": False, "array": [one.high - one.share], "arrayminus": [one.share - one.low],
-                    "color": colour(agent), "thickness": 1.2, "width": 4,
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [one.high - one.share],
+                    "arrayminus": [one.share - one.low],
+                    "color": colour(agent),
+                    "thickness": 1.2,
+                    "width": 4,
                 },
                 hoverinfo="text",
-                hovertext=[f"{name}<br>{brief.usd(one.cost, one.bounds)} per run, {one.share:.0%} ({one.low:.0%}–{one.high:.0%})"],
+                hovertext=[
+                    (
+                        f"{name}<br>{brief.usd(one.cost, one.bounds)} per run, {one.share:.0%} "
+                        f"({one.low:.0%}–{one.high:.0%})"
+                    )
+                ],
             )
-        )  # fmt: skip
+        )
     return figure(
-        traces, page, height=330, margin={"l": 4, "r": 24, "t": 16, "b": 4}, showlegend=False,
+        traces,
+        page,
+        height=330,
+        margin={"l": 4, "r": 24, "t": 16, "b": 4},
+        showlegend=False,
         xaxis=log_axis([one.cost for one in found], Unit.USD, page, title="cost per run (median)"),
         yaxis={
-            "title": {"text": what}, "tickformat": ",.0%", "range": [-0.1, 1.14], "gridcolor": grid(page), "zeroline": False,
-            "fixedrange": True, "automargin": True,
+            "title": {"text": what},
+            "tickformat": ",.0%",
+            "range": [-0.1, 1.14],
+            "gridcolor": grid(page),
+            "zeroline": False,
+            "fixedrange": True,
+            "automargin": True,
         },
-    )  # fmt: skip
+    )

@@ -1,4 +1,7 @@
-"""Common parts of charts: figure, colours for light and dark pages, axes, calendar positions, and hover texts."""
+"""Common parts of charts.
+
+Figure, colours for light and dark pages, axes, calendar positions, and hover texts.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +41,21 @@ _HOVERED = {"light": ("#FFFFFF", "#0F1719"), "dark": ("#1C2526", "#F0F2F1")}
 """Colours of hover text; by default it would be small and grey on many mark colours."""
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
-"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
-Grey is reserved for unknown models."""
+"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1
+against light and dark pages. Grey is reserved for unknown models.
+"""
 
 TOP = 6
-"""Models with a colour of their own if there are more than colours in PALETTE; the others share a legend entry."""
+"""Models with a colour of their own if there are more than colours in PALETTE; the others share a
+legend entry.
+"""
 
-TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
+TOKENS = {
+    "cache_read_tokens": "#3A93C8",
+    "cache_write_tokens": "#0072B2",
+    "input_tokens": "#B07D00",
+    "output_tokens": "#D55E00",
+}
 
 FAILED, PLAIN = "#B5352C", "#0F8A84"
 
@@ -52,7 +63,9 @@ ON_DEEP = "#FFFFFF"
 """Text colour on the first colour of PALETTE, which is too dark for the other one."""
 
 MOST_PLACES, MOST_LABELS = 120, 16
-"""Calendar positions up to which gaps are filled (more bars would be too thin), and labels below them."""
+"""Calendar positions up to which gaps are filled (more bars would be too thin), and labels below
+them.
+"""
 
 LEFT = {"l": 4, "r": 4, "t": 4, "b": 4}
 """Margins of a figure with automatic margins for its axes."""
@@ -60,7 +73,10 @@ LEFT = {"l": 4, "r": 4, "t": 4, "b": 4}
 
 @dataclass(frozen=True)
 class Look:
-    """The colour of a model, the hatching of its bars, and its position in legends. `is_other`: models beyond the first ones share it."""
+    """The colour of a model, the hatching of its bars, and its position in legends.
+
+    `is_other`: models beyond the first ones share it.
+    """
 
     colour: str
     pattern: str = ""
@@ -74,10 +90,13 @@ OTHER_LOOK = Look("#8A8F91", "/", 1_000, is_other=True)
 
 
 def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figure:
-    """Return a figure with a transparent background, a legend for several named traces only, and texts for a light or dark page.
+    """Return a figure with a transparent background and texts for a light or dark page.
 
-    On a page all style is in the layout: with a template the browser draws every chart once more. The same holds for data without a
-    revision, which may be constant, since a page makes a new chart for new data.
+    It has a legend only for several named traces.
+
+    On a page all style is in the layout: with a template the browser draws every chart once more.
+    The same holds for data without a revision, which may be constant, since a page makes a new
+    chart for new data.
     """
     named = sum(bool(trace.showlegend) for trace in traces)
     ours: dict[str, Any] = {
@@ -104,14 +123,30 @@ def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figu
     if page is None:
         return go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
     behind, written = _HOVERED[page]
-    ours |= {"font": {"family": FONT, "size": 12, "color": INKS[page]}, "datarevision": 1, "xaxis": {}, "yaxis": {}} | layout
-    ours["hoverlabel"] = ours["hoverlabel"] | {"bgcolor": behind, "bordercolor": grid(page), "font": {"size": 13, "color": written}}
+    ours |= {
+        "font": {"family": FONT, "size": 12, "color": INKS[page]},
+        "datarevision": 1,
+        "xaxis": {},
+        "yaxis": {},
+    } | layout
+    ours["hoverlabel"] = ours["hoverlabel"] | {
+        "bgcolor": behind,
+        "bordercolor": grid(page),
+        "font": {"size": 13, "color": written},
+    }
     ours["margin"] = {"pad": 8} | ours["margin"]
     for key in [key for key in ours if key[1:5] == "axis"]:
         axis = ours[key]
         style = {"showgrid": False, "zeroline": False} if key[0] == "x" else {}
-        title = {"standoff": 20 if key[0] == "x" else 24, "font": {"size": 14}} | axis.get("title", {})
-        ours[key] = style | {"automargin": True, "gridcolor": grid(page), "zerolinecolor": grid(page)} | axis | {"title": title}
+        title = {"standoff": 20 if key[0] == "x" else 24, "font": {"size": 14}} | axis.get(
+            "title", {}
+        )
+        ours[key] = (
+            style
+            | {"automargin": True, "gridcolor": grid(page), "zerolinecolor": grid(page)}
+            | axis
+            | {"title": title}
+        )
     drawn = go.Figure(traces, ours)
     drawn.layout.template = None
     return drawn
@@ -120,7 +155,14 @@ def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figu
 def nothing(why: str, page: str | None) -> go.Figure:
     """Return an empty figure that shows the reason."""
     axis = {"visible": False}
-    note = {"text": safe(why), "showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
+    note = {
+        "text": safe(why),
+        "showarrow": False,
+        "x": 0.5,
+        "y": 0.5,
+        "xref": "paper",
+        "yref": "paper",
+    }
     return figure([], page, xaxis=axis, yaxis=axis, annotations=[note])
 
 
@@ -141,29 +183,60 @@ def symbol(agent: str | None) -> str:
     return AGENTS[agent].marker if agent in AGENTS else "circle"
 
 
-def line(x0: Any, y0: Any, x1: Any, y1: Any, *, dash: str = "solid", width: float = 1, colour: str = GREY, **more: Any) -> dict[str, Any]:
+def line(
+    x0: Any,
+    y0: Any,
+    x1: Any,
+    y1: Any,
+    *,
+    dash: str = "solid",
+    width: float = 1,
+    colour: str = GREY,
+    **more: Any,
+) -> dict[str, Any]:
     """Return a line as a shape of a figure, drawn below its marks."""
     style = {"color": colour, "width": width, "dash": dash}
-    return {"type": "line", "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": style, "layer": "below"} | more
+    return {
+        "type": "line",
+        "x0": x0,
+        "y0": y0,
+        "x1": x1,
+        "y1": y1,
+        "line": style,
+        "layer": "below",
+    } | more
 
 
 def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
-    """Return a look for each model, the most important first. Pass all models of a store, so that a model looks the same everywhere."""
+    """Return a look for each model, the most important first.
+
+    Pass all models of a store, so that a model looks the same everywhere.
+    """
     named = [model for model in dict.fromkeys(models) if model is not None]
     own = len(named) if len(named) <= len(PALETTE) else TOP
-    return {None: _NOBODY} | {model: Look(PALETTE[place], "", place) if place < own else OTHER_LOOK for place, model in enumerate(named)}
+    return {None: _NOBODY} | {
+        model: Look(PALETTE[place], "", place) if place < own else OTHER_LOOK
+        for place, model in enumerate(named)
+    }
 
 
-def in_legend(rows: Iterable[Mapping[str, Any]], models: Looks) -> list[tuple[str, Look, list[Mapping[str, Any]]]]:
-    """Return rows by model as entries of a legend (label, look, rows), in the same order for all charts."""
+def in_legend(
+    rows: Iterable[Mapping[str, Any]], models: Looks
+) -> list[tuple[str, Look, list[Mapping[str, Any]]]]:
+    """Return rows by model as legend entries (label, look, rows), in one order for all charts."""
     entries: dict[Look, tuple[str, list[Mapping[str, Any]]]] = {}
     groups: dict[str | None, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["model"], []).append(row)
     for model, mine in groups.items():
         look = models.get(model, OTHER_LOOK)
-        entries.setdefault(look, ("other" if look.is_other else model_name(model), []))[1].extend(mine)
-    return [(label, look, mine) for look, (label, mine) in sorted(entries.items(), key=lambda entry: entry[0].place)]
+        entries.setdefault(look, ("other" if look.is_other else model_name(model), []))[1].extend(
+            mine
+        )
+    return [
+        (label, look, mine)
+        for look, (label, mine) in sorted(entries.items(), key=lambda entry: entry[0].place)
+    ]
 
 
 def model_name(model: Any) -> str:
@@ -188,7 +261,7 @@ def safe(text: str) -> str:
 
 
 def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
-    """Return hover text: a title, then each figure with its label, exact and formatted for people."""
+    """Return hover text: a title, then each labelled figure, exact and formatted for people."""
     lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 
@@ -201,22 +274,58 @@ def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tup
 def linear_axis(entry: Entry) -> dict[str, Any]:
     """Return Plotly's layout of the axis for a column of money, tokens or counts."""
     form = FORMS[entry.unit]
-    return {"title": {"text": entry.label + form.axis}, "type": "linear", "automargin": True, "rangemode": "tozero", **form.ticks}
+    return {
+        "title": {"text": entry.label + form.axis},
+        "type": "linear",
+        "automargin": True,
+        "rangemode": "tozero",
+        **form.ticks,
+    }
 
 
 _TIMES: tuple[tuple[float, str], ...] = (
-    (1, "1ms"), (10, "10ms"), (100, "0.1s"), (1_000, "1s"), (10_000, "10s"), (60_000, "1m"), (600_000, "10m"), (3_600_000, "1h"),
-    (36_000_000, "10h"), (360_000_000, "100h"),
-)  # fmt: skip
-_FEW_TIMES: tuple[tuple[float, str], ...] = (
-    (1_000, "1s"), (2_000, "2s"), (5_000, "5s"), (10_000, "10s"), (20_000, "20s"), (30_000, "30s"), (60_000, "1m"), (120_000, "2m"),
-    (300_000, "5m"), (600_000, "10m"), (1_200_000, "20m"), (1_800_000, "30m"), (3_600_000, "1h"), (7_200_000, "2h"), (18_000_000, "5h"),
+    (1, "1ms"),
+    (10, "10ms"),
+    (100, "0.1s"),
+    (1_000, "1s"),
+    (10_000, "10s"),
+    (60_000, "1m"),
+    (600_000, "10m"),
+    (3_600_000, "1h"),
     (36_000_000, "10h"),
-)  # fmt: skip
+    (360_000_000, "100h"),
+)
+_FEW_TIMES: tuple[tuple[float, str], ...] = (
+    (1_000, "1s"),
+    (2_000, "2s"),
+    (5_000, "5s"),
+    (10_000, "10s"),
+    (20_000, "20s"),
+    (30_000, "30s"),
+    (60_000, "1m"),
+    (120_000, "2m"),
+    (300_000, "5m"),
+    (600_000, "10m"),
+    (1_200_000, "20m"),
+    (1_800_000, "30m"),
+    (3_600_000, "1h"),
+    (7_200_000, "2h"),
+    (18_000_000, "5h"),
+    (36_000_000, "10h"),
+)
 
 
-def log_axis(values: Sequence[float], unit: Unit, page: str | None = None, *, narrow: bool = False, title: str = "") -> dict[str, Any]:
-    """Return Plotly's layout of a logarithmic axis for positive values, with ticks at 1-2-5 words: `10¢`, `$1`, `10m`, `2×`.
+def log_axis(
+    values: Sequence[float],
+    unit: Unit,
+    page: str | None = None,
+    *,
+    narrow: bool = False,
+    title: str = "",
+) -> dict[str, Any]:
+    """Return Plotly's layout of a logarithmic axis for positive values, with ticks at 1-2-5 words.
+
+    `10¢`, `$1`, `10m`, `2×`.
 
     `narrow`: ticks have room for five words only.
     """
@@ -229,24 +338,41 @@ def log_axis(values: Sequence[float], unit: Unit, page: str | None = None, *, na
         ticks = list(_TIMES if span > 1.6 else _FEW_TIMES)
     else:
         factors = (1,) if span > 2.5 else (1, 2, 5)
-        places = [factor * 10**power for power in range(math.floor(first), math.ceil(last) + 1) for factor in factors]
+        places = [
+            factor * 10**power
+            for power in range(math.floor(first), math.ceil(last) + 1)
+            for factor in factors
+        ]
         places += [0.7, 1.5, 3.0] if unit is Unit.RATIO and span < 0.7 else []
         ticks = [(place, FORMS[unit].tick(place)) for place in places]
     shown = [(at, name) for at, name in sorted(ticks) if first <= math.log10(at) <= last]
     most = 5 if narrow else 9
     shown = shown[:: -(-len(shown) // most)] if len(shown) > most else shown
     return {
-        "type": "log", "range": [first, last], "tickvals": [at for at, _ in shown], "ticktext": [name for _, name in shown],
-        "showgrid": True, "zeroline": False, "fixedrange": True, "gridcolor": grid(page), "automargin": True,
-    } | ({"title": {"text": title}} if title else {})  # fmt: skip
+        "type": "log",
+        "range": [first, last],
+        "tickvals": [at for at, _ in shown],
+        "ticktext": [name for _, name in shown],
+        "showgrid": True,
+        "zeroline": False,
+        "fixedrange": True,
+        "gridcolor": grid(page),
+        "automargin": True,
+    } | ({"title": {"text": title}} if title else {})
 
 
 def row_axis(names: Sequence[str], edge: float = 0.6, **more: Any) -> dict[str, Any]:
     """Return Plotly's layout of an axis of rows, the first name on top."""
     return {
-        "range": [-edge, len(names) - 1 + edge], "tickvals": list(range(len(names))), "ticktext": list(names)[::-1], "showgrid": False,
-        "zeroline": False, "automargin": True, "fixedrange": True, "tickfont": {"size": 12},
-    } | more  # fmt: skip
+        "range": [-edge, len(names) - 1 + edge],
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names)[::-1],
+        "showgrid": False,
+        "zeroline": False,
+        "automargin": True,
+        "fixedrange": True,
+        "tickfont": {"size": 12},
+    } | more
 
 
 def filled(groups: Sequence[str | None]) -> list[str | None]:
@@ -262,7 +388,10 @@ def is_sparse(groups: Sequence[str]) -> bool:
 
 
 def _all_periods(named: Sequence[str]) -> list[str]:
-    """Return all periods from the first to the last; none if the groups are not periods, or far too many."""
+    """Return all periods from the first to the last.
+
+    None if the groups are not periods, or far too many.
+    """
     found: list[str] = []
     if walk := _walk_of(named):
         for period in walk(named[0]):
@@ -275,7 +404,14 @@ def _all_periods(named: Sequence[str]) -> list[str]:
 
 
 def _walk_of(named: Sequence[str]) -> Callable[[str], Iterator[str]] | None:
-    return next((walk for pattern, walk in _WALKS.items() if named and all(re.fullmatch(pattern, name) for name in named)), None)
+    return next(
+        (
+            walk
+            for pattern, walk in _WALKS.items()
+            if named and all(re.fullmatch(pattern, name) for name in named)
+        ),
+        None,
+    )
 
 
 def _hours(first: str) -> Iterator[str]:
@@ -306,14 +442,27 @@ def _months(first: str) -> Iterator[str]:
         year, month = year + month // 12, month % 12 + 1
 
 
-_WALKS = {r"\d{4}-\d{2}-\d{2} \d{2}:00": _hours, r"\d{4}-\d{2}-\d{2}": _days, r"\d{4}-W\d{2}": _weeks, r"\d{4}-\d{2}": _months}
+_WALKS = {
+    r"\d{4}-\d{2}-\d{2} \d{2}:00": _hours,
+    r"\d{4}-\d{2}-\d{2}": _days,
+    r"\d{4}-W\d{2}": _weeks,
+    r"\d{4}-\d{2}": _months,
+}
 
 
 def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
-    """Return the axis of bars: a tick at each one, or at every nth counted from the last, so that the last has a label."""
+    """Return the axis of bars.
+
+    A tick at each one, or at every nth counted from the last, so that the last has a label.
+    """
     step = -(-len(names) // most) or 1
     places = list(range(len(names) - 1, -1, -step))[::-1]
     return {
-        "tickvals": places, "ticktext": [names[place] for place in places], "tickangle": -45 if len(names) > most // 2 else 0,
-        "title": {"text": ""}, "automargin": True, "ticklabelstandoff": 6, "range": [-0.6, len(names) - 0.4],
-    }  # fmt: skip
+        "tickvals": places,
+        "ticktext": [names[place] for place in places],
+        "tickangle": -45 if len(names) > most // 2 else 0,
+        "title": {"text": ""},
+        "automargin": True,
+        "ticklabelstandoff": 6,
+        "range": [-0.6, len(names) - 0.4],
+    }

@@ -1,4 +1,4 @@
-"""Figures for print: a chart with its title, the data behind it and its source in the picture, as SVG, PNG or PDF."""
+"""Figures for print: a chart with its title, data and source in the picture, as SVG, PNG or PDF."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ FORMATS = ("svg", "png", "pdf")
 _TITLE, _CAPTION, _LINES = 100, 140, 4
 """Characters of a line of the title and of what is below it, and the most lines of each."""
 
-_IS_DRAWN = "location.protocol + document.readyState === 'file:complete' && !document.querySelector('.chart:not(:has(.main-svg))')"
+_IS_DRAWN = (
+    "location.protocol + document.readyState === 'file:complete' && "
+    "!document.querySelector('.chart:not(:has(.main-svg))')"
+)
 _LONGEST = 120
 """Whether a page has all its charts; and the seconds to wait for it."""
 
@@ -43,12 +46,17 @@ _ONE = Lock()
 """One page is printed at a time: a Chromium takes some 300 MB."""
 
 _LINE, _PAD = 19.5, 12
-"""Pixels of a line of these texts, and above and below them; Plotly places the first by its baseline."""
+"""Pixels of a line of these texts, and above and below them; Plotly places the first by its
+baseline.
+"""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart: its name, its finding, a line on how to read it, the number of `what` drawn, and the figure on a light or dark page."""
+    """A chart: its name, its finding, a line on how to read it, and its figure.
+
+    `n` is the number of `what` drawn. The figure is for a light or dark page.
+    """
 
     name: str
     title: str
@@ -61,55 +69,103 @@ class Drawn:
     @property
     def file_name(self) -> str:
         """The name of its file without extension: chart and filters, `cost-per-run-agent-codex`."""
-        words = [self.name, *(f"{key}-{value}" for key, values in self.filters.chosen for value in values if key != "found")]
+        words = [
+            self.name,
+            *(
+                f"{key}-{value}"
+                for key, values in self.filters.chosen
+                for value in values
+                if key != "found"
+            ),
+        ]
         return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(words)).strip("-.")[:120]
 
 
 def framed(drawn: Drawn, page: str | None) -> go.Figure:
-    """Return the figure with texts above its plot: title, how to read it, n, filters and source. The figure of `drawn` is changed.
+    """Return the figure with texts above its plot: title, how to read it, n, filters and source.
+
+    The figure of `drawn` is changed.
 
     Its `meta` is the height of these texts, which the dashboard cuts off.
     """
     figure, night = drawn.figure, page == "dark"
     source = f"Source: Tachograph {metadata.version('tachograph')}"
-    source = " · ".join((f"n = {plural(drawn.n, drawn.what)}", drawn.filters.as_words() or "no filters", source))
-    heads, small = _wrapped(drawn.title, _TITLE), [*_wrapped(drawn.caption, _CAPTION), *_wrapped(source, _CAPTION)]
+    source = " · ".join(
+        (f"n = {plural(drawn.n, drawn.what)}", drawn.filters.as_words() or "no filters", source)
+    )
+    heads, small = (
+        _wrapped(drawn.title, _TITLE),
+        [*_wrapped(drawn.caption, _CAPTION), *_wrapped(source, _CAPTION)],
+    )
     look = f"font-size:12px;color:{INKS['dark' if night else 'light']}"
-    lines = [*(f"<b>{line}</b>" for line in heads), *(f'<span style="{look}">{line}</span>' for line in small)]
+    lines = [
+        *(f"<b>{line}</b>" for line in heads),
+        *(f'<span style="{look}">{line}</span>' for line in small),
+    ]
     head = round(_LINE * len(lines)) + 2 * _PAD
     margin = figure.layout.margin.to_plotly_json()
     title = {
-        "text": "<br>".join(lines), "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-        "pad": {"l": _PAD, "t": 2 * _PAD}, "font": {"size": 15, "color": ink(page)},
-    }  # fmt: skip
-    size = {"height": float(figure.layout.height) + head, "margin": margin | {"t": margin.get("t", 0) + head}}
+        "text": "<br>".join(lines),
+        "x": 0,
+        "xref": "container",
+        "xanchor": "left",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"l": _PAD, "t": 2 * _PAD},
+        "font": {"size": 15, "color": ink(page)},
+    }
+    size = {
+        "height": float(figure.layout.height) + head,
+        "margin": margin | {"t": margin.get("t", 0) + head},
+    }
     return figure.update_layout(size, title=title, meta=head, paper_bgcolor=PAPER[night])
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return [safe(line) for line in textwrap.wrap(one_line(text), width, max_lines=_LINES, placeholder=" …")]
+    return [
+        safe(line)
+        for line in textwrap.wrap(one_line(text), width, max_lines=_LINES, placeholder=" …")
+    ]
 
 
 def download_options(drawn: Drawn, figure: go.Figure, format_: str) -> dict[str, Any]:
     """Return how the button above a framed figure saves it."""
     height, scale = int(figure.layout.height), PNG_SCALE if format_ == "png" else 1
-    return {"format": format_, "filename": drawn.file_name, "width": WIDTH, "height": height, "scale": scale}
+    return {
+        "format": format_,
+        "filename": drawn.file_name,
+        "width": WIDTH,
+        "height": height,
+        "scale": scale,
+    }
 
 
 def image(drawn: Drawn, format_: str, page: str | None = "light") -> bytes:
     """Return the chart as a file of FORMATS. Raises UsageError without Kaleido or a Chromium."""
     figure = framed(drawn, page)
-    size = {"format": format_, "width": WIDTH, "height": int(figure.layout.height), "scale": PNG_SCALE if format_ == "png" else 1}
+    size = {
+        "format": format_,
+        "width": WIDTH,
+        "height": int(figure.layout.height),
+        "scale": PNG_SCALE if format_ == "png" else 1,
+    }
     with _chromium():
         import kaleido  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        holder = kaleido.PageGenerator(mathjax=False)  # it would come from the network, and take two amounts in dollars for a formula
-        holder.header += "<style>@page { margin: 0 }</style>"  # else a PDF is moved by a tenth of an inch, and cut off below
+        holder = kaleido.PageGenerator(
+            mathjax=False
+        )  # it would come from the network, and take two amounts in dollars for a formula
+        # else a PDF is moved by a tenth of an inch, and cut off below
+        holder.header += "<style>@page { margin: 0 }</style>"
         return bytes(kaleido.calc_fig_sync(figure, opts=size, kopts={"page_generator": holder}))
 
 
 def printed(html: bytes) -> bytes:
-    """Return a page of ours as PDF, as its style sheet prints it. Raises UsageError without Kaleido or a Chromium."""
+    """Return a page of ours as PDF, as its style sheet prints it.
+
+    Raises UsageError without Kaleido or a Chromium.
+    """
 
     async def made(path: Path) -> bytes:
         async with choreographer.Browser() as browser:
@@ -120,7 +176,9 @@ def printed(html: bytes) -> bytes:
                     break
                 await asyncio.sleep(0.1)
             how = {"printBackground": True, "preferCSSPageSize": True}
-            return base64.b64decode((await tab.send_command("Page.printToPDF", params=how))["result"]["data"])
+            return base64.b64decode(
+                (await tab.send_command("Page.printToPDF", params=how))["result"]["data"]
+            )
 
     with (
         _ONE,
@@ -153,7 +211,10 @@ def _chromium() -> Iterator[None]:
             ChromeNotFoundError,
         )
     except ImportError as error:
-        raise UsageError("a picture or PDF needs Kaleido, which is not installed.", f"Install it: {extra_command('charts')}") from error
+        raise UsageError(
+            "a picture or PDF needs Kaleido, which is not installed.",
+            f"Install it: {extra_command('charts')}",
+        ) from error
     try:
         yield
     except (ChromeNotFoundError, BrowserFailedError, TimeoutError) as error:

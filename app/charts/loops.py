@@ -10,7 +10,21 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import FAILED, GREY, LEFT, LONGEST_NAME, PALETTE, PLAIN, figure, grid, hover, ink, line, linear_axis, safe
+from app.charts.base import (
+    FAILED,
+    GREY,
+    LEFT,
+    LONGEST_NAME,
+    PALETTE,
+    PLAIN,
+    figure,
+    grid,
+    hover,
+    ink,
+    line,
+    linear_axis,
+    safe,
+)
 from app.queries.loops import LoopAnswer, Try
 from app.text.formatting import human
 from app.text.loop_html import is_filled
@@ -40,7 +54,10 @@ _DESCRIBED, _LINE = 220, 64
 
 
 def places(answer: LoopAnswer, axis: str) -> list[Any]:
-    """Return where each experiment lies along an axis of AXES: its number, its time (None: unknown), or the dollars spent until then."""
+    """Return where each experiment lies along an axis of AXES.
+
+    Its number, its time (None: unknown), or the dollars spent until then.
+    """
     if axis == "time":
         return [one.row["at"] for one in answer.tries]
     if axis != "usd":
@@ -54,37 +71,78 @@ def places(answer: LoopAnswer, axis: str) -> list[Any]:
 
 
 def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
-    """Return every experiment of a loop: the best so far as steps in its band of noise, points kept and discarded, failures as ticks."""
+    """Return every experiment of a loop.
+
+    The best so far as steps in its band of noise, points kept and discarded, failures as ticks.
+    """
     night = page == "dark"
-    drawn = [(at, one) for at, one in zip(places(answer, axis), answer.tries, strict=True) if at is not None]
+    drawn = [
+        (at, one)
+        for at, one in zip(places(answer, axis), answer.tries, strict=True)
+        if at is not None
+    ]
     best = [(at, one.running_best) for at, one in drawn if one.running_best is not None]
-    if best and answer.row["baseline"] is not None and answer.baseline is not None and axis != "time":
+    if (
+        best
+        and answer.row["baseline"] is not None
+        and answer.baseline is not None
+        and axis != "time"
+    ):
         best.insert(0, (0, answer.baseline))  # which the log tells apart from the experiments
     low, high = _cut(answer)
     is_lower = answer.row["better"] == Better.LOWER
     traces = list[Any]()
     if best and answer.noise and answer.noise.sigma:
         step = answer.noise.step()
-        ends = [(value / (1 + step), value * (1 + step)) if answer.noise.is_log else (value - step, value + step) for _, value in best]
+        ends = [
+            (value / (1 + step), value * (1 + step))
+            if answer.noise.is_log
+            else (value - step, value + step)
+            for _, value in best
+        ]
         for number, fill in ((0, "none"), (1, "tonexty")):
             traces.append(
                 go.Scatter(
-                    mode="lines", x=[at for at, _ in best], y=[pair[number] for pair in ends], fill=fill, showlegend=False,
-                    fillcolor="rgba(15,138,132,0.13)", line={"width": 0, "shape": "hv"}, hoverinfo="skip",
+                    mode="lines",
+                    x=[at for at, _ in best],
+                    y=[pair[number] for pair in ends],
+                    fill=fill,
+                    showlegend=False,
+                    fillcolor="rgba(15,138,132,0.13)",
+                    line={"width": 0, "shape": "hv"},
+                    hoverinfo="skip",
                 )
-            )  # fmt: skip
+            )
     if best:
         style = {"color": PLAIN, "width": 2, "shape": "hv"}
         traces.append(
             go.Scatter(
-                mode="lines", x=[at for at, _ in best], y=[value for _, value in best], line=style, hoverinfo="skip", showlegend=False
+                mode="lines",
+                x=[at for at, _ in best],
+                y=[value for _, value in best],
+                line=style,
+                hoverinfo="skip",
+                showlegend=False,
             )
         )
-    quiet, kept, hollow, first = list[tuple[Any, Try]](), list[tuple[Any, Try]](), list[tuple[Any, Try]](), list[tuple[Any, Try]]()
+    quiet, kept, hollow, first = (
+        list[tuple[Any, Try]](),
+        list[tuple[Any, Try]](),
+        list[tuple[Any, Try]](),
+        list[tuple[Any, Try]](),
+    )
     for at, one in drawn:
         if one.value is None or one.state in _TICKED:
             continue
-        where = first if one.state is State.BASELINE else quiet if one.state is not State.KEPT else kept if is_filled(one) else hollow
+        where = (
+            first
+            if one.state is State.BASELINE
+            else quiet
+            if one.state is not State.KEPT
+            else kept
+            if is_filled(one)
+            else hollow
+        )
         where.append((at, one))
     for group, colour, symbol, size in (
         (quiet, _DISCARDED[night], "circle", 6),
@@ -94,77 +152,152 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
     ):
         if group:
             traces.append(
-                _marks(group, answer, low, high, {"color": colour, "size": size, "line": {"color": colour, "width": 1.6}}, symbol)
+                _marks(
+                    group,
+                    answer,
+                    low,
+                    high,
+                    {"color": colour, "size": size, "line": {"color": colour, "width": 1.6}},
+                    symbol,
+                )
             )
     edge = high if is_lower else low
     for state, colours in _TICKED.items():
         failed = [(at, one) for at, one in drawn if one.state is state]
         if failed:
-            marker = {"symbol": "line-ns", "size": 11, "line": {"color": colours[night], "width": 2}}
+            marker = {
+                "symbol": "line-ns",
+                "size": 11,
+                "line": {"color": colours[night], "width": 2},
+            }
             traces.append(
                 go.Scatter(
-                    mode="markers", x=[at for at, _ in failed], y=[edge] * len(failed), marker=marker, showlegend=False, cliponaxis=False,
-                    hoverinfo="text", hovertext=[_hover(one, answer) for _, one in failed], customdata=[[one.number] for _, one in failed],
+                    mode="markers",
+                    x=[at for at, _ in failed],
+                    y=[edge] * len(failed),
+                    marker=marker,
+                    showlegend=False,
+                    cliponaxis=False,
+                    hoverinfo="text",
+                    hovertext=[_hover(one, answer) for _, one in failed],
+                    customdata=[[one.number] for _, one in failed],
                 )
-            )  # fmt: skip
+            )
     is_log = _is_log(answer)
     limits = [math.log10(low), math.log10(high)] if is_log else [low, high]
     notes, shapes = _levels(answer, limits, page, is_log=is_log)
-    room = 16 + 7 * max((len(part) for note in notes for part in note["text"].split("<br>")), default=0)
+    room = 16 + 7 * max(
+        (len(part) for note in notes for part in note["text"].split("<br>")), default=0
+    )
     return figure(
-        traces, page, height=HEIGHT, margin={"l": 4, "r": room, "t": 14, "b": 4}, shapes=shapes, annotations=notes,
-        hovermode="closest", xaxis=_along(answer, axis, page),
+        traces,
+        page,
+        height=HEIGHT,
+        margin={"l": 4, "r": room, "t": 14, "b": 4},
+        shapes=shapes,
+        annotations=notes,
+        hovermode="closest",
+        xaxis=_along(answer, axis, page),
         yaxis={
-            "title": {"text": safe(answer.row["metric"] or "value")}, "type": "log" if is_log else "linear", "range": limits,
-            "fixedrange": True, "automargin": True, "zeroline": False, "gridcolor": grid(page),
+            "title": {"text": safe(answer.row["metric"] or "value")},
+            "type": "log" if is_log else "linear",
+            "range": limits,
+            "fixedrange": True,
+            "automargin": True,
+            "zeroline": False,
+            "gridcolor": grid(page),
             "tickformat": ",~g" if max(abs(low), abs(high)) < 1e4 else ",~f",
         },
-    )  # fmt: skip
+    )
 
 
-def _levels(answer: LoopAnswer, ends: Sequence[float], page: str | None, *, is_log: bool) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Return baseline and best as words at the right edge, and the line of the baseline. `ends`: of the axis, as Plotly has them."""
+def _levels(
+    answer: LoopAnswer, ends: Sequence[float], page: str | None, *, is_log: bool
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Return baseline and best as words at the right edge, and the line of the baseline.
+
+    `ends`: of the axis, as Plotly has them.
+    """
     if answer.improvements is None:
         return [], []
     named = (("baseline", answer.baseline), ("best", answer.best if answer.improvements else None))
-    places = [(math.log10(value) if is_log else value, value, name) for name, value in named if value is not None]
+    places = [
+        (math.log10(value) if is_log else value, value, name)
+        for name, value in named
+        if value is not None
+    ]
     places.sort()
-    is_close = len(places) == 2 and places[1][0] - places[0][0] < 0.1 * (ends[1] - ends[0])  # words would lie upon each other
+    is_close = len(places) == 2 and places[1][0] - places[0][0] < 0.1 * (
+        ends[1] - ends[0]
+    )  # words would lie upon each other
     notes = [
         {
-            "xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "y": at, "yshift": (2 * place - 1) * 15 if is_close else 0,
-            "text": f"{name}<br>{safe(human(value, Unit.QUANTITY))}", "showarrow": False, "align": "left", "font": {"color": ink(page)},
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "left",
+            "xshift": 6,
+            "y": at,
+            "yshift": (2 * place - 1) * 15 if is_close else 0,
+            "text": f"{name}<br>{safe(human(value, Unit.QUANTITY))}",
+            "showarrow": False,
+            "align": "left",
+            "font": {"color": ink(page)},
         }
         for place, (at, value, name) in enumerate(places)
-    ]  # fmt: skip
+    ]
     base = answer.baseline
     return notes, [line(0, base, 1, base, dash="dash", xref="paper")] if base is not None else []
 
 
 def _along(answer: LoopAnswer, axis: str, page: str | None) -> dict[str, Any]:
     """Return Plotly's layout of the axis that experiments lie along."""
-    shared = {"showgrid": False, "zeroline": False, "fixedrange": True, "automargin": True, "showline": True, "linecolor": grid(page)}
+    shared = {
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "automargin": True,
+        "showline": True,
+        "linecolor": grid(page),
+    }
     if axis == "time":
         return {"title": {"text": "Time (UTC)"}, "type": "date"} | shared
     if axis == "usd":
-        return linear_axis(LOOPS["cost_usd"]) | {"title": {"text": "Spent until then (USD), set-up included"}} | shared
+        return (
+            linear_axis(LOOPS["cost_usd"])
+            | {"title": {"text": "Spent until then (USD), set-up included"}}
+            | shared
+        )
     first = 0 if answer.row["baseline"] is not None else 1
-    return {"title": {"text": "Experiment"}, "range": [first - 0.7, len(answer.tries) + 0.7], "tickformat": ",d"} | shared
+    return {
+        "title": {"text": "Experiment"},
+        "range": [first - 0.7, len(answer.tries) + 0.7],
+        "tickformat": ",d",
+    } | shared
 
 
 def _cut(answer: LoopAnswer) -> tuple[float, float]:
-    """Return the ends of the axis of values: baseline, best and the noise around them, and a little more.
+    """Return the ends of the axis of values.
+
+    Baseline, best and the noise around them, and a little more.
 
     A discarded try may be ten times worse; it lies at the edge.
     """
     settled = [one.running_best for one in answer.tries if one.running_best is not None]
-    settled += [answer.baseline] if answer.baseline is not None and answer.improvements is not None else []
+    settled += (
+        [answer.baseline] if answer.baseline is not None and answer.improvements is not None else []
+    )
     if settled and answer.noise and answer.noise.sigma:
         step = answer.noise.step()
         low, high = min(settled), max(settled)
-        settled += [low / (1 + step), high * (1 + step)] if answer.noise.is_log else [low - step, high + step]
+        settled += (
+            [low / (1 + step), high * (1 + step)]
+            if answer.noise.is_log
+            else [low - step, high + step]
+        )
     if not settled or min(settled) == max(settled):
-        settled += [one.value for one in answer.tries if one.value is not None and one.state not in _TICKED]
+        settled += [
+            one.value for one in answer.tries if one.value is not None and one.state not in _TICKED
+        ]
     if not settled:
         return 0.0, 1.0
     low, high = min(settled), max(settled)
@@ -176,7 +309,7 @@ def _cut(answer: LoopAnswer) -> tuple[float, float]:
 
 
 def _is_log(answer: LoopAnswer) -> bool:
-    """Return whether baseline and best differ so much that on a linear axis all later steps would be flat."""
+    """Return whether baseline and best are so far apart that a linear axis flattens later steps."""
     if answer.improvements is None or answer.baseline is None or answer.best is None:
         return False
     low, high = sorted((answer.baseline, answer.best))
@@ -186,24 +319,47 @@ def _is_log(answer: LoopAnswer) -> bool:
 def is_cut(answer: LoopAnswer) -> bool:
     """Return whether values lie beyond the axis."""
     low, high = _cut(answer)
-    return any(one.value is not None and one.state not in _TICKED and not low <= one.value <= high for one in answer.tries)
+    return any(
+        one.value is not None and one.state not in _TICKED and not low <= one.value <= high
+        for one in answer.tries
+    )
 
 
-def _marks(group: Sequence[tuple[Any, Try]], answer: LoopAnswer, low: float, high: float, look: dict[str, Any], symbol: str) -> go.Scatter:
+def _marks(
+    group: Sequence[tuple[Any, Try]],
+    answer: LoopAnswer,
+    low: float,
+    high: float,
+    look: dict[str, Any],
+    symbol: str,
+) -> go.Scatter:
     """Return experiments as points; those beyond the axis are triangles at its ends."""
     values = [float(one.value or 0) for _, one in group]
-    pointing = [(f"triangle-{'up' if value > high else 'down'}-open") if not low <= value <= high else symbol for value in values]
+    pointing = [
+        (f"triangle-{'up' if value > high else 'down'}-open")
+        if not low <= value <= high
+        else symbol
+        for value in values
+    ]
     return go.Scatter(
-        mode="markers", x=[at for at, _ in group], y=[min(max(value, low), high) for value in values], showlegend=False, cliponaxis=False,
-        marker=look | {"symbol": pointing}, hoverinfo="text", hovertext=[_hover(one, answer) for _, one in group],
+        mode="markers",
+        x=[at for at, _ in group],
+        y=[min(max(value, low), high) for value in values],
+        showlegend=False,
+        cliponaxis=False,
+        marker=look | {"symbol": pointing},
+        hoverinfo="text",
+        hovertext=[_hover(one, answer) for _, one in group],
         customdata=[[one.number] for _, one in group],
-    )  # fmt: skip
+    )
 
 
 def _hover(one: Try, answer: LoopAnswer) -> str:
     """Return what was tried, its value, its step and its cost."""
     state = ", ".join(filter(None, (STATES[one.state], step_words(one))))
-    figures: dict[str, tuple[Any, Unit]] = {answer.row["metric"] or "value": (one.value, Unit.QUANTITY)}
+    figures: dict[str, tuple[Any, Unit]] = {
+        answer.row["metric"] or "value": (one.value, Unit.QUANTITY)
+    }
     figures |= {
         EXPERIMENTS[key].label: (value, EXPERIMENTS[key].unit)
         for key, value in (("step_pct", one.step_pct), ("cost_usd", one.cost_usd))
@@ -214,8 +370,13 @@ def _hover(one: Try, answer: LoopAnswer) -> str:
     return f"{hover(f'Experiment {one.number:,}: {state}', figures)}{described}"
 
 
-def together(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str, page: str | None) -> go.Figure:
-    """Return the gain of several loops over their experiments or dollars, a line each; `shown` is the thickest."""
+def together(
+    answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str, page: str | None
+) -> go.Figure:
+    """Return the gain of several loops over their experiments or dollars, a line each.
+
+    `shown` is the thickest.
+    """
     traces = list[Any]()
     ends = [one.gain_pct for one in answers if one.gain_pct is not None]
     top = min(max([1.0, *ends]), MOST_GAIN) * 1.05
@@ -224,27 +385,50 @@ def together(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str,
         sign = -1 if answer.row["better"] == Better.LOWER else 1
         base = answer.baseline or 0.0
         found = zip(places(answer, axis), answer.tries, strict=True)
-        points = [(at, sign * (one.running_best - base) / abs(base) * 100) for at, one in found if one.running_best is not None and base]
+        points = [
+            (at, sign * (one.running_best - base) / abs(base) * 100)
+            for at, one in found
+            if one.running_best is not None and base
+        ]
         if answer.row["baseline"] is not None and points:
             points.insert(0, (0, 0.0))  # which the log tells apart from the experiments
         colour = PALETTE[place] if place < MOST_NAMED else GREY
         about = hover(
             answer.name,
-            {LOOPS[key].label: (value, LOOPS[key].unit) for key, value in (("gain_pct", answer.gain_pct), ("cost_usd", answer.cost_usd))},
+            {
+                LOOPS[key].label: (value, LOOPS[key].unit)
+                for key, value in (("gain_pct", answer.gain_pct), ("cost_usd", answer.cost_usd))
+            },
         )
         traces.append(
             go.Scatter(
-                mode="lines", x=[at for at, _ in points], y=[min(gain, top) for _, gain in points], name=safe(names[place]),
-                showlegend=place < MOST_NAMED, hoverinfo="text", hovertext=[about] * len(points),
-                line={"color": colour, "width": 3 if answer is shown else 1.6, "shape": "hv"}, opacity=1 if place < MOST_NAMED else 0.6,
+                mode="lines",
+                x=[at for at, _ in points],
+                y=[min(gain, top) for _, gain in points],
+                name=safe(names[place]),
+                showlegend=place < MOST_NAMED,
+                hoverinfo="text",
+                hovertext=[about] * len(points),
+                line={"color": colour, "width": 3 if answer is shown else 1.6, "shape": "hv"},
+                opacity=1 if place < MOST_NAMED else 0.6,
             )
-        )  # fmt: skip
+        )
     title = "Experiments" if axis == "experiments" else "Spent (USD)"
     x = linear_axis(LOOPS["cost_usd"]) if axis == "usd" else {"tickformat": ",d"}
     return figure(
-        traces, page, margin=LEFT, hovermode="closest", xaxis=x | {"title": {"text": title}, "fixedrange": True, "rangemode": "tozero"},
+        traces,
+        page,
+        margin=LEFT,
+        hovermode="closest",
+        xaxis=x | {"title": {"text": title}, "fixedrange": True, "rangemode": "tozero"},
         yaxis={
-            "title": {"text": "Gain so far"}, "ticksuffix": "%", "range": [-0.03 * top, top * 1.02], "fixedrange": True, "automargin": True,
-            "zeroline": True, "zerolinecolor": GREY, "gridcolor": grid(page),
+            "title": {"text": "Gain so far"},
+            "ticksuffix": "%",
+            "range": [-0.03 * top, top * 1.02],
+            "fixedrange": True,
+            "automargin": True,
+            "zeroline": True,
+            "zerolinecolor": GREY,
+            "gridcolor": grid(page),
         },
-    )  # fmt: skip
+    )

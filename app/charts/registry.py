@@ -1,4 +1,7 @@
-"""The charts there are, by name: what each asks the store, its finding, and its figure, for screens, pictures and shared pages."""
+"""The charts there are, by name.
+
+What each asks the store, its finding, and its figure, for screens, pictures and shared pages.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +37,19 @@ Ask = Callable[..., Any]
 """Function that answers a question of `app.queries` from the store: `ask(question, *arguments)`."""
 
 MOST_ROWS, POINTS, FEW, LARGE = 10, 2_000, 12, 330
-"""Rows of a chart by agent; points of a session; runs of one agent up to which each has bars of its own;
-and pixels of a chart alone in its row."""
+"""Rows of a chart by agent; points of a session; runs of one agent up to which each has bars of its
+own; and pixels of a chart alone in its row.
+"""
 
 
 @dataclass
 class Question:
-    """What charts are about: the store behind `ask`, filters, the measure of cost, and whether the page is light or dark.
+    """What charts are about.
 
-    `of` is the id of a run or the name of a loop, for the charts of one. `groups` are compared, the first is the baseline.
+    The store behind `ask`, filters, the measure of cost, and whether the page is light or dark.
+
+    `of` is the id of a run or the name of a loop, for the charts of one. `groups` are compared, the
+    first is the baseline.
     """
 
     ask: Ask
@@ -67,20 +74,28 @@ class Question:
     def named(self) -> Sequence[AgentFigures]:
         """The rows that a title may speak of: those of the charts, and their agents."""
         drawn = {row.agent for row in self.leaves}
-        return [row for row in self.rows if row.is_all or row in self.leaves or (not row.is_model and row.agent in drawn)]
+        return [
+            row
+            for row in self.rows
+            if row.is_all or row in self.leaves or (not row.is_model and row.agent in drawn)
+        ]
 
     @cached_property
     def points(self) -> list[dict[str, Any]]:
         """The runs if they are few enough to draw one by one, else none."""
         if self.rows[0].runs > agents.MOST_POINTS:
             return []
-        found: list[dict[str, Any]] = self.ask(agent_queries.points, self.filters, agents.MOST_POINTS, self.measure).to_pylist()
+        found: list[dict[str, Any]] = self.ask(
+            agent_queries.points, self.filters, agents.MOST_POINTS, self.measure
+        ).to_pylist()
         return found
 
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """The runs with a claimed and a measured speedup."""
-        found: list[dict[str, Any]] = self.ask(measured_queries.pairs, self.filters, speedups.MOST_PAIRS).to_pylist()
+        found: list[dict[str, Any]] = self.ask(
+            measured_queries.pairs, self.filters, speedups.MOST_PAIRS
+        ).to_pylist()
         return found
 
     @cached_property
@@ -88,18 +103,26 @@ class Question:
         """The responses of the session of a run."""
         return self.ask(session_queries.points, self.of, POINTS)
 
-    def drawn(self, name: str, title: str, caption: str, figure: Any, n: int, what: str = "run") -> Drawn:
+    def drawn(
+        self, name: str, title: str, caption: str, figure: Any, n: int, what: str = "run"
+    ) -> Drawn:
         """Return a chart of the runs that the filters choose."""
         return Drawn(name, title, caption, figure, n, what, self.filters)
 
 
-def _strips(asked: Question, what: str, name: str, title: str, about: str, rows: Sequence[AgentFigures] = ()) -> Drawn | None:
-    """Return a chart with a row per agent and model: each run, or quantiles if there are too many."""
+def _strips(
+    asked: Question, what: str, name: str, title: str, about: str, rows: Sequence[AgentFigures] = ()
+) -> Drawn | None:
+    """Return a chart with a row per agent and model: each run, or quantiles for too many runs."""
     boxes: dict[Any, Sequence[float]] = {}
     left = 0 if rows else len(agents.leaves(asked.rows)) - len(asked.leaves)
     rows = rows or asked.leaves
     if asked.rows[0].runs > agents.MOST_POINTS and what in ("cost", "time"):
-        column, which = (asked.measure.column, "is_started") if what == "cost" else ("duration_ms", "is_completed")
+        column, which = (
+            (asked.measure.column, "is_started")
+            if what == "cost"
+            else ("duration_ms", "is_completed")
+        )
         found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
         boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
     strips = agents.strips_of(what, rows, asked.points, boxes)
@@ -108,28 +131,40 @@ def _strips(asked: Question, what: str, name: str, title: str, about: str, rows:
     n = sum(len(strip.runs) for strip in strips)
     if boxes:
         n = asked.rows[0].cost.known if what == "cost" else asked.rows[0].wall.known
-    return asked.drawn(name, title, about, agents.strips(strips, agents.CONTENTS[what].unit, asked.page), n)
+    return asked.drawn(
+        name, title, about, agents.strips(strips, agents.CONTENTS[what].unit, asked.page), n
+    )
 
 
 def cost_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return what runs cost, by agent and model."""
     about = f"{asked.measure.label} per run, log scale; bar: median."
-    return _strips(asked, "cost", "cost-per-run", title or overview.cost_title(asked.named, asked.rows), about)
+    return _strips(
+        asked, "cost", "cost-per-run", title or overview.cost_title(asked.named, asked.rows), about
+    )
 
 
 def time_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return how long runs took, by agent and model."""
     about = "Wall time per run, log scale; filled: completed; bar: their median."
-    return _strips(asked, "time", "time-per-run", title or overview.time_title(asked.named, asked.rows), about)
+    return _strips(
+        asked, "time", "time-per-run", title or overview.time_title(asked.named, asked.rows), about
+    )
 
 
 def claims(asked: Question, title: str = "", *, only_claiming: bool = False) -> Drawn | None:
-    """Return claimed speedups by agent and model. `only_claiming`: without rows that claim nothing."""
+    """Return claimed speedups by agent and model. `only_claiming`: only rows with a claim."""
     if not asked.rows[0].claimed.known:
         return None
-    rows = [row for row in agents.leaves(asked.rows) if row.claimed.known] if only_claiming else asked.leaves
+    rows = (
+        [row for row in agents.leaves(asked.rows) if row.claimed.known]
+        if only_claiming
+        else asked.leaves
+    )
     about = "Claimed speedup per run, log scale; bar: median."
-    return _strips(asked, "claims", "claims", title or overview.claims_title(asked.rows[0]), about, rows)
+    return _strips(
+        asked, "claims", "claims", title or overview.claims_title(asked.rows[0]), about, rows
+    )
 
 
 def cost_per_turn(asked: Question) -> Drawn | None:
@@ -141,24 +176,41 @@ def cost_per_turn(asked: Question) -> Drawn | None:
 
 def claimed_and_measured(asked: Question) -> Drawn | None:
     """Return claimed against measured speedups, a point per run."""
-    total, points = asked.rows[0], [one for one in asked.points if one["claimed_speedup"] and one["measured_speedup"]]
+    total, points = (
+        asked.rows[0],
+        [one for one in asked.points if one["claimed_speedup"] and one["measured_speedup"]],
+    )
     if not points:
         return None
     title = overview.held_words(total).rstrip(".") or overview.NONE_CHECKED
     about = "Speedup per run; hollow: measured another part than claimed"
-    return asked.drawn("claimed-and-measured", title, about, agents.claimed_against_measured(points, asked.page), len(points))
+    return asked.drawn(
+        "claimed-and-measured",
+        title,
+        about,
+        agents.claimed_against_measured(points, asked.page),
+        len(points),
+    )
 
 
 def cost_and_success(asked: Question) -> Drawn | None:
-    """Return the cost of a run against the share of successful ones, a point per agent and model."""
+    """Return cost of a run against share of successful ones, with a point per agent and model."""
     what, standings = agents.standings(asked.leaves)
     if len(standings) < 3:
         return None
-    about = f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no other is both cheaper and better."
+    about = (
+        f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no "
+        "other is both cheaper and better."
+    )
     bounds = [kind for one in standings for kind in one.bounds.split(", ")]
     about += f"{agents.bounds_legend(bounds)[:-1]}: not ranked." if any(bounds) else ""
-    figure, n = agents.pareto(what, standings, asked.page), sum(one.row.started for one in standings)
-    return asked.drawn("cost-and-success", "What a run costs, and how many succeed", about, figure, n)
+    figure, n = (
+        agents.pareto(what, standings, asked.page),
+        sum(one.row.started for one in standings),
+    )
+    return asked.drawn(
+        "cost-and-success", "What a run costs, and how many succeed", about, figure, n
+    )
 
 
 def few_runs(asked: Question) -> Drawn | None:
@@ -168,7 +220,9 @@ def few_runs(asked: Question) -> Drawn | None:
         return None
     runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
     figure = agents.panels(runs, overview.panel_titles(asked.rows), next(iter(named)), asked.page)
-    return asked.drawn("few-runs", "Cost, wall time and claimed speedup of each run", "", figure, len(runs))
+    return asked.drawn(
+        "few-runs", "Cost, wall time and claimed speedup of each run", "", figure, len(runs)
+    )
 
 
 def claimed_beside_measured(asked: Question) -> Drawn | None:
@@ -177,9 +231,19 @@ def claimed_beside_measured(asked: Question) -> Drawn | None:
     if not total.checked:
         return None
     about = "○ claimed, ● measured, on a log scale; band: ±5%"
-    about += "" if len(asked.pairs) > speedups.MANY or not total.other_part else "; dotted: another part measured than claimed"
+    about += (
+        ""
+        if len(asked.pairs) > speedups.MANY or not total.other_part
+        else "; dotted: another part measured than claimed"
+    )
     figure = speedups.beside(asked.pairs, asked.page)
-    return asked.drawn("claimed-beside-measured", "Claimed beside measured, run by run", about, figure, len(asked.pairs))
+    return asked.drawn(
+        "claimed-beside-measured",
+        "Claimed beside measured, run by run",
+        about,
+        figure,
+        len(asked.pairs),
+    )
 
 
 def claimed_over_measured(asked: Question) -> Drawn | None:
@@ -189,7 +253,9 @@ def claimed_over_measured(asked: Question) -> Drawn | None:
     checks = asked.ask(measured_queries.checks, asked.filters)
     figure = speedups.factors(checks, asked.pairs, asked.page).update_layout(height=250)
     about = "Claimed ÷ measured per run; bar: median; hollow: another part"
-    return asked.drawn("claimed-over-measured", "How much to divide a claim by", about, figure, len(asked.pairs))
+    return asked.drawn(
+        "claimed-over-measured", "How much to divide a claim by", about, figure, len(asked.pairs)
+    )
 
 
 def measurements(asked: Question) -> Drawn | None:
@@ -203,33 +269,63 @@ def measurements(asked: Question) -> Drawn | None:
     return asked.drawn("measurements", "What became of the measurements", about, figure, n)
 
 
-def usage_over_time(asked: Question, per: str = usage_queries.PERIODS[0], content: str = "") -> Drawn | None:
+def usage_over_time(
+    asked: Question, per: str = usage_queries.PERIODS[0], content: str = ""
+) -> Drawn | None:
     """Return cost, tokens or responses along time, stacked by model."""
     found = asked.ask(usage_queries.along, asked.filters, per)
     if not found.table.num_rows:
         return None
     if not content:
         request = usage_queries.Request(asked.filters, (per,))
-        content = next(iter(usage_words.contents_of(asked.ask(usage_queries.usage, request).total.to_pylist()[0])))
+        content = next(
+            iter(
+                usage_words.contents_of(
+                    asked.ask(usage_queries.usage, request).total.to_pylist()[0]
+                )
+            )
+        )
     shown = usage_words.CONTENTS[content]
-    note = " ".join(filter(None, (usage_words.OWN_PERIOD, usage_words.along_note(found, is_sparse=is_sparse(usage_words.periods(found))))))
+    note = " ".join(
+        filter(
+            None,
+            (
+                usage_words.OWN_PERIOD,
+                usage_words.along_note(found, is_sparse=is_sparse(usage_words.periods(found))),
+            ),
+        )
+    )
     figure = usage.bars(found, shown, looks(asked.ask(run_queries.ranked_models)), asked.page)
     periods = len(set(usage_words.periods(found)))
-    return asked.drawn(f"{content}-per-{per}", usage_words.along_finding(found, shown), note, figure, periods, per)
+    return asked.drawn(
+        f"{content}-per-{per}", usage_words.along_finding(found, shown), note, figure, periods, per
+    )
 
 
 def _compared(metric: str) -> Callable[..., Drawn | None]:
-    def ratios(asked: Question, found: Any = None, called: Any = None, *, with_names: bool = True) -> Drawn | None:
+    def ratios(
+        asked: Question, found: Any = None, called: Any = None, *, with_names: bool = True
+    ) -> Drawn | None:
         if found is None:
             chosen, pair = asked.ask(comparison_queries.largest, asked.filters)
-            narrowed = [comparison_queries.narrowed(asked.filters, one) for one in asked.groups or chosen]
+            narrowed = [
+                comparison_queries.narrowed(asked.filters, one) for one in asked.groups or chosen
+            ]
             if len(narrowed) < 2:
                 return None
-            found = asked.ask(comparison_queries.compare, narrowed, comparison_queries.TASK if asked.groups else pair, asked.measure)
+            found = asked.ask(
+                comparison_queries.compare,
+                narrowed,
+                comparison_queries.TASK if asked.groups else pair,
+                asked.measure,
+            )
             called = compare_words.names(found.groups, asked.groups or chosen)
         if metric not in found.metrics:
             return None
-        figure, n = comparison.ratios(found, metric, called, asked.page, with_names=with_names), sum(one.runs for one in found.groups)
+        figure, n = (
+            comparison.ratios(found, metric, called, asked.page, with_names=with_names),
+            sum(one.runs for one in found.groups),
+        )
         caption = compare_words.chart_caption(found, metric, called)
         return asked.drawn(f"compare-{metric}", METRICS_COMPARED[metric].label, caption, figure, n)
 
@@ -242,7 +338,10 @@ def session(asked: Question, axis: str = "") -> Drawn | None:
         return None
     axis = axis or next(iter(usage_words.axes(asked.session)))
     figure = usage.timeline(asked.session, axis, asked.page)
-    title, note = usage_words.timeline_finding(asked.session), usage_words.timeline_note(asked.session, axis)
+    title, note = (
+        usage_words.timeline_finding(asked.session),
+        usage_words.timeline_note(asked.session, axis),
+    )
     return Drawn(f"session-{asked.of[:8]}", title, note, figure, asked.session.num_rows, "response")
 
 
@@ -252,15 +351,30 @@ def session_lanes(asked: Question, axis: str = "") -> Drawn | None:
     if lanes.num_rows < 2:
         return None
     axis = axis or next(iter(usage_words.axes(asked.session)))
-    figure = usage.lanes(asked.session, axis, looks(asked.ask(run_queries.ranked_models)), asked.page)
+    figure = usage.lanes(
+        asked.session, axis, looks(asked.ask(run_queries.ranked_models)), asked.page
+    )
     n = sum(lanes["responses"].to_pylist())
-    return Drawn(f"session-lanes-{asked.of[:8]}", usage_words.lanes_finding(lanes), usage_words.lanes_note(lanes), figure, n, "response")
+    return Drawn(
+        f"session-lanes-{asked.of[:8]}",
+        usage_words.lanes_finding(lanes),
+        usage_words.lanes_note(lanes),
+        figure,
+        n,
+        "response",
+    )
 
 
 def _loop_of(asked: Question) -> tuple[Sequence[LoopAnswer], LoopAnswer | None]:
     """Return all loops, and the one asked for, else the first to show."""
     answers = asked.ask(loop_queries.loops)
-    found = loop_queries.chosen(answers, asked.of) if asked.of else [loop_queries.first_to_show(answers)] if answers else []
+    found = (
+        loop_queries.chosen(answers, asked.of)
+        if asked.of
+        else [loop_queries.first_to_show(answers)]
+        if answers
+        else []
+    )
     return answers, next(iter(found), None)
 
 
@@ -270,14 +384,22 @@ def loop(asked: Question, answer: LoopAnswer | None = None, axis: str = "") -> D
     if answer is None or not loop_html.is_drawn(answer):
         return None
     figure = loops.progress(answer, axis or next(iter(loop_html.axes(answer))), asked.page)
-    title, caption = loop_html.progress_title(answer), loop_html.progress_caption(answer, is_cut=loops.is_cut(answer))
+    title, caption = (
+        loop_html.progress_title(answer),
+        loop_html.progress_caption(answer, is_cut=loops.is_cut(answer)),
+    )
     return Drawn(f"loop-{answer.name}", title, caption, figure, len(answer.tries), "experiment")
 
 
-def loops_together(asked: Question, shown: LoopAnswer | None = None, axis: str = "") -> Drawn | None:
-    """Return the gain of several optimization loops on one scale, along dollars of those with a cost."""
+def loops_together(
+    asked: Question, shown: LoopAnswer | None = None, axis: str = ""
+) -> Drawn | None:
+    """Return the gain of several optimization loops on one scale, over the dollars where known."""
     answers, first = _loop_of(asked)
-    shown, lines = shown or first, [one for one in answers if one.gain_pct is not None and one.measured]
+    shown, lines = (
+        shown or first,
+        [one for one in answers if one.gain_pct is not None and one.measured],
+    )
     axis = axis or next(iter(loop_html.shared_axes(lines)))
     drawn = [one for one in lines if axis in loop_html.axes(one)]
     if len(drawn) < 2:
@@ -286,7 +408,14 @@ def loops_together(asked: Question, shown: LoopAnswer | None = None, axis: str =
     order = sorted(drawn, key=lambda one: one is not thick)
     figure = loops.together(order, thick, axis, asked.page)
     caption = loop_html.together_caption(drawn, loops.MOST_GAIN, len(lines) - len(drawn))
-    return Drawn("loops", "Several loops on one scale", caption, figure, sum(len(one.tries) for one in drawn), "experiment")
+    return Drawn(
+        "loops",
+        "Several loops on one scale",
+        caption,
+        figure,
+        sum(len(one.tries) for one in drawn),
+        "experiment",
+    )
 
 
 def wall_time(asked: Question) -> Drawn | None:
@@ -296,7 +425,9 @@ def wall_time(asked: Question) -> Drawn | None:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: its name on the command line, what it shows, and the function that draws it, or None if there is nothing to draw.
+    """One chart: its name on the command line, what it shows, and the function that draws it.
+
+    The function returns None if there is nothing to draw.
 
     `needs` is the noun of what `--of` names.
     """
@@ -314,14 +445,31 @@ CHARTS = {
         Chart("time-per-run", "how long each run took, by agent and model", time_per_run),
         Chart("cost-per-turn", "what a turn cost, by agent and model", cost_per_turn),
         Chart("claims", "claimed speedups, by agent and model", claims),
-        Chart("claimed-and-measured", "claimed against measured speedups, a point per run", claimed_and_measured),
-        Chart("claimed-beside-measured", "claimed and measured speedups, a column per run", claimed_beside_measured),
-        Chart("claimed-over-measured", "claimed ÷ measured speedups, by agent", claimed_over_measured),
+        Chart(
+            "claimed-and-measured",
+            "claimed against measured speedups, a point per run",
+            claimed_and_measured,
+        ),
+        Chart(
+            "claimed-beside-measured",
+            "claimed and measured speedups, a column per run",
+            claimed_beside_measured,
+        ),
+        Chart(
+            "claimed-over-measured", "claimed ÷ measured speedups, by agent", claimed_over_measured
+        ),
         Chart("measurements", "what became of the measurements, a bar per agent", measurements),
-        Chart("cost-and-success", "cost of a run against the share of successful ones", cost_and_success),
+        Chart(
+            "cost-and-success",
+            "cost of a run against the share of successful ones",
+            cost_and_success,
+        ),
         Chart("few-runs", "cost, time and claim of up to 12 runs of one agent", few_runs),
         Chart("usage", "cost or tokens per day, by model", usage_over_time),
-        *(Chart(f"compare-{key}", f"{one.label} of groups on the same tasks", _compared(key)) for key, one in METRICS_COMPARED.items()),
+        *(
+            Chart(f"compare-{key}", f"{one.label} of groups on the same tasks", _compared(key))
+            for key, one in METRICS_COMPARED.items()
+        ),
         Chart("session", "context, cost and tool calls of one run along time", session, "run"),
         Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),
         Chart("loop", "the experiments of one optimization loop", loop, "loop"),

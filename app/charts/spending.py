@@ -1,4 +1,7 @@
-"""Charts of a report: costs of groups and models, and their embedding in a self-contained HTML file without network access."""
+"""Charts of a report: costs of groups and models, and their embedding in HTML without network.
+
+The HTML file is self-contained.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,19 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.base import INKS, ON_DEEP, PALETTE, figure, figures_of, filled, hover, labels, linear_axis, model_name, safe
+from app.charts.base import (
+    INKS,
+    ON_DEEP,
+    PALETTE,
+    figure,
+    figures_of,
+    filled,
+    hover,
+    labels,
+    linear_axis,
+    model_name,
+    safe,
+)
 from app.charts.images import Drawn
 from app.queries.grouping import group
 from app.text.formatting import human
@@ -31,7 +46,10 @@ LEAST_SEEN = 500
 
 @dataclass(frozen=True)
 class Embedded:
-    """A chart embedded in a page: `figure` is JSON escaped for a script element; `alt` is the text alternative; `height` is in pixels."""
+    """A chart embedded in a page: `figure` is JSON escaped for a script element.
+
+    `alt` is the text alternative; `height` is in pixels.
+    """
 
     figure: str
     alt: str
@@ -40,7 +58,10 @@ class Embedded:
 
 
 def packed_plotly() -> bytes:
-    """Return the source of Plotly for browsers with only the charts that have two axes, which is all of ours: 0.5 MB, packed by gzip."""
+    """Return the source of Plotly for browsers with only the charts that have two axes.
+
+    These are all of ours: 0.5 MB, packed by gzip.
+    """
     return (resources.files("app.charts") / "plotly-cartesian.min.js.gz").read_bytes()
 
 
@@ -51,40 +72,82 @@ def plotly_script() -> str:
 
 def packed_figures(drawn: Sequence[tuple[Drawn, Drawn]]) -> bytes:
     """Return charts as JSON `{"light": [figure, …], "dark": […]}`, packed by gzip."""
-    pages = {page: [json.loads(str(pair[place].figure.to_json())) for pair in drawn] for place, page in enumerate(("light", "dark"))}
+    pages = {
+        page: [json.loads(str(pair[place].figure.to_json())) for pair in drawn]
+        for place, page in enumerate(("light", "dark"))
+    }
     return gzip.compress(json.dumps(pages, separators=(",", ":")).encode(), mtime=0)
 
 
-def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:
-    """Return the charts of a report by the key of their section; a single bar is left out, because it repeats its table."""
-    # most models have no region; they have a reported cost and one at list prices, and no best-known one
-    names = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in models.select(MODEL_KEYS).to_pylist()]
+def report_charts(
+    groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED
+) -> Mapping[str, Embedded]:
+    """Return the charts of a report by the key of their section.
+
+    A single bar is left out, because it repeats its table.
+    """
+    # most models have no region; they have a reported cost and one at list prices, and no
+    # best-known one
+    names = [
+        " · ".join(row[key] for key in MODEL_KEYS if row[key]) or None
+        for row in models.select(MODEL_KEYS).to_pylist()
+    ]
     named = models.set_column(0, "model", pa.array(names, pa.string()))
     of_models = measure if measure.total in models.column_names else REPORTED
     found = {
-        "groups": _embedded(groups, by, "per group", measure, in_order=group(by[0]).in_order) if by else None,
+        "groups": _embedded(groups, by, "per group", measure, in_order=group(by[0]).in_order)
+        if by
+        else None,
         "models": _embedded(named, ("model",), "per model", of_models),
     }
     return {key: chart for key, chart in found.items() if chart}
 
 
-def _embedded(table: pa.Table, keys: tuple[str, ...], per: str, measure: CostMeasure, *, in_order: bool = False) -> Embedded | None:
+def _embedded(
+    table: pa.Table,
+    keys: tuple[str, ...],
+    per: str,
+    measure: CostMeasure,
+    *,
+    in_order: bool = False,
+) -> Embedded | None:
     if table.num_rows < 2 or measure.total not in table.column_names:
         return None
     drawn = cost_bars(table, keys, in_order=in_order, measure=measure)
     if drawn is None:
         return None
-    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12, "color": INKS["light"]})
-    text = in_json(str(drawn.to_json())).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    drawn.update_layout(
+        font={"family": "system-ui, sans-serif", "size": 12, "color": INKS["light"]}
+    )
+    text = (
+        in_json(str(drawn.to_json()))
+        .replace("&", "\\u0026")
+        .replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+    )
     costs = table[measure.total].to_pylist()
     unknown, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
-    note = [f"Showing the {'last' if in_order else 'top'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
+    note = (
+        [f"Showing the {'last' if in_order else 'top'} {MOST_BARS} of {known:,} groups."]
+        if known > MOST_BARS
+        else []
+    )
     note += [f"Not shown: {plural(unknown, 'group')} without a {measure.name}."] if unknown else []
-    return Embedded(text, one_line(f"{measure.label} {per}, one bar each."), one_line(" ".join(note)), int(drawn.layout.height))
+    return Embedded(
+        text,
+        one_line(f"{measure.label} {per}, one bar each."),
+        one_line(" ".join(note)),
+        int(drawn.layout.height),
+    )
 
 
-def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, measure: CostMeasure = REPORTED) -> go.Figure | None:
-    """Return a bar per row with its cost, named by the `keys`; vertical if rows are in order of time. None without a cost."""
+def cost_bars(
+    table: pa.Table, keys: Sequence[str], *, in_order: bool = False, measure: CostMeasure = REPORTED
+) -> go.Figure | None:
+    """Return a bar per row with its cost, named by the `keys`.
+
+    Vertical if rows are in order of time. None without a cost.
+    """
     cost = measure.total
     rows = [row for row in table.to_pylist() if row[cost] is not None]
     if not rows:
@@ -94,7 +157,11 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, m
     def name(row: Mapping[str, Any]) -> str:
         return safe(" · ".join(model_name(row[key]) for key in keys))
 
-    names, costs, most = [name(row) for row in rows], [float(row[cost]) for row in rows], max(row[cost] for row in rows)
+    names, costs, most = (
+        [name(row) for row in rows],
+        [float(row[cost]) for row in rows],
+        max(row[cost] for row in rows),
+    )
     money, places = linear_axis(GROUPS[cost]), list(range(len(rows)))
     amounts = [human(row[cost], Unit.USD) for row in rows]
     is_small = [not in_order and row[cost] * LEAST_SEEN < most for row in rows]
@@ -103,7 +170,10 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, m
         "text": ["" if small else amount for amount, small in zip(amounts, is_small, strict=True)],
         "textposition": "auto",
         "insidetextfont": {"color": ON_DEEP},
-        "hovertext": [hover(label, figures_of(row, GROUPS, cost, "runs")) for row, label in zip(rows, names, strict=True)],
+        "hovertext": [
+            hover(label, figures_of(row, GROUPS, cost, "runs"))
+            for row, label in zip(rows, names, strict=True)
+        ],
         "hoverinfo": "text",
         "showlegend": False,
     }
@@ -111,7 +181,10 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, m
         ticks = names
         if len(keys) == 1:  # of several keys, several groups share a period
             periods = filled([row[keys[0]] for row in rows])
-            ticks, places = [name({keys[0]: period}) for period in periods], [periods.index(row[keys[0]]) for row in rows]
+            ticks, places = (
+                [name({keys[0]: period}) for period in periods],
+                [periods.index(row[keys[0]]) for row in rows],
+            )
         bars = go.Bar(x=places, y=costs, **marks)
         return figure([bars], xaxis=labels(ticks, MOST_BARS), yaxis=money, height=320, bargap=0.3)
     bars = go.Bar(x=costs, y=places, orientation="h", **marks)

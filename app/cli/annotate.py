@@ -1,4 +1,7 @@
-"""`tachograph label`, `note`, `star`, `exclude` and `undo`: annotations of runs, and taking an ingest back."""
+"""`tachograph label`, `note`, `star`, `exclude` and `undo`.
+
+Annotations of runs, and taking an ingest back.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
-from app.cli.options import Asked, Command, Output, Whole, answering, chosen_filters, examples, filter_options, utf8
+from app.cli.options import (
+    Asked,
+    Command,
+    Output,
+    Whole,
+    answering,
+    chosen_filters,
+    examples,
+    filter_options,
+    utf8,
+)
 from app.queries.filters import EXCLUDED, Filters, parse_label
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
@@ -27,7 +40,9 @@ def _with_runs(command: Command) -> Command:
     def packed(*arguments: Any, **options: Any) -> Any:
         return command(*arguments, chosen=chosen_filters(options), **options)
 
-    asks = click.option("--yes", is_flag=True, help="Do not ask before changing the runs that filters choose.")
+    asks = click.option(
+        "--yes", is_flag=True, help="Do not ask before changing the runs that filters choose."
+    )
     return answering(filters=False, output=False)(asks(filter_options(packed)))
 
 
@@ -40,20 +55,32 @@ def _with_runs(command: Command) -> Command:
     )
 )
 @click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
-@click.option("--remove", "removed", multiple=True, metavar="KEY", callback=utf8, help="Remove this label. Repeatable.")
+@click.option(
+    "--remove",
+    "removed",
+    multiple=True,
+    metavar="KEY",
+    callback=utf8,
+    help="Remove this label. Repeatable.",
+)
 @_with_runs
-def label(words: tuple[str, ...], removed: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) -> None:
+def label(
+    words: tuple[str, ...], removed: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool
+) -> None:
     """Label runs, or remove labels.
 
-    RUN is the id of a run, or its first characters; filters choose runs instead. A label given here takes the place of an ingested
-    one, also as repo, task or experiment; it stays through rebuild, re-ingest and undo. date=2026-11-01 dates
-    runs whose logs and paths tell no date, for every period and price; date= takes that back.
+    RUN is the id of a run, or its first characters; filters choose runs instead. A label given here
+    takes the place of an ingested one, also as repo, task or experiment; it stays through rebuild,
+    re-ingest and undo. date=2026-11-01 dates runs whose logs and paths tell no date, for every
+    period and price; date= takes that back.
     """
     from ingest.store.annotations import Change
 
     labels = dict(parse_label(word) for word in words if "=" in word)
     if not labels and not removed:
-        raise click.UsageError("No label. Give KEY=VALUE or --remove KEY, e.g. tachograph label 5e0c031e team=kernels")
+        raise click.UsageError(
+            "No label. Give KEY=VALUE or --remove KEY, e.g. tachograph label 5e0c031e team=kernels"
+        )
     runs = [word for word in words if "=" not in word]
     _apply(asked.store, runs, chosen, Change(labels=labels, removed=removed), "Labelled", yes=yes)
 
@@ -84,19 +111,34 @@ def star(words: tuple[str, ...], asked: Asked, *, remove: bool, chosen: Filters,
     """
     from ingest.store.annotations import Change
 
-    _apply(asked.store, words, chosen, Change(starred=not remove), "Removed the star of" if remove else "Starred", yes=yes)
+    _apply(
+        asked.store,
+        words,
+        chosen,
+        Change(starred=not remove),
+        "Removed the star of" if remove else "Starred",
+        yes=yes,
+    )
 
 
-@click.command(epilog=examples('exclude 5e0c031e --reason "wrong model"', "exclude 5e0c031e --remove", "runs --excluded only"))
+@click.command(
+    epilog=examples(
+        'exclude 5e0c031e --reason "wrong model"',
+        "exclude 5e0c031e --remove",
+        "runs --excluded only",
+    )
+)
 @click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
 @click.option("--reason", default="", metavar="TEXT", callback=utf8, help="Why.")
 @click.option("--remove", is_flag=True, help="Count the runs again.")
 @_with_runs
-def exclude(words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, chosen: Filters, yes: bool) -> None:
+def exclude(
+    words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, chosen: Filters, yes: bool
+) -> None:
     """Exclude runs from every number, list, chart, check and export.
 
-    Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded only` shows them. RUN is the id of a
-    run, or its first characters; filters choose runs instead.
+    Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded
+    only` shows them. RUN is the id of a run, or its first characters; filters choose runs instead.
     """
     from ingest.store.annotations import Change
 
@@ -114,8 +156,8 @@ def exclude(words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, 
 def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
     """Take an ingest back, by default the last one.
 
-    The store then holds what the other ingests alone would have brought. Runs that another ingest also brought stay; so do labels,
-    notes, stars and exclusions that people gave.
+    The store then holds what the other ingests alone would have brought. Runs that another ingest
+    also brought stay; so do labels, notes, stars and exclusions that people gave.
     """
     from app.text.ingests import about_ingest, takes_back, took_back
     from ingest.store.undo import preview
@@ -135,8 +177,10 @@ def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
         terminal.note(took_back(done))
 
 
-def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
-    """Change the annotations of the runs that ids or filters choose. Raises UsageError, StoreError."""
+def _apply(
+    store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool
+) -> None:
+    """Change the annotations of runs chosen by ids or filters. Raises UsageError, StoreError."""
     from app.queries.quality import keeping_their_date
     from app.queries.run_page import Found, named, run_id_of, with_whole_ids
     from app.queries.runs import ids
@@ -147,12 +191,21 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
     if words and chosen:
         raise click.UsageError("Give ids of runs or filters, not both.")
     if not words and not chosen:
-        raise click.UsageError("No run. Give the id of a run or its first characters, or filters such as --repo vllm")
-    run_ids = list(dict.fromkeys(run_id_of(store, word) for word in words)) if words else ids(store, with_whole_ids(store, chosen))
+        raise click.UsageError(
+            "No run. Give the id of a run or its first characters, or filters such as --repo vllm"
+        )
+    run_ids = (
+        list(dict.fromkeys(run_id_of(store, word) for word in words))
+        if words
+        else ids(store, with_whole_ids(store, chosen))
+    )
     if not run_ids:
         raise UsageError(f"no run matches {chosen.as_words()}.", "Nothing was changed.")
     if chosen and not yes:
-        confirm(f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).", "change them")
+        confirm(
+            f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).",
+            "change them",
+        )
     with terminal.told_interrupts(store):
         changed = annotate(store, run_ids, change)
     same = len(run_ids) - changed
@@ -166,7 +219,10 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
 
 
 def confirm(question: str, does: str) -> None:
-    """Ask whether to go on. Raises UsageError if nobody can be asked, click.Abort if the answer is no. `does`: `undo it`."""
+    """Ask whether to go on.
+
+    Raises UsageError if nobody can be asked, click.Abort if the answer is no. `does`: `undo it`.
+    """
     if not sys.stdin.isatty():
         terminal.note(question)
         raise UsageError(f"add --yes to {does}.", "Nothing was changed.")

@@ -32,7 +32,9 @@ PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow"
 """Packages that `doctor` always lists with their versions; others only if something is wrong."""
 
 OLD_PRICES_DAYS = 120
-"""Providers change prices and add models every few weeks, so a library without news for this long is out of date."""
+"""Providers change prices and add models every few weeks, so a library without news for this long
+is out of date.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,20 @@ BALANCES = (
     Balance(
         "documents",
         """select count(*) from sources
-           where documents <> accepted + duplicates + rejected + ignored or least(accepted, duplicates, rejected, ignored) < 0""",
+           where documents <> accepted + duplicates + rejected + ignored or least(accepted,
+               duplicates, rejected, ignored) < 0""",
         "in every file, documents = accepted + duplicates + rejected + ignored",
-        "files where documents ≠ accepted + duplicates + rejected + ignored, or one of these is negative",
+        (
+            "files where documents ≠ accepted + duplicates + rejected + ignored, or one of these "
+            "is negative"
+        ),
         _REREAD,
         "rebuild",
     ),
     Balance(
         "runs",
         """select count(*) from sources
-           where accepted <> (select count(*) from runs where runs.source_id = sources.source_id)""",
+           where accepted <> (select count(*) from runs where runs.source_id = sources.source_id)""",  # noqa: E501
         "every accepted document is a run",
         "files whose accepted documents do not match their runs",
         _REREAD,
@@ -81,7 +87,8 @@ BALANCES = (
     Balance(
         "rejects",
         """select count(*) from sources
-           where rejected <> (select count(*) from rejects where rejects.source_id = sources.source_id)""",
+           where rejected <> (select count(*) from rejects where rejects.source_id =
+               sources.source_id)""",
         "every rejected document is kept with its reason",
         "files whose rejected documents are not all kept",
         _REREAD,
@@ -91,7 +98,8 @@ BALANCES = (
         "cost",
         # a microdollar: the agent adds floats, the store exact decimals
         """select count(*) from runs
-           join (select run_id, sum(cost_reported_usd) as over_models from model_usage group by run_id) using (run_id)
+           join (select run_id, sum(cost_reported_usd) as over_models from model_usage group by
+               run_id) using (run_id)
            where abs(cost_reported_usd - over_models) > 0.000001""",
         "in every run with costs per model, they add up to the reported total",
         "runs whose costs per model do not add up to the reported total",
@@ -108,12 +116,18 @@ def examine(store: Store) -> Iterator[Finding]:
 
 
 def _interpreter(_store: Store) -> Iterator[Finding]:
-    yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield Finding(
+        "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
 
 
 def _packages(_store: Store) -> Iterator[Finding]:
-    """Yield the main packages with their versions, and every other one that is missing or of another version than required."""
-    needed = {one.name: one for one in map(Requirement, requires("tachograph") or ()) if one.marker is None or one.marker.evaluate()}
+    """Yield the main packages with versions, and all others that are missing or not as required."""
+    needed = {
+        one.name: one
+        for one in map(Requirement, requires("tachograph") or ())
+        if one.marker is None or one.marker.evaluate()
+    }
     for name in dict.fromkeys((*PACKAGES, *needed)):
         found = _package(name, needed.get(name, Requirement(name)))
         if name in PACKAGES or found.advice:
@@ -140,8 +154,14 @@ def _prices(_store: Store) -> Iterator[Finding]:
 def price_age(newest: date, today: date) -> Finding:
     """Return a finding on the age of the price library, from its newest dated price."""
     days = (today - newest).days
-    found = f"genai-prices {version('genai-prices')}; its newest price is of {newest}, {plural(days, 'day')} ago"
-    upgrade = f"Newer models have no list price: {install_command('--upgrade', 'genai-prices')}, then tachograph reprice."
+    found = (
+        f"genai-prices {version('genai-prices')}; its newest price is of {newest}, "
+        f"{plural(days, 'day')} ago"
+    )
+    upgrade = (
+        f"Newer models have no list price: {install_command('--upgrade', 'genai-prices')}, then "
+        "tachograph reprice."
+    )
     return Finding("prices", found, upgrade if days > OLD_PRICES_DAYS else "")
 
 
@@ -170,7 +190,9 @@ def _size(store: Store) -> str:
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> str:
     tables = {"sources": "file", "runs": "run", "model_usage": "model row", "rejects": "reject"}
-    counts = {table: connection.sql(f"select count(*) from {table}").fetchall()[0][0] for table in tables}
+    counts = {
+        table: connection.sql(f"select count(*) from {table}").fetchall()[0][0] for table in tables
+    }
     return ", ".join(plural(counts[table], noun) for table, noun in tables.items())
 
 
@@ -178,7 +200,11 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
     [(broken,)] = connection.sql(balance.sql).fetchall()
     if not broken:
         return Finding(balance.subject, balance.holds)
-    return Finding(balance.subject, f"{broken:,} {balance.broken}", f"{balance.advice} {command_line(balance.command, location)}")
+    return Finding(
+        balance.subject,
+        f"{broken:,} {balance.broken}",
+        f"{balance.advice} {command_line(balance.command, location)}",
+    )
 
 
 def _unattributed(store: Store) -> Iterator[Finding]:
@@ -189,9 +215,19 @@ def _unattributed(store: Store) -> Iterator[Finding]:
 
 def _unusable(error: Exception) -> Finding:
     if isinstance(error, TachographError):
-        return Finding("store", error.message, error.hint or "Choose another with --db.", ExitCode.STORE_UNUSABLE)
+        return Finding(
+            "store",
+            error.message,
+            error.hint or "Choose another with --db.",
+            ExitCode.STORE_UNUSABLE,
+        )
     reason = str(error).partition("\n")[0]
-    return Finding("store", reason, "The file is damaged: ingest the logs into a new store.", ExitCode.STORE_UNUSABLE)
+    return Finding(
+        "store",
+        reason,
+        "The file is damaged: ingest the logs into a new store.",
+        ExitCode.STORE_UNUSABLE,
+    )
 
 
 Check = Callable[[Store], Iterator[Finding]]

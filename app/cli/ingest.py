@@ -1,4 +1,4 @@
-"""`tachograph ingest`: its options (shared with `watch`), the paths to read, and the summary of results."""
+"""`tachograph ingest`: its options (shared with `watch`), paths to read, and summary of results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ prices_option = click.option(
     "--prices",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Price file (TOML) that overrides list prices: contracts, discounts, local models. Kept in the store.",
+    help=(
+        "Price file (TOML) that overrides list prices: contracts, discounts, local models. Kept "
+        "in the store."
+    ),
 )
 
 
@@ -53,16 +56,29 @@ exclude_option = click.option(
     multiple=True,
     metavar="GLOB",
     callback=utf8,
-    help="Leave out files and folders, as a line of .gitignore does: '*.tmp', cache/, /old. Repeatable. So does a file .tachographignore.",
+    help=(
+        "Leave out files and folders, as a line of .gitignore does: '*.tmp', cache/, /old. "
+        "Repeatable. So does a file .tachographignore."
+    ),
 )
 
 _OPTIONS = (
-    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all ingested runs. Repeatable."),
+    click.option(
+        "--label",
+        "labels",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=utf8,
+        help="Label for all ingested runs. Repeatable.",
+    ),
     click.option(
         "--path-template",
         metavar="TEMPLATE",
         callback=utf8,
-        help="Extract fields from the end of each path: {repo}, {task}, {experiment}, {timestamp}; other names become labels.",
+        help=(
+            "Extract fields from the end of each path: {repo}, {task}, {experiment}, "
+            "{timestamp}; other names become labels."
+        ),
     ),
     click.option(
         "--path-tz",
@@ -77,14 +93,25 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE,...",
         callback=utf8,
-        help="What benchmark results do not say themselves: variant, unit, better, task, commit, agent, run ... See docs/measured.md.",
+        help=(
+            "What benchmark results do not say themselves: variant, unit, better, task, commit, "
+            "agent, run ... See docs/measured.md."
+        ),
     ),
     click.option(
-        "--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI."
+        "--trust-file-times",
+        is_flag=True,
+        help="Date runs without another date by their file: the agent wrote it there, as in CI.",
     ),
     exclude_option,
     click.option("--no-text", is_flag=True, help=f"Keep figures only: {NO_TEXT}."),
-    click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]"),
+    click.option(
+        "--jobs",
+        type=Whole(min=0),
+        default=0,
+        metavar="N",
+        help="Number of worker processes.  [default: CPU count]",
+    ),
     prices_option,
 )
 
@@ -109,22 +136,43 @@ def ingest_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "ingest runs/ --exclude '*.tmp' --exclude cache/",
     )
 )
-@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
+@click.argument(
+    "paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH..."
+)
 @store_option
 @ingest_options
 @click.option(
     "--retry-rejects",
     is_flag=True,
-    help="Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template for the new runs.",
+    help=(
+        "Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template "
+        "for the new runs."
+    ),
 )
-@click.option("--strict", is_flag=True, help="Exit 1 if anything was rejected or nothing was found.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary; `unread` lists files that could not be read.")
-def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, retry_rejects: bool, **how: Any) -> int:
+@click.option(
+    "--strict", is_flag=True, help="Exit 1 if anything was rejected or nothing was found."
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print a JSON summary; `unread` lists files that could not be read.",
+)
+def ingest(
+    paths: tuple[Path, ...],
+    store: Store,
+    *,
+    strict: bool,
+    as_json: bool,
+    retry_rejects: bool,
+    **how: Any,
+) -> int:
     """Ingest logs into the store, in one transaction.
 
-    PATH is a file, a folder or an archive; - is the standard input. Without PATH: the sessions that Claude Code and Codex keep on this
-    machine. Content decides, not the file name. Ingesting again changes
-    nothing. Records that cannot be read are kept as rejects, with the reason; files that are not logs are ignored.
+    PATH is a file, a folder or an archive; - is the standard input. Without PATH: the sessions that
+    Claude Code and Codex keep on this machine. Content decides, not the file name. Ingesting again
+    changes nothing. Records that cannot be read are kept as rejects, with the reason; files that
+    are not logs are ignored.
     """
     with terminal.told_interrupts(store):
         from ingest import pipeline
@@ -141,18 +189,34 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
         if options.template:
             from app.text.ingests import by_template
 
-            if said := by_template(options.template, [source.name for source in report.sources if source.accepted or source.duplicates]):
+            if said := by_template(
+                options.template,
+                [source.name for source in report.sources if source.accepted or source.duplicates],
+            ):
                 terminal.note(one_line(said))
         if as_json:
             unread = [one_line(error.message) for error in report.unreadable]
-            terminal.put(f"{json.dumps(report.as_dict() | ({'unread': unread} if unread else {}), separators=(',', ':'))}\n".encode())
+            terminal.put(
+                f"{json.dumps(report.as_dict() | ({'unread': unread} if unread else {}), separators=(',', ':'))}\n".encode()  # noqa: E501
+            )
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
-    return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_results) else ExitCode.OK
+    return (
+        ExitCode.CHECK_FAILED
+        if strict and (report.total("rejected") or not report.has_results)
+        else ExitCode.OK
+    )
 
 
 def pipeline_options(
-    *, labels: Sequence[str], path_template: str | None, jobs: int, prices: Path | None, measures: Sequence[str], no_text: bool, **how: Any
+    *,
+    labels: Sequence[str],
+    path_template: str | None,
+    jobs: int,
+    prices: Path | None,
+    measures: Sequence[str],
+    no_text: bool,
+    **how: Any,
 ) -> Options:
     """Return the values of `ingest_options` as options of the pipeline. Raises UsageError."""
     from app.queries.filters import parse_label
@@ -184,7 +248,11 @@ def pipeline_options(
 
 
 def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
-    """Return the paths to read: by default the sessions on this machine, unless rejects are retried. Raises UsageError without any."""
+    """Return the paths to read.
+
+    By default the sessions on this machine, unless rejects are retried. Raises UsageError without
+    any.
+    """
     from ingest.agents.homes import only_sessions, session_folders
 
     if paths or retries:
@@ -192,14 +260,17 @@ def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
     if not (found := session_folders()):
         raise UsageError(
             "Nothing to ingest: Claude Code and Codex have no sessions on this machine.",
-            "Name a file or a folder: tachograph ingest PATH. Sessions elsewhere: set $CLAUDE_CONFIG_DIR or $CODEX_HOME.",
+            (
+                "Name a file or a folder: tachograph ingest PATH. Sessions elsewhere: set "
+                "$CLAUDE_CONFIG_DIR or $CODEX_HOME."
+            ),
         )
     terminal.note(f"reading sessions in {', '.join(one_line(str(folder)) for folder in found)}")
     return found
 
 
 def _rejected(store: Store) -> tuple[Path, ...]:
-    """Return the files to retry. Missing ones are reported with the folder they were looked for in."""
+    """Return the files to retry. Missing ones are reported with the folder that was searched."""
     from ingest.reading.known_sources import retried
     from ingest.sources.walking import ITS_NAME
 
@@ -209,12 +280,18 @@ def _rejected(store: Store) -> tuple[Path, ...]:
             terminal.note(f"{name} cannot be read again: to retry its rejects, pipe it in again")
             continue
         here = one_line(str(Path.cwd()))
-        where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this in the folder of the first ingest)"
+        where = (
+            "no longer there"
+            if Path(name).is_absolute()
+            else f"not in {here} (run this in the folder of the first ingest)"
+        )
         terminal.note(f"{one_line(name)} is {where}: its rejects cannot be retried")
     return found.there
 
 
-def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding) -> Iterator[Source | InputUnreadable]:
+def _counted(
+    paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding
+) -> Iterator[Source | InputUnreadable]:
     """Yield the sources; all are listed first, so that the bar knows the total."""
     from ingest.sources.files import Source
     from ingest.sources.walking import read_paths
@@ -229,11 +306,19 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     for error in report.unreadable:
         terminal.fail(error)
     for name in report.superseded.changed:
-        terminal.note(f"{one_line(name)} changed since the last ingest: rejects of its earlier content were removed")
+        terminal.note(
+            f"{one_line(name)} changed since the last ingest: rejects of its earlier content "
+            "were removed"
+        )
     for name in report.superseded.grown:
-        terminal.note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
+        terminal.note(
+            f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced"
+        )
     if excluded:
-        terminal.note(f"{plural(excluded, 'file')}, or folders of them, left out by --exclude or .tachographignore")
+        terminal.note(
+            f"{plural(excluded, 'file')}, or folders of them, left out by --exclude or "
+            ".tachographignore"
+        )
     if not report.sources:
         terminal.note("No files found." if not report.unreadable else "Nothing ingested.")
         return
@@ -242,7 +327,10 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicates", "rejected")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} unchanged)" if known else ""
-    terminal.note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
+    terminal.note(
+        f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s "
+        f"into {one_line(location)}"
+    )
     parts = " + ".join([*counts, ingests.no_results(report.total("ignored"))])
     terminal.note(f"{plural(report.total('documents'), 'document')} = {parts}")
     told = (
@@ -255,9 +343,14 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     )
     for said in filter(None, told):
         terminal.note(said)
-    _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
+    _tell_rejects(
+        [(source.name, reject) for source in report.sources for reject in source.rejects], location
+    )
     if earlier := sum(source.rejected for source in report.sources if source.known):
-        terminal.note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
+        terminal.note(
+            f"{plural(earlier, 'earlier reject')}. List them: "
+            f"{one_line(command_line('rejects', location))}"
+        )
     if known == len(report.sources):
         terminal.note(f"Nothing is new: {ingests.all_known(report.counts())}.")
     elif not report.has_results:
@@ -270,9 +363,15 @@ def _tell_nothing_found(report: IngestReport) -> None:
     [first, *others] = report.sources
     is_alone = not others and first.kind in ingests.WORDS
     if rejected := report.total("rejected"):
-        terminal.note(f"\nNo runs ingested: {plural(rejected, 'record')} rejected, none accepted.", fg="red")
+        terminal.note(
+            f"\nNo runs ingested: {plural(rejected, 'record')} rejected, none accepted.", fg="red"
+        )
     else:
-        terminal.note(f"\nNo runs in {one_line(first.name)}: it is {ingests.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
+        terminal.note(
+            f"\nNo runs in {one_line(first.name)}: it is {ingests.WORDS[first.kind]}."
+            if is_alone
+            else "\nNo runs found."
+        )
     terminal.note(ingests.WHAT_IS_READ)
 
 
@@ -286,4 +385,7 @@ def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
             reason = click.style(str(reject.reason), fg="yellow")
             terminal.echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}")
     if len(rejects) > REJECTS_SHOWN:
-        terminal.note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. List all: {one_line(command_line('rejects', location))}")
+        terminal.note(
+            f"  … and {len(rejects) - REJECTS_SHOWN:,} more. List all: "
+            f"{one_line(command_line('rejects', location))}"
+        )

@@ -14,7 +14,19 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from app.cli import annotate, answers, claims, figures, ingest, loops, measure, run, store, terminal, watch
+from app.cli import (
+    annotate,
+    answers,
+    claims,
+    figures,
+    ingest,
+    loops,
+    measure,
+    run,
+    store,
+    terminal,
+    watch,
+)
 from app.cli.options import WAITS, Seconds, Whole, Word, budget_options, db_option, examples, utf8
 from ingest.system.command_lines import extra_command
 from ingest.system.defects import DEBUG
@@ -24,7 +36,9 @@ NAME, VARIABLE = "tachograph", "_TACHOGRAPH_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 
 FEW_COLLECTIONS = 50_000
-"""New objects between two garbage collections. With Python's 700, finding nothing new in 15,000 files takes a fifth longer."""
+"""New objects between two garbage collections. With Python's 700, finding nothing new in 15,000
+files takes a fifth longer.
+"""
 
 
 class Commands(click.Group):
@@ -46,7 +60,13 @@ def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     epilog=examples("ingest logs/", "report --by model", "dashboard"),
 )
 @click.version_option(package_name="tachograph", message="tachograph %(version)s")
-@click.option("--debug", is_flag=True, expose_value=False, callback=_debug, help="Show the traceback of an error that nobody expected.")
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_debug,
+    help="Show the traceback of an error that nobody expected.",
+)
 def cli() -> None:
     """Show what runs of coding agents cost, how long they took, and what they claim.
 
@@ -63,11 +83,30 @@ def cli() -> None:
     )
 )
 @db_option
-@click.option("--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0: all interfaces.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Host name used by a proxy. Repeatable.")
+@click.option(
+    "--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on."
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to serve on. 0.0.0.0: all interfaces.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    callback=utf8,
+    help="Host name used by a proxy. Repeatable.",
+)
 @click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
-@click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Require OIDC sign-in (TOML config).")
+@click.option(
+    "--sign-in",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Require OIDC sign-in (TOML config).",
+)
 @click.option(
     "--watch",
     "watched",
@@ -76,14 +115,34 @@ def cli() -> None:
     metavar="PATH",
     help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
 )
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all runs of --watch. Repeatable.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=utf8,
+    help="Label for all runs of --watch. Repeatable.",
+)
 @ingest.exclude_option
-@click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
+@click.option(
+    "--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]"
+)
 @budget_options
-def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tuple[Path, ...], budgets: Any, **how: Any) -> None:
-    """Serve the dashboard on this machine until Ctrl-C. Screens follow the store: they show new runs by themselves.
+def dashboard(
+    db: str,
+    port: int,
+    host: str,
+    hosts: tuple[str, ...],
+    watched: tuple[Path, ...],
+    budgets: Any,
+    **how: Any,
+) -> None:
+    """Serve the dashboard on this machine until Ctrl-C.
 
-    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost & time and Reports.
+    Screens follow the store: they show new runs by themselves.
+
+    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens
+    Cost & time and Reports.
     """
     from app.reports.budgets import to_environment
     from app.server.access import Access
@@ -96,19 +155,31 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
     location = os.path.realpath(db) if shown.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
     serve(
-        location, host, port, access, browser=how["browser"], watcher=watch.watch_command(location, watched, how["excludes"], how["labels"])
+        location,
+        host,
+        port,
+        access,
+        browser=how["browser"],
+        watcher=watch.watch_command(location, watched, how["excludes"], how["labels"]),
     )
 
 
 @click.command(epilog=examples("mcp", "mcp --db /data/runs.duckdb"))
 @db_option
-@click.option("--wait", type=Seconds(min=0), default=10, show_default=True, metavar="SECONDS", help=WAITS)
-@click.option("--with-text", is_flag=True, help="Include prompts, titles, summaries and claims of session transcripts.")
+@click.option(
+    "--wait", type=Seconds(min=0), default=10, show_default=True, metavar="SECONDS", help=WAITS
+)
+@click.option(
+    "--with-text",
+    is_flag=True,
+    help="Include prompts, titles, summaries and claims of session transcripts.",
+)
 def mcp(db: str, wait: float, *, with_text: bool) -> None:
     """Serve the store to an agent by the Model Context Protocol, over standard input and output.
 
-    The tools search_runs, get_run, cost_report, claims, verdicts, loops and compare only read. An agent starts this command itself: see
-    docs/mcp.md for its configuration, and for the SDK that it needs.
+    The tools search_runs, get_run, cost_report, claims, verdicts, loops and compare only read. An
+    agent starts this command itself: see docs/mcp.md for its configuration, and for the SDK that it
+    needs.
     """
     from ingest.system.arrow import import_arrow_alone
 
@@ -117,13 +188,18 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise UsageError("the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}") from error
+        raise UsageError(
+            "the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}"
+        ) from error
     from app.library.store import Store
     from ingest.store import database
 
     import_arrow_alone()
     if sys.stdin.isatty():
-        terminal.note("Waiting for an agent on standard input, which starts this command itself (docs/mcp.md). Ctrl-C stops it.")
+        terminal.note(
+            "Waiting for an agent on standard input, which starts this command itself "
+            "(docs/mcp.md). Ctrl-C stops it."
+        )
     database.Store(db).exists()  # raises for a folder
     serve(Store(db, wait, with_text=with_text))
 
@@ -132,7 +208,9 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
 @click.argument("shell", type=Word(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and values in a shell: bash (4.4 or newer), zsh or fish.
+    """Print the script that completes commands, options and values in a shell.
+
+    Bash (4.4 or newer), zsh or fish.
 
     \b
     bash:  echo 'eval "$(tachograph completion bash)"' >> ~/.bashrc
@@ -190,7 +268,9 @@ def main() -> int:
     """Run the command line and return its exit code."""
     gc.set_threshold(FEW_COLLECTIONS)
     code = terminal.run(cli)
-    gc.freeze()  # Python looks through all that is imported before it ends, which takes a twentieth of a short command
+    # Python looks through all that is imported before it ends, which takes a twentieth of a short
+    # command
+    gc.freeze()
     return code
 
 

@@ -56,19 +56,76 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     ),
 )
 @click.argument("run", required=False, metavar="[RUN]", callback=utf8)
-@click.option("--repo", type=click.Path(file_okay=False, path_type=Path), default=".", metavar="DIR", help="The repository.  [default: .]")
-@click.option("--baseline", metavar="REV", callback=utf8, help="Revision of the baseline.  [default: the commit that RUN started from]")
+@click.option(
+    "--repo",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="The repository.  [default: .]",
+)
+@click.option(
+    "--baseline",
+    metavar="REV",
+    callback=utf8,
+    help="Revision of the baseline.  [default: the commit that RUN started from]",
+)
 @click.option("--candidate", metavar="REV", callback=utf8, help="Revision of the candidate.")
-@click.option("--patch", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Candidate: the baseline with this patch.")
-@click.option("--setup", metavar="CMD", callback=utf8, help="Shell command to run first in each work tree, such as a build.")
-@click.option("--check", metavar="CMD", callback=utf8, help="Shell command to check each work tree, such as its tests.")
-@click.option("--runs", type=Whole(min=4, max=1000), metavar="N", help="Run each side N times, instead of planning it from the noise.")
-@click.option("--until", callback=_percent, metavar="SHARE", help="Run until the 95% interval is as narrow as ± this, such as 2%.")
-@click.option("--max-minutes", type=Seconds(min=0, min_open=True), metavar="MINUTES", help="End after so long, with what there is.")
-@click.option("--metric", metavar="NAME", callback=utf8, help="Figure of the benchmark's output.  [default: its main one, else wall time]")
-@click.option("--regex", metavar="REGEX", callback=utf8, help="Pattern of a figure in the output; its group is the number.")
-@click.option("--unit", metavar="UNIT", callback=utf8, help="Unit of that number, such as ms or req/s.")
-@click.option("--better", type=Word(("lower", "higher")), help="Which way is better, where the unit does not say it.")
+@click.option(
+    "--patch",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Candidate: the baseline with this patch.",
+)
+@click.option(
+    "--setup",
+    metavar="CMD",
+    callback=utf8,
+    help="Shell command to run first in each work tree, such as a build.",
+)
+@click.option(
+    "--check",
+    metavar="CMD",
+    callback=utf8,
+    help="Shell command to check each work tree, such as its tests.",
+)
+@click.option(
+    "--runs",
+    type=Whole(min=4, max=1000),
+    metavar="N",
+    help="Run each side N times, instead of planning it from the noise.",
+)
+@click.option(
+    "--until",
+    callback=_percent,
+    metavar="SHARE",
+    help="Run until the 95% interval is as narrow as ± this, such as 2%.",
+)
+@click.option(
+    "--max-minutes",
+    type=Seconds(min=0, min_open=True),
+    metavar="MINUTES",
+    help="End after so long, with what there is.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    callback=utf8,
+    help="Figure of the benchmark's output.  [default: its main one, else wall time]",
+)
+@click.option(
+    "--regex",
+    metavar="REGEX",
+    callback=utf8,
+    help="Pattern of a figure in the output; its group is the number.",
+)
+@click.option(
+    "--unit", metavar="UNIT", callback=utf8, help="Unit of that number, such as ms or req/s."
+)
+@click.option(
+    "--better",
+    type=Word(("lower", "higher")),
+    help="Which way is better, where the unit does not say it.",
+)
 @click.option("--fail-if", multiple=True, type=Word(FAIL_IF), help="Exit with 1 then. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option(
@@ -76,37 +133,65 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     envvar="TACHOGRAPH_MEASURED",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder for results.  [default: $TACHOGRAPH_MEASURED, else ~/.local/share/tachograph/measured]",
+    help=(
+        "Folder for results.  [default: $TACHOGRAPH_MEASURED, else "
+        "~/.local/share/tachograph/measured]"
+    ),
 )
 @answering(filters=False, output=False)
-def measure(run: str | None, asked: Asked, *, fail_if: Sequence[str], as_json: bool, keep: Path | None, **how: Any) -> int:
-    """Measure a change: its benchmark on the baseline and on the candidate, in turns, until the difference is decided.
+def measure(
+    run: str | None,
+    asked: Asked,
+    *,
+    fail_if: Sequence[str],
+    as_json: bool,
+    keep: Path | None,
+    **how: Any,
+) -> int:
+    """Measure a change: run its benchmark on baseline and candidate, in turns, until decided.
 
-    RUN is a run with a patch: its base commit is the baseline, with its patch it is the candidate, and its claim is put beside the result.
-    Without RUN, --baseline and --candidate or --patch say it. COMMAND is run in a work tree of each; {out} in it is a file that a
-    benchmark tool writes, and otherwise its wall time is measured.
+    RUN is a run with a patch: its base commit is the baseline, with its patch it is the candidate,
+    and its claim is put beside the result. Without RUN, --baseline and --candidate or --patch say
+    it. COMMAND is run in a work tree of each; {out} in it is a file that a benchmark tool writes,
+    and otherwise its wall time is measured.
 
-    First the baseline runs against itself, which shows the noise. The result is stored with the measurements, and kept as a file. Your
-    checkout is not touched. Ctrl-C ends it with what was measured. docs/measure.md explains the verdicts.
+    First the baseline runs against itself, which shows the noise. The result is stored with the
+    measurements, and kept as a file. Your checkout is not touched. Ctrl-C ends it with what was
+    measured. docs/measure.md explains the verdicts.
     """
     if os.name != "posix":
-        raise UsageError("tachograph measure needs a POSIX system.", "Measure there, and ingest the file that it writes.")
+        raise UsageError(
+            "tachograph measure needs a POSIX system.",
+            "Measure there, and ingest the file that it writes.",
+        )
     try:
         from app.runner.measure import Procedure
         from app.runner.verify import subject_of, verify
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        raise UsageError("scipy is not installed, which the statistics need.", f"Install it: {extra_command('measure')}") from error
+        raise UsageError(
+            "scipy is not installed, which the statistics need.",
+            f"Install it: {extra_command('measure')}",
+        ) from error
     from ingest.store.ingests import Origin
     from ingest.system.signals import received
     from schemas.units import Better
 
     command = tuple(click.get_current_context().meta[_COMMAND])
-    subject = subject_of(asked.store, run, how["repo"], how["baseline"], how["candidate"], how["patch"])
-    options = {name: how[name] for name in ("setup", "check", "runs", "until", "max_minutes", "metric", "regex", "unit")}
-    procedure = Procedure(command, **options, better=Better(how["better"]) if how["better"] else None)
-    origin = Origin(command=command_of([*sys.argv[1 : len(sys.argv) - len(command)], *command[:1], "…"]))
+    subject = subject_of(
+        asked.store, run, how["repo"], how["baseline"], how["candidate"], how["patch"]
+    )
+    options = {
+        name: how[name]
+        for name in ("setup", "check", "runs", "until", "max_minutes", "metric", "regex", "unit")
+    }
+    procedure = Procedure(
+        command, **options, better=Better(how["better"]) if how["better"] else None
+    )
+    origin = Origin(
+        command=command_of([*sys.argv[1 : len(sys.argv) - len(command)], *command[:1], "…"])
+    )
     with terminal.progress("Measuring") as advance:
         done = verify(asked.store, subject, procedure, keep, origin, terminal.note, advance)
     if as_json:

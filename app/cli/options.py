@@ -1,4 +1,7 @@
-"""Options that commands share. `answering` combines those of a command that shows data of a store, passed as `asked`."""
+"""Options that commands share.
+
+`answering` combines those of a command that shows data of a store, passed as `asked`.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ MOST_ROWS = 2**63 - 1
 WAITS = "Seconds to wait while another process locks the store."
 NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
 
-WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
+WITH_TEXT = (
+    "In files and formats for programs: include prompts, titles, summaries and claims of session "
+    "transcripts."
+)
 
 _METAVARS = {
     Kind.NAMES: "NAME",
@@ -70,7 +76,11 @@ class Whole(click.IntRange):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            bounds = f"from {self.min} to {self.max}" if self.max is not None else f"of {self.min} or more"
+            bounds = (
+                f"from {self.min} to {self.max}"
+                if self.max is not None
+                else f"of {self.min} or more"
+            )
             self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
 
 
@@ -88,7 +98,11 @@ class Word(click.Choice[str]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            self.fail(f"{error.message} {did_you_mean(str(value), list(self.choices))}".strip(), param, ctx)
+            self.fail(
+                f"{error.message} {did_you_mean(str(value), list(self.choices))}".strip(),
+                param,
+                ctx,
+            )
 
 
 class Rows(Whole):
@@ -101,7 +115,10 @@ class Rows(Whole):
 
 @dataclass(frozen=True)
 class Output:
-    """Destination and format of data. `path` None is stdout. `with_text`: with prompts, titles, summaries and claims of sessions."""
+    """Destination and format of data. `path` None is stdout.
+
+    `with_text`: with prompts, titles, summaries and claims of sessions.
+    """
 
     format: str = TABLE
     path: Path | None = None
@@ -129,9 +146,16 @@ class Asked:
 
 
 def answering(
-    *, filters: bool = True, output: bool = True, limit: str = "", at: bool = False, formats: tuple[str, ...] = ()
+    *,
+    filters: bool = True,
+    output: bool = True,
+    limit: str = "",
+    at: bool = False,
+    formats: tuple[str, ...] = (),
 ) -> Callable[[Command], Command]:
-    """Add the options of a command that shows data of a store, passed as `asked`. `limit`: the noun of its rows, if --limit cuts them.
+    """Add the options of a command that shows data of a store, passed as `asked`.
+
+    `limit`: the noun of its rows, if --limit cuts them.
 
     Afterwards it notes runs that were not counted, and names in the filters that no run has.
     """
@@ -156,14 +180,19 @@ def answering(
             with taken_as_now(moment):
                 store = noted(CheckedStore(on_disk(db), wait, told_once(), at=moment))
                 if shown.path is not None and store.owns(shown.path):
-                    raise UsageError(f"cannot write to {shown.path}: it is the store or one of its files.", "Choose another file with -o.")
+                    raise UsageError(
+                        f"cannot write to {shown.path}: it is the store or one of its files.",
+                        "Choose another file with -o.",
+                    )
                 if filters:
                     chosen = with_whole_ids(store, chosen)
                 if output and not shown.keeps_text:
                     store.leave_out_texts()
                 if filters:
                     store.look_up(chosen)
-                done = command(*arguments, asked=Asked(store, chosen, shown, count or None), **options)
+                done = command(
+                    *arguments, asked=Asked(store, chosen, shown, count or None), **options
+                )
                 for said in uncounted_notes(store, "--{} all"):
                     note(said)
                 for unmatched in store.unmatched:  # more often a typing mistake than a question
@@ -173,11 +202,21 @@ def answering(
         packed = wait_option(answered)
         packed = db_option(packed)
         if at:
-            help_ = "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the same bytes again."
-            packed = click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(packed)
+            help_ = (
+                "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the "
+                "same bytes again."
+            )
+            packed = click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(
+                packed
+            )
         if limit:
-            help_ = f"Maximum number of {limit}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
-            packed = click.option("--limit", "count", type=Rows(min=0), metavar="N", help=help_)(packed)
+            help_ = (
+                f"Maximum number of {limit}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, "
+                "else all]"
+            )
+            packed = click.option("--limit", "count", type=Rows(min=0), metavar="N", help=help_)(
+                packed
+            )
         if output:
             packed = output_options(packed, formats)
         return filter_options(packed) if filters else packed
@@ -186,7 +225,10 @@ def answering(
 
 
 def store_option(command: Command) -> Command:
-    """Add `--db` and `--wait`, passed as `store`, for a command that needs none of the other options of `answering`."""
+    """Add `--db` and `--wait`, passed as `store`, for a command without the other answer options.
+
+    The other options are those of `answering`.
+    """
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
@@ -199,11 +241,20 @@ def store_option(command: Command) -> Command:
 
 def db_option(command: Command) -> Command:
     where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
-    return click.option("--db", envvar="TACHOGRAPH_DB", default=DEFAULT_STORE, metavar="STORE", callback=utf8, help=where)(command)
+    return click.option(
+        "--db",
+        envvar="TACHOGRAPH_DB",
+        default=DEFAULT_STORE,
+        metavar="STORE",
+        callback=utf8,
+        help=where,
+    )(command)
 
 
 def wait_option(command: Command) -> Command:
-    return click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=WAITS)(command)
+    return click.option(
+        "--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=WAITS
+    )(command)
 
 
 def filter_options(command: Command) -> Command:
@@ -215,72 +266,128 @@ def filter_options(command: Command) -> Command:
         elif one.kind is Kind.CHOICE:
             how |= {"type": Word(one.words)}
         else:
-            more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(one.kind, "")
-            how |= {"multiple": bool(more), "metavar": _METAVARS[one.kind], "callback": utf8, "shell_complete": _completer_of(one.key)}
+            more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(
+                one.kind, ""
+            )
+            how |= {
+                "multiple": bool(more),
+                "metavar": _METAVARS[one.kind],
+                "callback": utf8,
+                "shell_complete": _completer_of(one.key),
+            }
             how["help"] = f"{one.help}{shown_words(one.key)}{more}"
         command = click.option(f"--{one.key}", _parameter(one.key), **how)(command)
     return command
 
 
 def chosen_filters(options: dict[str, Any]) -> Filters:
-    """Return the filters among the values of `filter_options`, which are removed. Raises UsageError."""
+    """Return the filters among the values of `filter_options`, which are removed.
+
+    Raises UsageError.
+    """
     return with_known_words(choose({key: options.pop(_parameter(key)) for key in FILTERS}))
 
 
 def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
-    """Add `--format`, `-o` and `--with-text` for `chosen_output`. `formats`: those besides OUTPUT_FORMATS."""
+    """Add `--format`, `-o` and `--with-text` for `chosen_output`.
+
+    `formats`: those besides OUTPUT_FORMATS.
+    """
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
     to = "Output file; format from the extension."
-    command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
+    command = click.option(
+        "-o",
+        "--output",
+        "path",
+        type=click.Path(readable=False, path_type=Path),
+        metavar="FILE",
+        help=to,
+    )(command)
     people = ", ".join((TABLE, "md", *([PDF] if PDF in formats else []), "latex"))
-    kinds = f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(command)
+    kinds = (
+        f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
+    )
+    return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(
+        command
+    )
 
 
 def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Output:
-    """Return the destination in the values of `output_options`, which are removed. `formats`: see there. Raises UsageError."""
+    """Return the destination in the values of `output_options`, which are removed.
+
+    `formats`: see there. Raises UsageError.
+    """
     format_, path, with_text = options.pop("format_"), options.pop("path"), options.pop("with_text")
     if path is None or str(path) == "-":
         if format_ in REPORTS and REPORTS[format_].is_binary and sys.stdout.isatty():
-            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{REPORTS[format_].suffix}")
+            raise UsageError(
+                f"{format_} is binary.", f"Write it to a file: -o FILE{REPORTS[format_].suffix}"
+            )
         return Output(format_ or TABLE, None, with_text)
     if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
         raise UsageError(f"cannot write to {path}: it is a folder.", "Give a file in it.")
     if not os.path.isdir(path.parent):  # noqa: PTH112
-        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
+        raise UsageError(
+            f"cannot write to {path}: the folder {path.parent} does not exist.",
+            "Create the folder first.",
+        )
     suffixes = {REPORTS[name].suffix: name for name in (*EXPORTS, *formats) if name in REPORTS}
     format_ = format_ or suffixes.get(path.suffix.lower())
     if not format_:
-        raise UsageError(f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format.")
+        raise UsageError(
+            f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format."
+        )
     return Output(format_, path, with_text)
 
 
 def zone_option(help_: str) -> Callable[[Command], Command]:
     """Add `--tz ZONE`, passed as `zone`."""
     how: dict[str, Any] = {"callback": utf8, "shell_complete": _completer(_zone_names)}
-    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how)
+    return click.option(
+        "--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how
+    )
 
 
-def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
-    """Add an option for comma-separated keys of a registry, each passed once; its help lists all."""
+def keys_option(
+    flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str
+) -> Callable[[Command], Command]:
+    """Add an option for comma-separated keys of a registry, each passed once; help lists all."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-        keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
+        keys = (
+            tuple(dict.fromkeys(key.strip() for key in value.split(",")))
+            if value is not None
+            else default
+        )
         unknown = next((key for key in keys if key not in registry), None)
         if unknown is not None:
             meant = did_you_mean(unknown, list(registry))
-            raise click.BadParameter(f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.", ctx, param)
+            raise click.BadParameter(
+                f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.",
+                ctx,
+                param,
+            )
         return keys
 
     metavar, complete = f"{noun.upper()}[,{noun.upper()}]", _list_completer(registry)
-    return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.", shell_complete=complete)
+    return click.option(
+        flag,
+        metavar=metavar,
+        callback=checked,
+        help=f"{help_}: {', '.join(registry)}.",
+        shell_complete=complete,
+    )
 
 
 def by_option(command: Command) -> Command:
     """Add `--by`, passed as `by`: comma-separated words of `app.queries.grouping`, each once."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-        words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
+        words = tuple(
+            dict.fromkeys(
+                word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()
+            )
+        )
         try:
             groups(words)
         except UsageError as error:
@@ -288,23 +395,36 @@ def by_option(command: Command) -> Command:
         return words
 
     listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
-    how: dict[str, Any] = {"callback": checked, "shell_complete": _list_completer((*DIMENSIONS, LABEL_PREFIX))}
+    how: dict[str, Any] = {
+        "callback": checked,
+        "shell_complete": _list_completer((*DIMENSIONS, LABEL_PREFIX)),
+    }
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", help=listed, **how)(command)
 
 
 def cost_option(command: Command) -> Command:
     """Add `--cost`, passed as `cost`: the key of a measure of cost, "" for the usual one."""
-    listed = "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: best]"
-    return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
+    listed = (
+        "Count cost as reported by the agents, at list prices, or as best known: reported, else "
+        "list.  [default: best]"
+    )
+    return click.option(
+        "--cost",
+        type=Word(tuple(COST_MEASURES)),
+        callback=lambda _ctx, _param, value: value or "",
+        help=listed,
+    )(command)
 
 
 def budget_options(command: Command) -> Command:
-    """Add one option per limit and `--budgets FILE`, passed as `budgets` (`app.reports.budgets`)."""
+    """Add an option per limit and `--budgets FILE`, passed as `budgets` (`app.reports.budgets`)."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
         budgets: Any = ()
-        given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
+        given = {
+            key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None
+        }
         if given or budget_file is not None:
             from ingest.system.arrow import import_arrow_alone
 
@@ -315,14 +435,29 @@ def budget_options(command: Command) -> Command:
         return command(*arguments, budgets=budgets, **options)
 
     file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
-    packed = click.option("--budgets", "budget_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=file)(packed)
+    packed = click.option(
+        "--budgets",
+        "budget_file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help=file,
+    )(packed)
     for limit in reversed(LIMITS.values()):
-        packed = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(packed)
+        packed = click.option(
+            f"--{limit.key}",
+            limit.key.replace("-", "_"),
+            metavar="X",
+            help=limit.help,
+            callback=utf8,
+        )(packed)
     return packed
 
 
 def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Check options whose values reach the store, which holds UTF-8 only; a shell passes any bytes (callback)."""
+    """Check options whose values reach the store, which holds UTF-8 only.
+
+    A shell passes any bytes (callback).
+    """
     for text in (value,) if isinstance(value, str) else value or ():
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
             raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
@@ -333,7 +468,9 @@ def examples(*commands: str) -> str:
     """Return the examples at the end of a help text."""
     heading = "Example" if len(commands) == 1 else "Examples"
     unjoined = "\b\n"  # tells click to leave the lines as they are
-    return unjoined + "\n".join([f"{heading}:", *(f"  tachograph {command}" for command in commands)])
+    return unjoined + "\n".join(
+        [f"{heading}:", *(f"  tachograph {command}" for command in commands)]
+    )
 
 
 def noted(store: AnyStore) -> AnyStore:
@@ -345,7 +482,7 @@ def noted(store: AnyStore) -> AnyStore:
 
 
 def told_once() -> Callable[[str], None]:
-    """Return a function that notes only its first message, since a long queue has one for each process before us."""
+    """Return a function that reports its first message only: a long queue has one per process."""
     told: list[str] = []
 
     def tell(message: str) -> None:
@@ -393,20 +530,36 @@ def _zone_names() -> Iterable[str]:
 
 def _completer(words: Callable[[], Iterable[str]]) -> Completer:
     """Return a completer for one word of a list that is made on demand."""
-    return lambda _context, _parameter, begun: [CompletionItem(word) for word in words() if word.startswith(begun)]
+    return lambda _context, _parameter, begun: [
+        CompletionItem(word) for word in words() if word.startswith(begun)
+    ]
 
 
 def _list_completer(words: Iterable[str]) -> Completer:
-    """Return a completer for the last of several comma-separated words: `model,out` → `model,outcome`."""
+    """Return a completer for the last of several comma-separated words.
 
-    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    `model,out` → `model,outcome`.
+    """
+
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
         before, comma, last = begun.rpartition(",")
-        return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last) and word not in before.split(",")]
+        return [
+            CompletionItem(f"{before}{comma}{word}")
+            for word in words
+            if word.startswith(last) and word not in before.split(",")
+        ]
 
     return complete
 
 
 def _completer_of(key: str) -> Completer | None:
     """Return a completer for the values of a filter; None if they are names from a store."""
-    values: dict[str, Callable[[], Iterable[str]]] = {**CLOSED, "agent": _agents, "since": _times, "until": _times}
+    values: dict[str, Callable[[], Iterable[str]]] = {
+        **CLOSED,
+        "agent": _agents,
+        "since": _times,
+        "until": _times,
+    }
     return _completer(values[key]) if key in values else None

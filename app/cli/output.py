@@ -1,4 +1,7 @@
-"""Destinations of answers: drawn on the terminal, written to stdout in a format, or saved as a file."""
+"""Destinations of answers.
+
+Drawn on the terminal, written to stdout in a format, or saved as a file.
+"""
 
 from __future__ import annotations
 
@@ -41,17 +44,25 @@ LONGEST_NAME = 40
 
 MOST_IMPORTANT = ("totals", "groups", "what_if")
 
-NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
+NO_REPOSITORIES = (
+    "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or "
+    "from --label repo=NAME."
+)
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."
 
 
 def deliver(answer: Answer, output: Output) -> None:
-    """Write the answer to its destination. The heading goes to stderr, because programs do not need it."""
+    """Write the answer to its destination.
+
+    The heading goes to stderr, because programs do not need it.
+    """
     if output.format == TABLE and output.path is None:
         terminal.note(terminal.short(one_line(answer.heading)))
         hidden: tuple[str, ...] = ()
         if answer.table.num_rows:
-            drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
+            drawing = draw(
+                answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()
+            )
             hidden = drawing.left_out
             terminal.put(drawing.body)
         for said in (answer.note, hidden and hidden_columns(hidden)):
@@ -59,7 +70,10 @@ def deliver(answer: Answer, output: Output) -> None:
                 terminal.note(said)
     else:
         if output.format == TABLE:
-            body: Iterable[bytes] = [draw(answer, FILE_WIDTH, exact=True).body, f"{answer.note}\n".encode() if answer.note else b""]
+            body: Iterable[bytes] = [
+                draw(answer, FILE_WIDTH, exact=True).body,
+                f"{answer.note}\n".encode() if answer.note else b"",
+            ]
         else:
             body = REPORTS[output.format].parts(answer)
             if output.format == "latex":
@@ -73,10 +87,16 @@ def deliver(answer: Answer, output: Output) -> None:
 
 
 def deliver_body(body: Iterable[bytes], answer: Answer, output: Output) -> None:
-    """Write the parts of an answer to the file or to stdout: bytes unchanged, text in the encoding of the terminal."""
+    """Write the parts of an answer to the file or to stdout.
+
+    Bytes unchanged, text in the encoding of the terminal.
+    """
     if output.path is not None:
         written = write_file(output.path, body)
-        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {written:,} bytes")
+        terminal.note(
+            f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, "
+            f"{written:,} bytes"
+        )
     elif output.format in REPORTS and REPORTS[output.format].is_binary:
         terminal.put(body, is_binary=True)
     else:
@@ -91,36 +111,68 @@ def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
 
 
 def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
-    """Write a report to its destination. A table has the first page, the most important totals and the groups, unless `whole`."""
+    """Write a report to its destination.
+
+    A table has the first page, the most important totals and the groups, unless `whole`.
+    """
     header = report.header
     if output.format == TABLE and output.path is None:
         if header.coverage["runs"]:
-            terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty(), whole=whole))
+            terminal.put(
+                report_text(
+                    report,
+                    width(),
+                    sys.stdout.encoding or "utf-8",
+                    color=sys.stdout.isatty(),
+                    whole=whole,
+                )
+            )
             if report.first.lacks_repositories:
                 terminal.note(NO_REPOSITORIES)
             if not whole:
                 terminal.note(ALL)
         elif not header.coverage["stored_runs"]:  # a page of unknown figures helps nobody
-            terminal.note(one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}"))
+            terminal.note(
+                one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}")
+            )
         elif not header.filters:
-            terminal.note(uncounted_words(header.coverage["excluded_runs"], header.coverage["uncounted_copies"], "--{} all"))
+            terminal.note(
+                uncounted_words(
+                    header.coverage["excluded_runs"],
+                    header.coverage["uncounted_copies"],
+                    "--{} all",
+                )
+            )
         else:
             stored = plural(header.coverage["stored_runs"], "run")
-            terminal.note(one_line(f"No runs match {header.filters.as_words()}. The store has {stored}."))
+            terminal.note(
+                one_line(f"No runs match {header.filters.as_words()}. The store has {stored}.")
+            )
         return
     is_table = output.format == TABLE
-    body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else REPORTS[output.format].write_report(report)
+    body = (
+        report_text(report, FILE_WIDTH, exact=True, whole=whole)
+        if is_table
+        else REPORTS[output.format].write_report(report)
+    )
     if output.path is not None:
         write_file(output.path, body)
-        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(header.coverage['runs'], 'run')}, {len(body):,} bytes")
+        terminal.note(
+            f"Wrote {one_line(str(output.path))}: {plural(header.coverage['runs'], 'run')}, "
+            f"{len(body):,} bytes"
+        )
     elif REPORTS[output.format].is_binary:
         terminal.put(body, is_binary=True)
     else:
         terminal.put_text(body)
 
 
-def write_file(path: Path, body: bytes | Iterable[bytes], hint: str = "Choose another file with -o.") -> int:
-    """Write the file, given whole or in parts, completely or not at all: under another name, then renamed. Return its bytes.
+def write_file(
+    path: Path, body: bytes | Iterable[bytes], hint: str = "Choose another file with -o."
+) -> int:
+    """Write the file, given whole or in parts, completely or not at all.
+
+    Under another name, then renamed. Return its bytes.
 
     Raises UsageError.
     """
@@ -128,7 +180,9 @@ def write_file(path: Path, body: bytes | Iterable[bytes], hint: str = "Choose an
     target = path.resolve()
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        if target.exists() and not target.is_file():  # /dev/null and pipes are written to, not replaced
+        if (
+            target.exists() and not target.is_file()
+        ):  # /dev/null and pipes are written to, not replaced
             with target.open("wb") as file:
                 return sum(map(file.write, parts))
         with aside.open("wb") as file:
@@ -150,49 +204,88 @@ def hidden_columns(labels: tuple[str, ...]) -> str:
 
 
 def width() -> int:
-    """Return the columns of a table: $COLUMNS, else the width of the terminal at stdout or (`| less`) stderr, else 80."""
+    """Return the columns of a table.
+
+    $COLUMNS, else the width of the terminal at stdout or (`| less`) stderr, else 80.
+    """
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isdecimal():
         return max(int(chosen), LEAST_WIDTH)
-    widths = [os.get_terminal_size(stream.fileno()).columns for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+    widths = [
+        os.get_terminal_size(stream.fileno()).columns
+        for stream in (sys.stdout, sys.stderr)
+        if stream.isatty()
+    ]
     return max(widths[0], LEAST_WIDTH) if widths else 80
 
 
 def report_text(
-    report: Report, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False, whole: bool = True
+    report: Report,
+    width: int,
+    encoding: str = "utf-8",
+    *,
+    color: bool = False,
+    exact: bool = False,
+    whole: bool = True,
 ) -> bytes:
     """Return a report for a terminal in at most `width` columns: its first page, then its sections.
 
-    Columns that do not fit are named below their table. `whole` False leaves out details: all but the most important totals, and the
-    sections after the groups.
+    Columns that do not fit are named below their table. `whole` False leaves out details: all but
+    the most important totals, and the sections after the groups.
     """
     parts: list[str | bytes] = [_first_page(report.first, width, encoding, color=color)]
     for section in report.shown:
         if not whole and section.key not in MOST_IMPORTANT:
             continue
-        answer = replace(section.answer, shown=()) if whole and section.key == "totals" else section.answer
+        answer = (
+            replace(section.answer, shown=())
+            if whole and section.key == "totals"
+            else section.answer
+        )
         drawing = draw(answer, width, encoding, color=color, exact=exact)
         note = f"{_folded(section.note, width)}\n" if section.note else ""
         parts += [f"\n{_bold(one_line(section.title), color=color)}\n{note}", drawing.body]
-        parts += [f"{_folded(hidden_columns(drawing.left_out), width)}\n"] if drawing.left_out else []
+        parts += (
+            [f"{_folded(hidden_columns(drawing.left_out), width)}\n"] if drawing.left_out else []
+        )
     if whole and (about := _labelled(report.header.lines(), width)):
         parts.append(f"\n{_bold('About this report', color=color)}\n{about}")
-    return b"".join(part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts)
+    return b"".join(
+        part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts
+    )
 
 
 def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> bytes:
-    """Return title, sentence of the Overview, table of agents, figures, top lists, budgets and notes."""
+    """Return title, Overview sentence, table of agents, figures, top lists, budgets and notes."""
     more = "".join(f"{_folded(text, width, 0)}\n" for text in page.more)
-    parts: list[str | bytes] = [f"{_bold(one_line(page.title), color=color)}\n{_labelled(page.lines, width)}"]
+    parts: list[str | bytes] = [
+        f"{_bold(one_line(page.title), color=color)}\n{_labelled(page.lines, width)}"
+    ]
     parts.append(f"\n{_bold(_folded(page.answer, width, 0), color=color)}\n{more}\n")
     if page.agents:
         head, *lines = page.agent_table
-        table = pa.table({name: pa.array([line[place] for line in lines], pa.string()) for place, name in enumerate(head)})
-        parts.append(draw(Answer(table, "", of={name: Entry(name, name) for name in head}), width, encoding, color=color).body)
+        table = pa.table(
+            {
+                name: pa.array([line[place] for line in lines], pa.string())
+                for place, name in enumerate(head)
+            }
+        )
+        parts.append(
+            draw(
+                Answer(table, "", of={name: Entry(name, name) for name in head}),
+                width,
+                encoding,
+                color=color,
+            ).body
+        )
     labels = max(len(one.label) for one in page.figures)
     values = max(len(one.value) for one in page.figures)
     figures = (
-        f"{_bold(f'{one.label:<{labels}}', color=color)}  {one.value:>{values}}  {one_line(one.note)}".rstrip() for one in page.figures
+        (
+            f"{_bold(f'{one.label:<{labels}}', color=color)}  {one.value:>{values}}  "
+            f"{one_line(one.note)}"
+        ).rstrip()
+        for one in page.figures
     )
     parts.append("\n" + "".join(f"{line}\n" for line in figures))
     for top in page.named_tops:
@@ -203,13 +296,18 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
             name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
             rows.append((name, one.cost, human(one.share, Unit.SHARE)))
         widths = [max(len(row[place]) for row in rows) for place in range(3)]
-        parts += [f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n" for name, usd, share in rows]
+        parts += [
+            f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n"
+            for name, usd, share in rows
+        ]
     if page.budgets:
         table = draw(budget_table(page.budgets), width, encoding, color=color).body
         parts += [f"\n{_bold('Budgets', color=color)}\n", table]
     notes = "".join(f"{_folded(f'- {note}', width)}\n" for note in page.notes)
     parts.append(f"\n{_bold('Notes', color=color)}\n{notes}")
-    return b"".join(part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts)
+    return b"".join(
+        part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts
+    )
 
 
 def budget_table(verdicts: Sequence[Verdict]) -> Answer:
@@ -217,17 +315,32 @@ def budget_table(verdicts: Sequence[Verdict]) -> Answer:
     from app.reports.budgets import cells
 
     lines = [cells(verdict) for verdict in verdicts]
-    return Answer(pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in lines[0]}), "", of=CHECKS)
+    return Answer(
+        pa.table(
+            {name: pa.array([line[name] for line in lines], pa.string()) for name in lines[0]}
+        ),
+        "",
+        of=CHECKS,
+    )
 
 
 def _folded(text: str, width: int, indent: int = 2) -> str:
     """Return the text in lines of at most `width`, indented from the second line on."""
-    return textwrap.fill(one_line(text), width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        one_line(text),
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _labelled(lines: Sequence[tuple[str, str]], width: int) -> str:
     label_width = max((len(label) for label, _ in lines), default=0)
-    return "".join(f"{_folded(f'{label:<{label_width}}  {text}', width, label_width + 2)}\n" for label, text in lines)
+    return "".join(
+        f"{_folded(f'{label:<{label_width}}  {text}', width, label_width + 2)}\n"
+        for label, text in lines
+    )
 
 
 def _bold(text: str, *, color: bool) -> str:

@@ -1,4 +1,7 @@
-"""`tachograph run`: an agent's command, recorded and ingested. Only this module imports `app.runner`."""
+"""`tachograph run`: an agent's command, recorded and ingested.
+
+Only this module imports `app.runner`.
+"""
 
 from __future__ import annotations
 
@@ -40,48 +43,85 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
         'run -- claude -p "Make the tests faster" --output-format json',
-        'run --label task=tests --max-usd 5 -- claude -p "Make the tests faster" --output-format json',
-        'run --matrix model=opus,sonnet --repeat 3 -- claude -p "Make the tests faster" --model {model} --output-format json',
+        (
+            'run --label task=tests --max-usd 5 -- claude -p "Make the tests faster" '
+            "--output-format json"
+        ),
+        (
+            'run --matrix model=opus,sonnet --repeat 3 -- claude -p "Make the tests faster" '
+            "--model {model} --output-format json"
+        ),
     ),
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND...")
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for the runs. Repeatable.")
-@click.option("--repeat", type=Whole(min=1), default=1, metavar="N", help="Run the command N times.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=utf8,
+    help="Label for the runs. Repeatable.",
+)
+@click.option(
+    "--repeat", type=Whole(min=1), default=1, metavar="N", help="Run the command N times."
+)
 @click.option(
     "--matrix",
     multiple=True,
     metavar="NAME=VALUE,...",
     callback=utf8,
-    help="Run the command with each value in place of {NAME}; runs get the label NAME=VALUE. Repeatable: all combinations.",
+    help=(
+        "Run the command with each value in place of {NAME}; runs get the label NAME=VALUE. "
+        "Repeatable: all combinations."
+    ),
 )
 @click.option("--keep-going", is_flag=True, help="Go on with the next run after one that failed.")
 @click.option("--max-usd", metavar="USD", callback=_dollars, help="End a run that costs more.")
-@click.option("--max-minutes", type=Seconds(min=0, min_open=True), metavar="MINUTES", help="End a run that takes longer.")
 @click.option(
-    "--grace", type=Seconds(min=0), default=10, show_default=True, metavar="SECONDS", help="Time for a run to end before it is killed."
+    "--max-minutes",
+    type=Seconds(min=0, min_open=True),
+    metavar="MINUTES",
+    help="End a run that takes longer.",
+)
+@click.option(
+    "--grace",
+    type=Seconds(min=0),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for a run to end before it is killed.",
 )
 @click.option(
     "--keep",
     envvar="TACHOGRAPH_RUNS",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder for the logs of runs.  [default: $TACHOGRAPH_RUNS, else ~/.local/share/tachograph/runs]",
+    help=(
+        "Folder for the logs of runs.  [default: $TACHOGRAPH_RUNS, else "
+        "~/.local/share/tachograph/runs]"
+    ),
 )
 @click.option("--no-text", is_flag=True, help=f"Keep figures only in the store: {NO_TEXT}.")
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error; problems are told nevertheless.")
+@click.option(
+    "--quiet", is_flag=True, help="Say nothing on standard error; problems are told nevertheless."
+)
 @answering(filters=False, output=False)
 def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options: Any) -> int:
     """Run an agent's command, record it and ingest its record.
 
-    The agent's input, output, exit code and signals pass through untouched. Recorded are start, end, folder, host, git commit and patch,
-    labels, and the standard output, whose record is ingested when the agent ends. A run without a record is kept with its duration
-    and exit code.
+    The agent's input, output, exit code and signals pass through untouched. Recorded are start,
+    end, folder, host, git commit and patch, labels, and the standard output, whose record is
+    ingested when the agent ends. A run without a record is kept with its duration and exit code.
 
-    --max-usd and --max-minutes use the agent's own option where it has one, else SIGTERM and after --grace SIGKILL. Several runs stop at
+    --max-usd and --max-minutes use the agent's own option where it has one, else SIGTERM and after
+      --grace SIGKILL. Several runs stop at
     the first that fails; the exit code is the highest.
     """
     if os.name != "posix":
-        raise UsageError("tachograph run needs a POSIX system.", "Run the agent by itself, and ingest its log: tachograph ingest LOG")
+        raise UsageError(
+            "tachograph run needs a POSIX system.",
+            "Run the agent by itself, and ingest its log: tachograph ingest LOG",
+        )
     from app.queries.filters import parse_label
     from app.runner.launch import EXPERIMENT, Order, cells, launch, parse_axes, usual_folder
     from app.runner.limits import Limits
@@ -89,16 +129,27 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
 
     limits = Limits(options["max_usd"], options["max_minutes"], options["grace"])
     keep, store = options["keep"] or usual_folder(), asked.store
-    called_as = command_of([*sys.argv[1 : -len(command)], command[0], "…"])  # what the agent is told is text of the run
+    called_as = command_of(
+        [*sys.argv[1 : -len(command)], command[0], "…"]
+    )  # what the agent is told is text of the run
     given = dict(map(parse_label, labels))
     runs = list(cells(command, parse_axes(options["matrix"]), options["repeat"]))
     if len(runs) > 1:  # a name for the runs of one call, where nobody gives one
-        given = {EXPERIMENT: f"{paired(Path(command[0]).name)} {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"} | given
+        given = {
+            EXPERIMENT: f"{paired(Path(command[0]).name)} {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+        } | given
     worst = 0
     for number, cell in enumerate(runs, 1):
         ended = launch(Order(cell.command, given | cell.labels, keep, limits, store.owns))
         which = f"run {number} of {len(runs)}: " if len(runs) > 1 else ""
-        _ingest(ended, store, which, called_as, quiet=options["quiet"], keeps_text=not options["no_text"])
+        _ingest(
+            ended,
+            store,
+            which,
+            called_as,
+            quiet=options["quiet"],
+            keeps_text=not options["no_text"],
+        )
         worst = max(worst, ended.exit_code)
         if ended.signalled or (ended.exit_code and not options["keep_going"]):
             if number < len(runs):
@@ -109,8 +160,13 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
     return worst
 
 
-def _ingest(ended: Recorded, store: Store, which: str, called_as: str, *, quiet: bool, keeps_text: bool) -> None:
-    """Ingest a run that has ended and summarise it in a line. Problems are reported but never change the exit code."""
+def _ingest(
+    ended: Recorded, store: Store, which: str, called_as: str, *, quiet: bool, keeps_text: bool
+) -> None:
+    """Ingest a run that has ended and summarise it in a line.
+
+    Problems are reported but never change the exit code.
+    """
     if not ended.folder.exists():
         for told in ended.told:
             _say(told)
@@ -123,12 +179,19 @@ def _ingest(ended: Recorded, store: Store, which: str, called_as: str, *, quiet:
 
     page, problem = None, ""
     try:
-        report = ingest(read_paths([ended.folder]), store, Options(jobs=1, origin=Origin(command=called_as), keeps_text=keeps_text))
+        report = ingest(
+            read_paths([ended.folder]),
+            store,
+            Options(jobs=1, origin=Origin(command=called_as), keeps_text=keeps_text),
+        )
         problem = "" if report.has_runs else "its record was rejected"
         ids = [run_id for source in report.sources for run_id in source.run_ids]
     except TachographError as error:
         problem, ids = f"not ingested: {error.message}", []
-    except (Exception, KeyboardInterrupt) as error:  # the agent has ended: whatever fails now is told, and its exit code stays
+    except (
+        Exception,
+        KeyboardInterrupt,
+    ) as error:  # the agent has ended: whatever fails now is told, and its exit code stays
         problem, ids = f"not ingested: {str(error) or type(error).__name__}", []
     if problem or not quiet:
         try:
@@ -137,7 +200,18 @@ def _ingest(ended: Recorded, store: Store, which: str, called_as: str, *, quiet:
             page = None
         is_at_odds = page is not None and "exit_code" in page.facts.findings["rule"].to_pylist()
         told = "; ".join([*ended.told, *([problem] if problem else [])])
-        _say(which + one_line(ended_words(ended.launch, page.run if page else {}, store.location, told, is_at_odds=is_at_odds)))
+        _say(
+            which
+            + one_line(
+                ended_words(
+                    ended.launch,
+                    page.run if page else {},
+                    store.location,
+                    told,
+                    is_at_odds=is_at_odds,
+                )
+            )
+        )
     if problem:
         again = f"ingest {shlex.quote(str(ended.folder))}{'' if keeps_text else ' --no-text'}"
         _say(f"the record is kept. Ingest it: {one_line(command_line(again, store.location))}")

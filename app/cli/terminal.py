@@ -1,6 +1,7 @@
 """Everything on stderr, bytes on stdout, and the exit code of the command.
 
-stdout is data only. Text from logs is shown without control characters of terminals (`schemas.text`).
+stdout is data only. Text from logs is shown without control characters of terminals
+(`schemas.text`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _NO_STDOUT = (errno.EBADF, errno.EPIPE)
 
 
 def run(command: click.Command) -> int:
-    """Run the command line and return its exit code; errors show a traceback only with `--debug`."""
+    """Run the command line and return its exit code; a traceback is shown only with `--debug`."""
     _stand_in_for_closed_streams()
     opened: list[Store] = []
     try:
@@ -61,20 +62,33 @@ def run(command: click.Command) -> int:
 
 
 def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
-    """Report an unexpected error, what the stores have saved, and where its traceback is. Returns the exit code."""
+    """Report an unexpected error, what the stores have saved, and where its traceback is.
+
+    Returns the exit code.
+    """
     from ingest.system.defects import DEBUG, traceback_of, what_failed, written_down
 
     if os.environ.get(DEBUG):
         echo(visible(traceback_of(error)), nl=False)
     places = [one_line(store.location) for store in stores]
     became = [
-        f"{place} has what was written before." if store.has_written else f"Nothing was written to {place}."
+        f"{place} has what was written before."
+        if store.has_written
+        else f"Nothing was written to {place}."
         for place, store in zip(places, stores, strict=True)
     ]
     file = written_down(error)
-    report = f"The details for a report of this defect are in {file}" if file else "See the details with `tachograph --debug …`."
+    report = (
+        f"The details for a report of this defect are in {file}"
+        if file
+        else "See the details with `tachograph --debug …`."
+    )
     with suppress(OSError):
-        fail(TachographError(f"Tachograph failed: {what_failed(error)}", "\n".join([*became, report])))
+        fail(
+            TachographError(
+                f"Tachograph failed: {what_failed(error)}", "\n".join([*became, report])
+            )
+        )
     return ExitCode.INTERNAL_ERROR
 
 
@@ -84,7 +98,10 @@ def echo(text: str, *, nl: bool = True) -> None:
 
 
 def obeyed_by_nobody(text: str) -> str:
-    """Return the text without commands to GitHub Actions, which reads them in a step's output, even in names of files."""
+    """Return the text without commands to GitHub Actions, which reads them in a step's output.
+
+    They may even be in names of files.
+    """
     return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "GITHUB_ACTIONS" in os.environ else text
 
 
@@ -108,7 +125,10 @@ def _show(error: click.ClickException) -> None:
 
 
 def short(text: str) -> str:
-    """Return the text cut in the middle: a megabyte of an argument keeps its beginning, and the end says what to do."""
+    """Return the text cut in the middle.
+
+    A megabyte of an argument keeps its beginning, and the end says what to do.
+    """
     half = LONGEST_TOLD // 2
     return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
 
@@ -120,7 +140,10 @@ def put_text(body: bytes | Iterable[bytes]) -> None:
 
 
 def tell_interrupt(what_became: str = "") -> int:
-    """Report the interrupt and, for a command that writes, what was saved. Returns the exit code as in shells: 128 + signal."""
+    """Report the interrupt and, for a command that writes, what was saved.
+
+    Returns the exit code as in shells: 128 + signal.
+    """
     number = received()
     ended = "Interrupted" if number == signal.SIGINT else f"Stopped by {number.name}"
     with suppress(OSError):  # after SIGHUP there is often no terminal any more
@@ -130,7 +153,7 @@ def tell_interrupt(what_became: str = "") -> int:
 
 @contextmanager
 def told_interrupts(store: Store) -> Iterator[None]:
-    """If a command that writes is interrupted, report what the store has saved and end with the exit code for it."""
+    """If a writing command is interrupted, report what was saved and end with its exit code."""
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
@@ -141,13 +164,19 @@ def told_interrupts(store: Store) -> Iterator[None]:
 
 
 def put(body: bytes | Iterable[bytes], *, is_binary: bool = False) -> None:
-    """Write data, whole or in parts, to stdout. A closed reader (`| head`) is no error. Raises UsageError if stdout takes no more.
+    """Write data, whole or in parts, to stdout. A closed reader (`| head`) is no error.
+
+    Raises UsageError if stdout takes no more.
 
     Text is exact, except where GitHub Actions may read it.
     """
     parts = (body,) if isinstance(body, bytes) else body
     try:
-        if not is_binary and "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
+        if (
+            not is_binary
+            and "GITHUB_ACTIONS" in os.environ
+            and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+        ):
             texts = (part.decode(errors="surrogateescape") for part in parts)
             parts = (obeyed_by_nobody(text).encode(errors="surrogateescape") for text in texts)
         for part in parts:
@@ -166,21 +195,38 @@ def _cannot_put(error: OSError) -> UsageError:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr, moved by calling it with (done, total). Does nothing if stderr is no terminal."""
+    """Show a bar on stderr, moved by calling it with (done, total).
+
+    Does nothing if stderr is no terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    parts: Any = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    parts: Any = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 class ReadingBar:
-    """A bar on stderr while logs are read: bytes, rate, documents, rejects. Silent if stderr is no terminal."""
+    """A bar on stderr while logs are read: bytes, rate, documents, rejects.
+
+    Silent if stderr is no terminal.
+    """
 
     def __init__(self, bar: Any = None) -> None:
         self._bar = bar
@@ -189,13 +235,20 @@ class ReadingBar:
     def expect(self, sources: int, size: int) -> None:
         """Set the total to read."""
         if self._bar:
-            self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size, refresh=True)
+            self._bar.update(
+                self._task,
+                description=f"Reading {plural(sources, 'file')}",
+                total=size,
+                refresh=True,
+            )
 
     def advance(self, done: Progress) -> None:
         """Add what was just read."""
         if self._bar:
             fields = self._bar.tasks[0].fields
-            counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}
+            counts = {
+                name: fields[name] + getattr(done, name) for name in ("documents", "rejected")
+            }
             self._bar.update(self._task, advance=done.bytes, refresh=True, **counts)
 
 
@@ -208,15 +261,29 @@ def reading_progress() -> Iterator[ReadingBar]:
     from rich import progress as rich
     from rich.console import Console
 
-    counts = rich.TextColumn("{task.fields[documents]:,} documents, {task.fields[rejected]:,} rejected")
-    parts: Any = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn(), counts)
-    alone: Any = {"console": Console(stderr=True), "transient": True, "auto_refresh": False}  # a thread of its own would prevent forks
+    counts = rich.TextColumn(
+        "{task.fields[documents]:,} documents, {task.fields[rejected]:,} rejected"
+    )
+    parts: Any = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.DownloadColumn(),
+        rich.TransferSpeedColumn(),
+        counts,
+    )
+    alone: Any = {
+        "console": Console(stderr=True),
+        "transient": True,
+        "auto_refresh": False,
+    }  # a thread of its own would prevent forks
     with rich.Progress(*parts, rich.TimeRemainingColumn(), **alone) as bar:
         yield ReadingBar(bar)
 
 
 def _stand_in_for_closed_streams() -> None:
-    """Replace streams that the shell closed (`>&-`): Python has None for them, and the next open file would get their number.
+    """Replace streams that the shell closed (`>&-`).
+
+    Python has None for them, and the next open file would get their number.
 
     Messages to a closed stderr are lost; data for a closed stdout fails as on a full disk.
     """
@@ -227,5 +294,5 @@ def _stand_in_for_closed_streams() -> None:
 
 
 def _silence_stdout() -> None:
-    """Redirect stdout to nothing, so that the interpreter does not fail again when it flushes at exit."""
+    """Redirect stdout to nothing, so that the interpreter's flush at exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,7 @@
-"""`tachograph watch`: ingests logs as agents write them, with a status line on a terminal, else a line per ingest."""
+"""`tachograph watch`: ingests logs as agents write them.
+
+On a terminal it shows a status line, else it prints a line per ingest.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,15 @@ from app.cli.options import Seconds, db_option, examples, wait_option
 from ingest.system.command_lines import on_disk
 from ingest.system.defects import what_failed, written_down
 from ingest.system.signals import put_off
-from schemas.errors import InputUnreadable, NotAStore, StoreError, StoreVersionMismatch, TachographError, UsageError, WorkerDied
+from schemas.errors import (
+    InputUnreadable,
+    NotAStore,
+    StoreError,
+    StoreVersionMismatch,
+    TachographError,
+    UsageError,
+    WorkerDied,
+)
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -40,10 +51,16 @@ PATIENCE_SECONDS = 10.0
 
 @click.command(
     epilog=examples(
-        "watch", "watch logs/", "watch logs/ --label team=kernels --db runs.duckdb", "watch /mnt/share/logs --poll 5", "watch logs/ --json"
+        "watch",
+        "watch logs/",
+        "watch logs/ --label team=kernels --db runs.duckdb",
+        "watch /mnt/share/logs --poll 5",
+        "watch logs/ --json",
     )
 )
-@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
+@click.argument(
+    "paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH..."
+)
 @db_option
 @wait_option
 @ingest_options
@@ -54,12 +71,15 @@ PATIENCE_SECONDS = 10.0
     help="Look at all files this often.  [default: only where the file system has no events]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each ingest.")
-def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, as_json: bool, **how: Any) -> None:
+def watch(
+    paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, as_json: bool, **how: Any
+) -> None:
     """Ingest logs as they are written, until Ctrl-C.
 
-    PATH is a file or a folder. Without PATH: the sessions that Claude Code and Codex keep on this machine. All that is there is ingested
-    first; then whatever is new or grows, within a second, as `ingest` would do it. A run without a date that is written meanwhile has that
-    of its file. A store has one watcher.
+    PATH is a file or a folder. Without PATH: the sessions that Claude Code and Codex keep on this
+    machine. All that is there is ingested first; then whatever is new or grows, within a second, as
+    `ingest` would do it. A run without a date that is written meanwhile has that of its file. A
+    store has one watcher.
     """
     from ingest.sources.walking import Excluding
     from ingest.watching import polled, sole_watcher
@@ -75,13 +95,21 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     shown = _Shown(named + (f" · polling every {poll:g} s ({why})" if poll else ""), as_json)
     location = on_disk(db)
     order = Order(location, wait, how, datetime.now(UTC), tuple(sys.argv))
-    with shown, sole_watcher(location, ", ".join(roots)), suppress(KeyboardInterrupt), closing(Worker(order)) as worker:
+    with (
+        shown,
+        sole_watcher(location, ", ".join(roots)),
+        suppress(KeyboardInterrupt),
+        closing(Worker(order)) as worker,
+    ):
         _watched(roots, poll, worker, shown)
     terminal.note("Stopped watching.")
 
 
 def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown) -> None:
-    """Ingest changes until interrupted. An interrupted ingest writes nothing; its files are read with the next start."""
+    """Ingest changes until interrupted.
+
+    An interrupted ingest writes nothing; its files are read with the next start.
+    """
     from ingest.sources.walking import Excluding
     from ingest.store.opening import OwnFiles
     from ingest.watching import NET_SECONDS, UNSETTLED_SECONDS, Pending, changes, our_outputs
@@ -95,7 +123,9 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
             net_at = float("inf")
             pending.changed(roots)
         taken = pending.take(now)
-        excluding = Excluding(worker.order.how["excludes"])  # anew, since ignore files may have changed
+        excluding = Excluding(
+            worker.order.how["excludes"]
+        )  # anew, since ignore files may have changed
         wanted = _wanted(taken, roots, own_files, outputs, excluding) if taken else []
         if not wanted:
             worker.rest(now)
@@ -113,11 +143,20 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
         pending.ingested(time.monotonic(), batch.seconds, batch.unread)
         if poll:
             recent = time.time() - UNSETTLED_SECONDS
-            pending.changed((str(path) for path in wanted if path.is_file() and path.stat().st_mtime > recent), now + UNSETTLED_SECONDS)
+            pending.changed(
+                (str(path) for path in wanted if path.is_file() and path.stat().st_mtime > recent),
+                now + UNSETTLED_SECONDS,
+            )
         shown.ingested(batch, len(pending))
 
 
-def _wanted(taken: list[str], roots: list[str], own_files: OwnFiles, outputs: list[os.stat_result], excluding: Any) -> list[Path]:
+def _wanted(
+    taken: list[str],
+    roots: list[str],
+    own_files: OwnFiles,
+    outputs: list[os.stat_result],
+    excluding: Any,
+) -> list[Path]:
     """Return the paths to ingest: existing files, and folders, which include what is below.
 
     The store, our own output and excluded files are left out.
@@ -126,9 +165,15 @@ def _wanted(taken: list[str], roots: list[str], own_files: OwnFiles, outputs: li
     found = []
     for path in map(Path, taken):
         above = [root for root in roots if path.is_relative_to(root)]
-        if str(path) not in folders and (not path.is_file() or any(os.path.samestat(path.stat(), output) for output in outputs)):
+        if str(path) not in folders and (
+            not path.is_file() or any(os.path.samestat(path.stat(), output) for output in outputs)
+        ):
             continue
-        if path in own_files or not folders.isdisjoint(map(str, path.parents)) or path.name == ".tachographignore":
+        if (
+            path in own_files
+            or not folders.isdisjoint(map(str, path.parents))
+            or path.name == ".tachographignore"
+        ):
             continue
         if not above or not all(excluding.leaves_out_below(root, str(path)) for root in above):
             found.append(path)
@@ -137,7 +182,10 @@ def _wanted(taken: list[str], roots: list[str], own_files: OwnFiles, outputs: li
 
 @dataclass(frozen=True)
 class Order:
-    """How a watcher ingests: its store and wait, the values of `ingest_options`, the start, and the command for `ingests`."""
+    """How a watcher ingests.
+
+    Its store and wait, the values of `ingest_options`, the start, and the command for `ingests`.
+    """
 
     db: str
     wait: float
@@ -148,7 +196,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Batch:
-    """One ingest of changed paths. `ingest_id`: None if it changed nothing; `unread`: files to try again; `notes`: for people."""
+    """One ingest of changed paths.
+
+    `ingest_id`: None if it changed nothing; `unread`: files to try again; `notes`: for people.
+    """
 
     ingest_id: int | None
     counts: dict[str, float]
@@ -161,7 +212,8 @@ class Batch:
 class Worker:
     """A process that ingests, and ends when nothing has changed for IDLE_SECONDS.
 
-    What it has imported and read would stay in memory: a waiting watcher keeps some 40 MB instead of 160.
+    What it has imported and read would stay in memory: a waiting watcher keeps some 40 MB instead
+    of 160.
     """
 
     def __init__(self, order: Order) -> None:
@@ -170,7 +222,10 @@ class Worker:
         self._rests_at = 0.0
 
     def ingest(self, paths: list[Path]) -> Batch:
-        """Ingest the paths. Raises TachographError as `ingest` does, and WorkerDied if the process was killed."""
+        """Ingest the paths.
+
+        Raises TachographError as `ingest` does, and WorkerDied if the process was killed.
+        """
         if self._process is None:
             context = get_context("spawn")
             self._pipe, theirs = context.Pipe()
@@ -186,7 +241,9 @@ class Worker:
             raise WorkerDied("the process that ingests was killed: memory may be short.") from error
         if isinstance(answer, TachographError):
             raise answer
-        self.order = replace(self.order, how={**self.order.how, "prices": None})  # a price file is read only once
+        self.order = replace(
+            self.order, how={**self.order.how, "prices": None}
+        )  # a price file is read only once
         self._rests_at = time.monotonic() + IDLE_SECONDS
         return cast("Batch", answer)
 
@@ -196,7 +253,7 @@ class Worker:
             self.close()
 
     def close(self) -> None:
-        """End the process; an ingest that takes longer than PATIENCE_SECONDS is ended, and writes nothing."""
+        """End the process; an ingest longer than PATIENCE_SECONDS is ended, and writes nothing."""
         if self._process:
             self._pipe.close()
             self._process.join(PATIENCE_SECONDS)
@@ -206,7 +263,10 @@ class Worker:
 
 
 def _serve(pipe: Connection) -> None:
-    """Ingest what the watcher sends until it ends. Ctrl-C is for the watcher, which lets the ingest end."""
+    """Ingest what the watcher sends until it ends.
+
+    Ctrl-C is for the watcher, which lets the ingest end.
+    """
     for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
         signal.signal(number, signal.SIG_IGN)
     with suppress(EOFError, OSError):
@@ -228,7 +288,9 @@ def _ingested(order: Order, paths: list[Path]) -> Batch:
 
     sys.argv = list(order.argv)  # the command in `ingests`
     options = replace(pipeline_options(**order.how), trusted_since=order.since)
-    report = ingest(read_paths(paths, Excluding(order.how["excludes"])), Store(order.db, order.wait), options)
+    report = ingest(
+        read_paths(paths, Excluding(order.how["excludes"])), Store(order.db, order.wait), options
+    )
     read = {source.name for source in report.sources}
     rejects = [
         f"{source.name}, {reject.position}: {reject.reason}: {reject.detail}"
@@ -249,7 +311,10 @@ def _ingested(order: Order, paths: list[Path]) -> Batch:
 
 @dataclass
 class _Shown:
-    """What the watcher shows: a status line on a terminal, elsewhere a line per ingest, and JSON lines if asked for."""
+    """What the watcher shows.
+
+    A status line on a terminal, elsewhere a line per ingest, and JSON lines if asked for.
+    """
 
     what: str
     json_lines: bool
@@ -262,7 +327,11 @@ class _Shown:
         from rich.live import Live
 
         has_status = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True) if has_status else None
+        self._live = (
+            Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            if has_status
+            else None
+        )
         if self._live:
             self._live.start()
         else:
@@ -277,24 +346,44 @@ class _Shown:
             from rich.text import Text
 
             parts = (
-                f"Watching {self.what}", f"{plural(self.runs, 'run')} ingested", f"last ingest {self.last:%H:%M:%S}" if self.last else "",
-                plural(self.errors, "error") if self.errors else "", f"{waiting:,} waiting" if waiting else "",
+                f"Watching {self.what}",
+                f"{plural(self.runs, 'run')} ingested",
+                f"last ingest {self.last:%H:%M:%S}" if self.last else "",
+                plural(self.errors, "error") if self.errors else "",
+                f"{waiting:,} waiting" if waiting else "",
                 one_line(what),
-            )  # fmt: skip
-            self._live.update(Text(" · ".join(filter(None, parts)), no_wrap=True, overflow="ellipsis"), refresh=True)
+            )
+            self._live.update(
+                Text(" · ".join(filter(None, parts)), no_wrap=True, overflow="ellipsis"),
+                refresh=True,
+            )
 
     def ingested(self, batch: Batch, waiting: int) -> None:
         """Show one ingest, unless it changed nothing, with unreadable files and rejects."""
-        self.runs, self.errors = self.runs + int(batch.counts["accepted"]), self.errors + len(batch.unread)
+        self.runs, self.errors = (
+            self.runs + int(batch.counts["accepted"]),
+            self.errors + len(batch.unread),
+        )
         self.last = datetime.now().astimezone() if batch.files else self.last
         notes = list(batch.notes)
         if batch.ingest_id is not None and self.last:
             if self.json_lines:
                 at = self.last.isoformat(timespec="milliseconds")
-                self._put({"at": at, "ingest": batch.ingest_id, **batch.counts, "unread": batch.unread})
-            counts = ", ".join(f"{batch.counts[name]:,} {name}" for name in ("accepted", "duplicates", "rejected", "ignored"))
+                self._put(
+                    {"at": at, "ingest": batch.ingest_id, **batch.counts, "unread": batch.unread}
+                )
+            counts = ", ".join(
+                f"{batch.counts[name]:,} {name}"
+                for name in ("accepted", "duplicates", "rejected", "ignored")
+            )
             files = plural(batch.files, "file")
-            notes.insert(0, f"{self.last:%H:%M:%S} ingest {batch.ingest_id}: {files}, {counts} ({batch.seconds:.1f} s)")
+            notes.insert(
+                0,
+                (
+                    f"{self.last:%H:%M:%S} ingest {batch.ingest_id}: {files}, {counts} "
+                    f"({batch.seconds:.1f} s)"
+                ),
+            )
         for note in notes if not self.json_lines else ():
             terminal.note(one_line(note))
         self.does("", waiting)
@@ -305,14 +394,24 @@ class _Shown:
         if self.json_lines:
             self._put({"error": one_line(error.message), "hint": error.hint})
         else:
-            terminal.note(f"Not ingested: {one_line(error.message)} {error.hint.partition(chr(10))[0]}".strip() + " Trying again.")
+            terminal.note(
+                (
+                    f"Not ingested: {one_line(error.message)} {error.hint.partition(chr(10))[0]}"
+                ).strip()
+                + " Trying again."
+            )
 
     def _put(self, line: dict[str, Any]) -> None:
         terminal.put(f"{json.dumps(line)}\n".encode())
 
 
-def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = (), labels: Sequence[str] = ()) -> list[str]:
-    """Return the command line of a separate watcher process, empty without paths. Raises what would keep it from watching."""
+def watch_command(
+    location: str, paths: Sequence[Path], excludes: Sequence[str] = (), labels: Sequence[str] = ()
+) -> list[str]:
+    """Return the command line of a separate watcher process, empty without paths.
+
+    Raises what would keep it from watching.
+    """
     from app.queries.filters import parse_label
     from ingest.watching import sole_watcher
 
@@ -323,6 +422,22 @@ def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] 
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
-    with sole_watcher(location, ""):  # held by the watcher itself from then on: what is wrong is said before anything is served
-        left_out = [*(f"--exclude={pattern}" for pattern in excludes), *(f"--label={label}" for label in labels)]
-        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, *left_out, "--", *map(os.fspath, paths)]
+    with sole_watcher(
+        location, ""
+    ):  # held by the watcher itself from then on: what is wrong is said before anything is served
+        left_out = [
+            *(f"--exclude={pattern}" for pattern in excludes),
+            *(f"--label={label}" for label in labels),
+        ]
+        return [
+            sys.executable,
+            "-P",
+            "-m",
+            "app.cli.main",
+            "watch",
+            "--db",
+            location,
+            *left_out,
+            "--",
+            *map(os.fspath, paths),
+        ]

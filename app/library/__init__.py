@@ -1,1 +1,4 @@
-"""The Python interface: a store to ask, and answers as Arrow tables. `src/tachograph` is the package that users install."""
+"""The Python interface: a store to ask, and answers as Arrow tables.
+
+`src/tachograph` is the package that users install.
+"""

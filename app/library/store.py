@@ -1,4 +1,7 @@
-"""`tachograph.open`: a store to query from Python, with the filters, figures and errors of the command line and the dashboard."""
+"""`tachograph.open`: a store to query from Python.
+
+Its filters, figures and errors are those of the command line and the dashboard.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +46,19 @@ Words = str | Sequence[str]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 Choice = str | Mapping[str, object]
-"""Filters for a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo": "vllm"}`."""
+"""Filters for a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo":
+"vllm"}`.
+"""
 
 KINDS = tuple(map(str, ClaimKind))
 COMMAND = "tachograph.open(…).ingest(…)"
 
 
 class Ingested(NamedTuple):
-    """The results of an ingest: `documents` = accepted + duplicates + rejected + ignored. `seconds`: wall time."""
+    """The results of an ingest: `documents` = accepted + duplicates + rejected + ignored.
+
+    `seconds`: wall time.
+    """
 
     sources: int
     documents: int
@@ -62,17 +70,30 @@ class Ingested(NamedTuple):
 
 
 class Store:
-    """A store at one location. Each method opens the store, reads one state of it and closes it again.
+    """A store at one location.
 
-    Texts of session transcripts are left out unless it is opened `with_text`, as in the files that commands write.
-    Other keyword arguments are filters (`FilterWords`): an unknown filter or unreadable value raises UsageError. A store that cannot be
-    used raises StoreError. `limit`: the most rows, None for all.
+    Each method opens the store, reads one state of it and closes it again.
+
+    Texts of session transcripts are left out unless it is opened `with_text`, as in the files that
+    commands write. Other keyword arguments are filters (`FilterWords`): an unknown filter or
+    unreadable value raises UsageError. A store that cannot be used raises StoreError. `limit`: the
+    most rows, None for all.
     """
 
-    def __init__(self, location: str | os.PathLike[str], wait_seconds: float = DEFAULT_WAIT_SECONDS, *, with_text: bool = False) -> None:
+    def __init__(
+        self,
+        location: str | os.PathLike[str],
+        wait_seconds: float = DEFAULT_WAIT_SECONDS,
+        *,
+        with_text: bool = False,
+    ) -> None:
         if not isinstance(location, str | os.PathLike):
             raise UsageError(f"open takes the path of a store, not {location!r}.")
-        if isinstance(wait_seconds, bool) or not isinstance(wait_seconds, int | float) or not wait_seconds >= 0:
+        if (
+            isinstance(wait_seconds, bool)
+            or not isinstance(wait_seconds, int | float)
+            or not wait_seconds >= 0
+        ):
             raise UsageError(f"wait_seconds takes seconds of 0 or more, not {wait_seconds!r}.")
         self._location = on_disk(str(os.fspath(location)))
         self._wait_seconds = wait_seconds
@@ -86,15 +107,23 @@ class Store:
         """The location of the store."""
         return self._location
 
-    def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """Return the runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
+    def runs(
+        self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]
+    ) -> Table:
+        """Return the runs, most expensive first.
+
+        `cost`: best (reported, else list), reported or list; empty for best.
+        """
         measure = _one_of("cost", cost, COST_MEASURES)
-        return self._answer(filters, lambda store, chosen: results.runs(store, chosen, _rows(limit), measure))
+        return self._answer(
+            filters, lambda store, chosen: results.runs(store, chosen, _rows(limit), measure)
+        )
 
     def run(self, run_id: str) -> Row:
         """Return everything about one run: its columns, models, claims, findings, files and record.
 
-        `run_id`: the id or its first 4 or more characters. Raises UsageError if no run has it, or several.
+        `run_id`: the id or its first 4 or more characters. Raises UsageError if no run has it, or
+        several.
         """
         with read_transaction(self._checked()) as transaction:
             page = run_page(transaction, run_id_of(transaction, _text("run_id", run_id)))
@@ -106,35 +135,70 @@ class Store:
         measure = _one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.models(store, chosen, measure))
 
-    def claims(self, *, kind: Words = KINDS, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
-        """Return claims of summaries, quantified claims first, then by ratio, largest first. `kind`: quantified, qualitative or both.
+    def claims(
+        self, *, kind: Words = KINDS, limit: int | None = None, **filters: Unpack[FilterWords]
+    ) -> Table:
+        """Return claims of summaries, quantified claims first, then by ratio, largest first.
+
+        `kind`: quantified, qualitative or both.
 
         `evidence`, `min_claim` and `min_confidence` choose claims, all other filters choose runs.
         """
         kinds = _several("kind", kind, KINDS)
-        return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, _rows(limit)))
+        return self._answer(
+            filters, lambda store, chosen: results.claims(store, chosen, kinds, _rows(limit))
+        )
 
-    def findings(self, *, severity: Words = (), rule: Words = (), limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
-        """Return inconsistencies in records and their summaries, the most severe first. `severity`: error, warning, info."""
-        severities, rules = _several("severity", severity, tuple(map(str, Severity))), _words("rule", rule)
-        return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, _rows(limit)))
+    def findings(
+        self,
+        *,
+        severity: Words = (),
+        rule: Words = (),
+        limit: int | None = None,
+        **filters: Unpack[FilterWords],
+    ) -> Table:
+        """Return inconsistencies in records and their summaries, the most severe first.
 
-    def tasks(self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]) -> Table:
-        """Return the matrix of tasks: a row per task, for each column `x` its text, `x_value` and `x_runs`.
+        `severity`: error, warning, info.
+        """
+        severities, rules = (
+            _several("severity", severity, tuple(map(str, Severity))),
+            _words("rule", rule),
+        )
+        return self._answer(
+            filters,
+            lambda store, chosen: results.findings(store, chosen, severities, rules, _rows(limit)),
+        )
 
-        `value`: result (the measured ratio, else the outcome), outcome, measured, claimed, cost or duration.
+    def tasks(
+        self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]
+    ) -> Table:
+        """Return the matrix of tasks.
+
+        A row per task, for each column `x` its text, `x_value` and `x_runs`.
+
+        `value`: result (the measured ratio, else the outcome), outcome, measured, claimed, cost or
+        duration.
         """
         columns, shown = _words("by", by) or ("agent",), _text("value", value)
-        return self._answer(filters, lambda store, chosen: results.tasks(store, chosen, columns, shown))
+        return self._answer(
+            filters, lambda store, chosen: results.tasks(store, chosen, columns, shown)
+        )
 
-    def failures(self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """Return why runs did not complete: a row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
+    def failures(
+        self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]
+    ) -> Table:
+        """Return why runs did not complete.
+
+        A row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
 
         `texts`: a reason; then its error texts are listed instead, with numbers and ids masked.
         """
         column, reason = _text("by", by), _text("texts", texts)
         if reason:
-            return self._answer(filters, lambda store, chosen: results.failure_texts(store, chosen, reason))
+            return self._answer(
+                filters, lambda store, chosen: results.failure_texts(store, chosen, reason)
+            )
         return self._answer(filters, lambda store, chosen: results.failures(store, chosen, column))
 
     def verdicts(  # noqa: PLR0913  the options of the command
@@ -150,19 +214,30 @@ class Store:
         limit: int | None = None,
         **filters: Unpack[FilterWords],
     ) -> Table:
-        """Return claimed and measured speedups per run, or with `by` per group. `every`: also runs that were not measured.
+        """Return claimed and measured speedups per run, or with `by` per group.
 
-        `band`: ratios within this distance from 1 are the same, such as 0.05. The values of `pivot`, one of `by`, become columns. `rule`:
-        score agents by the rule of a benchmark instead, over everything measured: baseline, iso, gso,
-        swe-fficiency, algotune, kernelbench, geometric, harmonic. `steps`: what leads from its score to
-        that of the rule baseline.
+        `every`: also runs that were not measured.
+
+        `band`: ratios within this distance from 1 are the same, such as 0.05. The values of
+        `pivot`, one of `by`, become columns. `rule`: score agents by the rule of a benchmark
+        instead, over everything measured: baseline, iso, gso, swe-fficiency, algotune, kernelbench,
+        geometric, harmonic. `steps`: what leads from its score to that of the rule baseline.
         """
         if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < 1:
-            raise UsageError(f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}.")
-        groups, most, zone, across = _words("by", by), _rows(limit), _text("tz", tz), _text("pivot", pivot)
+            raise UsageError(
+                f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}."
+            )
+        groups, most, zone, across = (
+            _words("by", by),
+            _rows(limit),
+            _text("tz", tz),
+            _text("pivot", pivot),
+        )
         scored = _one_of("rule", rule, RULES)
         if scored and (groups or across or filters):
-            raise UsageError("rule counts everything measured; by, pivot and filters choose.", "Use one of them.")
+            raise UsageError(
+                "rule counts everything measured; by, pivot and filters choose.", "Use one of them."
+            )
         if steps and not scored:
             raise UsageError("steps needs rule: the one whose score they begin at.")
 
@@ -178,17 +253,25 @@ class Store:
 
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """Return measured values of benchmarks, and the runs whose changes they measured."""
-        return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit)))
+        return self._answer(
+            filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit))
+        )
 
     def loops(self, loop: str = "", *, sort: str = "latest", limit: int | None = None) -> Table:
-        """Return optimization loops, what they brought and cost; with `loop` (id, name or log) the experiments of one.
+        """Return optimization loops, what they brought and cost.
+
+        With `loop` (id, name or log) the experiments of one.
 
         `sort`: latest, gain, cost, per-improvement or per-percent.
         """
         most, order = _rows(limit), _one_of("sort", sort, ORDERS) or "latest"
 
         def ask(store: CheckedStore, _: Filters) -> Answer:
-            return loop_tables.experiments(store, loop, most) if loop else loop_tables.loops(store, most, order)
+            return (
+                loop_tables.experiments(store, loop, most)
+                if loop
+                else loop_tables.loops(store, most, order)
+            )
 
         return self._answer({}, ask)
 
@@ -201,17 +284,25 @@ class Store:
         session_length: int = HOURS,
         **filters: Unpack[FilterWords],
     ) -> Table:
-        """Return responses, tokens and cost per day, week, month, hour, session, block, project, model, tool or agent.
+        """Return responses, tokens and cost per group, such as day, block, project or model.
+
+        Groups: day, week, month, hour, session, block, project, model, tool or agent.
 
         `session_length` is in hours. `since` and `until` choose responses by their own time.
         """
         groups, zone = _words("by", by), _text("tz", tz)
         starts = _one_of("week_starts", week_starts, WEEK_STARTS)
-        if isinstance(session_length, bool) or not isinstance(session_length, int) or not 1 <= session_length <= 24 * 7:
+        if (
+            isinstance(session_length, bool)
+            or not isinstance(session_length, int)
+            or not 1 <= session_length <= 24 * 7
+        ):
             raise UsageError(f"session_length takes hours from 1 to 168, not {session_length!r}.")
         return self._answer(
             filters,
-            lambda store, chosen: usage_reports.usage(store, UsageRequest(chosen, groups, zone, starts, session_length)),
+            lambda store, chosen: usage_reports.usage(
+                store, UsageRequest(chosen, groups, zone, starts, session_length)
+            ),
         )
 
     def rejects(self) -> Table:
@@ -235,23 +326,35 @@ class Store:
         owner: str = "",
         **filters: Unpack[FilterWords],
     ) -> Report:
-        """Return the cost report. As a table it is the groups of `by`, or the totals; `.sections` has the rest, `.export("html")` a file.
+        """Return the cost report.
 
-        `metrics`: the figures of groups and totals, none for the usual ones. The values of `pivot`, one of `by`, become columns. `reprice`:
-        MODEL or MODEL@PROVIDER with other prices for the same tokens.
+        As a table it is the groups of `by`, or the totals; `.sections` has the rest,
+        `.export("html")` a file.
+
+        `metrics`: the figures of groups and totals, none for the usual ones. The values of `pivot`,
+        one of `by`, become columns. `reprice`: MODEL or MODEL@PROVIDER with other prices for the
+        same tokens.
         """
-        figures, measure = _several("metrics", metrics, tuple(RUN_METRICS)), _one_of("cost", cost, COST_MEASURES)
+        figures, measure = (
+            _several("metrics", metrics, tuple(RUN_METRICS)),
+            _one_of("cost", cost, COST_MEASURES),
+        )
         groups, zone, model = _words("by", by), _text("tz", tz), _text("reprice", reprice)
         page = FirstPage(_text("title", title), _text("owner", owner))
         store, chosen = self._asked(filters)
-        request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page, _text("pivot", pivot))
+        request = cost_report.Request(
+            chosen, groups, figures, zone, REPORT_RUNS, model, measure, page, _text("pivot", pivot)
+        )
         return report_table(cost_report.report(store, request), _notes(store))
 
     def compare(self, *groups: Choice, pair: str = "", cost: str = "best") -> Table:
-        """Compare groups of runs with the first of them: a row per group and metric. Durations in milliseconds, money in US dollars.
+        """Compare groups of runs with the first of them: a row per group and metric.
 
-        Without groups, the largest ones of an agent with a model. `ratio` is the median over tasks that both have, with a 95 % interval;
-        `pair="nothing"`: the ratio of the medians of all runs.
+        Durations in milliseconds, money in US dollars.
+
+        Without groups, the largest ones of an agent with a model. `ratio` is the median over tasks
+        that both have, with a 95 % interval; `pair="nothing"`: the ratio of the medians of all
+        runs.
         """
         store = self._checked()
         chosen = [with_whole_ids(store, with_known_words(_chosen(group))) for group in groups]
@@ -268,11 +371,14 @@ class Store:
         path_template: str = "",
         jobs: int = 1,
     ) -> Ingested:
-        """Read files, folders and archives into the store, in one transaction. Files that were read before change nothing.
+        """Read files, folders and archives into the store, in one transaction.
 
-        `labels` are given to all runs; `path_template` as of `tachograph ingest`. `jobs`: the number of reading processes;
-        more than one only if the script has an `if __name__ == "__main__":`. Raises InputUnreadable for a path that cannot be opened,
-        after all others were ingested.
+        Files that were read before change nothing.
+
+        `labels` are given to all runs; `path_template` as of `tachograph ingest`. `jobs`: the
+        number of reading processes; more than one only if the script has an `if __name__ ==
+        "__main__":`. Raises InputUnreadable for a path that cannot be opened, after all others were
+        ingested.
         """
         from ingest import pipeline
         from ingest.agents.homes import only_sessions
@@ -285,13 +391,23 @@ class Store:
         if not all(isinstance(path, str | os.PathLike) for path in named):
             raise UsageError(f"ingest takes a path or a list of paths, not {paths!r}.")
         if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
-            raise UsageError(f"jobs takes a number of processes, or 0 for one per core, not {jobs!r}.")
+            raise UsageError(
+                f"jobs takes a number of processes, or 0 for one per core, not {jobs!r}."
+            )
         given: Any = {} if labels is None else labels
-        if not isinstance(given, Mapping) or not all(isinstance(part, str) for pair in given.items() for part in pair):
+        if not isinstance(given, Mapping) or not all(
+            isinstance(part, str) for pair in given.items() for part in pair
+        ):
             raise UsageError(f"labels takes texts such as {{'branch': 'main'}}, not {labels!r}.")
-        template = PathTemplate.parse(_text("path_template", path_template)) if path_template else None
-        options = pipeline.Options(tuple(given.items()), template, jobs, origin=Origin(command=COMMAND))
-        report = pipeline.ingest(read_paths(only_sessions([Path(path) for path in named])), self._store(), options)
+        template = (
+            PathTemplate.parse(_text("path_template", path_template)) if path_template else None
+        )
+        options = pipeline.Options(
+            tuple(given.items()), template, jobs, origin=Origin(command=COMMAND)
+        )
+        report = pipeline.ingest(
+            read_paths(only_sessions([Path(path) for path in named])), self._store(), options
+        )
         if report.unreadable:
             first, others = report.unreadable[0], len(report.unreadable) - 1
             more = f" and {plural(others, 'other path')}" if others else ""
@@ -310,12 +426,12 @@ class Store:
         patch: str | os.PathLike[str] | None = None,
         **how: Any,
     ) -> Row:
-        """Measure a run's patch, or a revision, against its baseline, and store the result (`tachograph measure`).
+        """Measure a patch or revision against its baseline and store it (`tachograph measure`).
 
-        `command`: words of the benchmark; `{out}` is a file that it writes. `how`: setup, check, runs, until (0.02: ±2 %),
-        max_minutes, metric, regex, unit, better. The row has verdict, ratio, ratio_low, ratio_high, noise_floor, runs, claimed,
-        claim_verdict and more.
-        Raises UsageError if the baseline cannot be measured, or scipy is not installed.
+        `command`: words of the benchmark; `{out}` is a file that it writes. `how`: setup, check,
+        runs, until (0.02: ±2 %), max_minutes, metric, regex, unit, better. The row has verdict,
+        ratio, ratio_low, ratio_high, noise_floor, runs, claimed, claim_verdict and more. Raises
+        UsageError if the baseline cannot be measured, or scipy is not installed.
         """
         try:
             from app.runner.measure import Procedure
@@ -323,7 +439,10 @@ class Store:
         except ImportError as error:
             if (error.name or "").partition(".")[0] != "scipy":
                 raise
-            raise UsageError("scipy is not installed, which the statistics need.", f"Install it: {extra_command('measure')}") from error
+            raise UsageError(
+                "scipy is not installed, which the statistics need.",
+                f"Install it: {extra_command('measure')}",
+            ) from error
         from ingest.store.ingests import Origin
 
         if isinstance(command, str) or not all(isinstance(word, str) for word in command):
@@ -331,15 +450,32 @@ class Store:
         known = {each.name for each in fields(Procedure)} - {"command"}
         if unknown := next((name for name in how if name not in known), None):
             raise UsageError(
-                f"measure has no option {unknown!r}.", f"{did_you_mean(unknown, sorted(known))}Options: {', '.join(sorted(known))}."
+                f"measure has no option {unknown!r}.",
+                f"{did_you_mean(unknown, sorted(known))}Options: {', '.join(sorted(known))}.",
             )
         store = self._store()
-        subject = subject_of(store, run_id or None, Path(repo), baseline or None, candidate or None, Path(patch) if patch else None)
-        made = verify(store, subject, Procedure(tuple(command), **how), origin=Origin(command="tachograph.open(…).measure(…)"))
+        subject = subject_of(
+            store,
+            run_id or None,
+            Path(repo),
+            baseline or None,
+            candidate or None,
+            Path(patch) if patch else None,
+        )
+        made = verify(
+            store,
+            subject,
+            Procedure(tuple(command), **how),
+            origin=Origin(command="tachograph.open(…).measure(…)"),
+        )
         return Row(made.as_dict())
 
     def _store(self) -> CheckedStore:
-        return CheckedStore(self._location, self._wait_seconds, lambda message: _LOG.warning("%s", one_line(message)))
+        return CheckedStore(
+            self._location,
+            self._wait_seconds,
+            lambda message: _LOG.warning("%s", one_line(message)),
+        )
 
     def _checked(self) -> CheckedStore:
         """Return the store to query."""
@@ -349,7 +485,10 @@ class Store:
         return store
 
     def _asked(self, words: FilterWords) -> tuple[CheckedStore, Filters]:
-        """Return a store that looks the filters up, and the filters. Raises UsageError and StoreError."""
+        """Return a store that looks the filters up, and the filters.
+
+        Raises UsageError and StoreError.
+        """
         store = self._checked()
         filters = with_whole_ids(store, with_known_words(filters_of(words)))
         store.look_up(filters)
@@ -364,20 +503,31 @@ _LOG = logging.getLogger("tachograph")
 
 
 def open_store(
-    store: str | os.PathLike[str] | None = None, *, wait_seconds: float = DEFAULT_WAIT_SECONDS, with_text: bool = False
+    store: str | os.PathLike[str] | None = None,
+    *,
+    wait_seconds: float = DEFAULT_WAIT_SECONDS,
+    with_text: bool = False,
 ) -> Store:
-    """Return the store at a path, or at anything else that DuckDB can attach; default `$TACHOGRAPH_DB`, else `tachograph.duckdb` here.
+    """Return the store at a path, or at anything else that DuckDB can attach.
 
-    Nothing is opened yet: the first `ingest` creates a missing store. `wait_seconds`: how long to wait while another process locks the
-    store. `with_text`: answers include prompts, titles, summaries and claims of session transcripts.
+    Default `$TACHOGRAPH_DB`, else `tachograph.duckdb` here.
+
+    Nothing is opened yet: the first `ingest` creates a missing store. `wait_seconds`: how long to
+    wait while another process locks the store. `with_text`: answers include prompts, titles,
+    summaries and claims of session transcripts.
     """
     usual = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
     return Store(usual if store is None else store, wait_seconds, with_text=with_text)
 
 
 def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim, ...]:
-    """Return the performance claims in a text, without a store; `min_confidence` applies to claims with a number, 0 returns all of them."""
-    return tuple(extract(_text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE)))
+    """Return the performance claims in a text, without a store.
+
+    `min_confidence` applies to claims with a number, 0 returns all of them.
+    """
+    return tuple(
+        extract(_text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE))
+    )
 
 
 def _notes(store: CheckedStore) -> list[str]:
@@ -388,7 +538,9 @@ def _chosen(side: Choice) -> Filters:
     if isinstance(side, str):
         return parse(side)
     if not isinstance(side, Mapping):
-        raise UsageError(f"compare takes filters such as {{'repo': 'vllm'}} or 'repo=vllm', not {side!r}.")
+        raise UsageError(
+            f"compare takes filters such as {{'repo': 'vllm'}} or 'repo=vllm', not {side!r}."
+        )
     return filters_of(side) if side else NO_FILTERS
 
 
@@ -397,7 +549,9 @@ def _rows(limit: object) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-        raise UsageError(f"limit takes a number of rows of 0 or more, not {limit!r}.", "None: all rows.")
+        raise UsageError(
+            f"limit takes a number of rows of 0 or more, not {limit!r}.", "None: all rows."
+        )
     return min(limit, sys.maxsize)
 
 
@@ -424,5 +578,8 @@ def _one_of(name: str, value: object, known: Iterable[str]) -> str:
     """Return a word of a closed list, or none."""
     word, choices = _text(name, value), list(known)
     if word and word not in choices:
-        raise UsageError(f"unknown {name} {word!r}.", f"{did_you_mean(word, choices)}Choose from: {', '.join(choices)}.")
+        raise UsageError(
+            f"unknown {name} {word!r}.",
+            f"{did_you_mean(word, choices)}Choose from: {', '.join(choices)}.",
+        )
     return word

@@ -1,4 +1,4 @@
-"""Answers in Python: a table of rows with heading and notes, and a cost report. Both are immutable."""
+"""Answers in Python, immutable: a table of rows with heading and notes, and a cost report."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from app.reports.cost_report import Report as CostReport
 
 Row = dict[str, Any]
-"""A row: column → value. Money is Decimal, times are datetimes in UTC, durations are in milliseconds, and unknown values are None."""
+"""A row: column → value. Money is Decimal, times are datetimes in UTC, durations are in
+milliseconds, and unknown values are None.
+"""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
     """Rows of an answer, as an Arrow table.
 
-    `heading` gives the number of runs, the store and the filters; `notes` what it leaves out, and names in the filters that no run has.
-    Libraries that read the Arrow C stream interface accept it: `polars.DataFrame(table)`.
+    `heading` gives the number of runs, the store and the filters; `notes` what it leaves out, and
+    names in the filters that no run has. Libraries that read the Arrow C stream interface accept
+    it: `polars.DataFrame(table)`.
     """
 
     heading: str
@@ -40,7 +43,10 @@ class Table:
     @property
     def columns(self) -> Mapping[str, str]:
         """The columns → their meanings."""
-        return {column.name: column.meaning or column.label for column in columns(self._answer.table, self._answer.of)}
+        return {
+            column.name: column.meaning or column.label
+            for column in columns(self._answer.table, self._answer.of)
+        }
 
     @property
     def available(self) -> int:
@@ -49,7 +55,10 @@ class Table:
 
     @property
     def total(self) -> Row | None:
-        """The row of all groups together, or None. It is computed separately, because medians and shares do not add up."""
+        """The row of all groups together, or None.
+
+        It is computed separately, because medians and shares do not add up.
+        """
         return None if self._answer.total is None else next(rows(self._answer.total))
 
     def arrow(self) -> pa.Table:
@@ -64,7 +73,10 @@ class Table:
         return list(self)
 
     def df(self) -> Any:
-        """Return the rows as a `pandas.DataFrame` with Arrow types: exact money, NA for unknown. Raises UsageError without pandas."""
+        """Return the rows as a `pandas.DataFrame` with Arrow types: exact money, NA for unknown.
+
+        Raises UsageError without pandas.
+        """
         return self._answer.table.to_pandas(types_mapper=_library("pandas").ArrowDtype)
 
     def pl(self) -> Any:
@@ -72,7 +84,9 @@ class Table:
         return _library("polars").from_arrow(self._answer.table)
 
     def export(self, format: str) -> bytes:  # noqa: A002  the word of the command line
-        """Return the bytes of a file as with `-o FILE`: csv, json, jsonl, md, html, xlsx, parquet, latex.
+        """Return the bytes of a file as with `-o FILE`.
+
+        Csv, json, jsonl, md, html, xlsx, parquet, latex.
 
         Raises UsageError for another format.
         """
@@ -86,7 +100,10 @@ class Table:
         return rows(self._answer.table)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {plural(len(self), 'row')}, {plural(len(self.columns), 'column')}; {one_line(self.heading)}>"
+        return (
+            f"<{type(self).__name__}: {plural(len(self), 'row')}, "
+            f"{plural(len(self.columns), 'column')}; {one_line(self.heading)}>"
+        )
 
     def _repr_html_(self) -> str:
         from app.reports.exports.page import notebook_table
@@ -95,7 +112,10 @@ class Table:
 
 
 def table(answer: Answer, notes: Sequence[str] = (), people: Answer | None = None) -> Table:
-    """Return the table of an answer. `people`: another answer to the same question for people, if there is one."""
+    """Return the table of an answer.
+
+    `people`: another answer to the same question for people, if there is one.
+    """
     said = (answer.note, answer.hidden, *notes)
     return Table(answer.heading, tuple(filter(None, said)), answer, people or answer)
 
@@ -104,7 +124,8 @@ def table(answer: Answer, notes: Sequence[str] = (), people: Answer | None = Non
 class Report(Table):
     """A cost report. As a table it is the groups, or the totals if there are none.
 
-    `title` is that of its first page. `sections` has all tables by key: totals, groups, models, runs, findings and more.
+    `title` is that of its first page. `sections` has all tables by key: totals, groups, models,
+    runs, findings and more.
     """
 
     _report: CostReport = field()
@@ -116,15 +137,23 @@ class Report(Table):
     @property
     def sections(self) -> Mapping[str, Table]:
         """The non-empty tables by key."""
-        return {section.key: table(section.answer, [section.note]) for section in self._report.shown}
+        return {
+            section.key: table(section.answer, [section.note]) for section in self._report.shown
+        }
 
     @property
     def summary(self) -> Row:
-        """The first page for programs: period, total, change, failure rate, top models and repositories."""
+        """The first page for programs.
+
+        Period, total, change, failure rate, top models and repositories.
+        """
         return self._report.first.as_dict()
 
     def export(self, format: str) -> bytes:  # noqa: A002
-        """Return the bytes of the whole report, as with `tachograph report -o FILE`, also pdf. Raises UsageError for another format."""
+        """Return the bytes of the whole report, as with `tachograph report -o FILE`, also pdf.
+
+        Raises UsageError for another format.
+        """
         return _export(format, REPORTS).write_report(self._report)
 
     def _repr_html_(self) -> str:
@@ -136,14 +165,19 @@ class Report(Table):
 def report_table(report: CostReport, notes: Sequence[str]) -> Report:
     """Return a report of the library."""
     answer = report.main_answer
-    return Report(answer.heading, tuple(filter(None, (answer.note, *notes))), answer, answer, report)
+    return Report(
+        answer.heading, tuple(filter(None, (answer.note, *notes))), answer, answer, report
+    )
 
 
 def _export(name: str, formats: Mapping[str, Export]) -> Export:
     if not isinstance(name, str):
         raise UsageError(f"format takes a text, not {name!r}.")
     if name not in formats:
-        raise UsageError(f"unknown format {name!r}.", f"{did_you_mean(name, list(formats))}Choose from: {', '.join(formats)}.")
+        raise UsageError(
+            f"unknown format {name!r}.",
+            f"{did_you_mean(name, list(formats))}Choose from: {', '.join(formats)}.",
+        )
     return formats[name]
 
 
@@ -152,4 +186,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise UsageError(f"{name} is not installed.", f"Install it: {install_command(name)}, or use .arrow() or .to_pylist().") from error
+        raise UsageError(
+            f"{name} is not installed.",
+            f"Install it: {install_command(name)}, or use .arrow() or .to_pylist().",
+        ) from error

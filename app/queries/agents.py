@@ -21,22 +21,32 @@ from schemas.catalogue.metrics import MEASURED_CLASSES, VERDICT_METRICS
 ENOUGH = 5
 """Fewest values for a median; fewer are given as a range."""
 
-_DOUBTS = {"disputed": "runs_disputed", "not_by_median": "runs_not_by_median", "noise_unknown": "runs_noise_unknown"}
+_DOUBTS = {
+    "disputed": "runs_disputed",
+    "not_by_median": "runs_not_by_median",
+    "noise_unknown": "runs_noise_unknown",
+}
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentFigures:
-    """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`). `model` of an agent is its most frequent one.
+    """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`).
 
-    `tasks`, `started`: counts; `asked`: runs that only name the model that was asked for; `rated`: runs that ISO-Bench's rule rates,
-    comparable or not. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
-    by the measure over the `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
-    `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
-    ones. `measured` counts runs by MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `noise_unknown` (VERDICT_METRICS).
-    `checked` claims have a comparable measurement. `other_part` of them cover another part of the software, and `other_held` of these held;
-    the others `held`, promised `more` or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and `checked_measured`.
+    `model` of an agent is its most frequent one.
+
+    `tasks`, `started`: counts; `asked`: runs that only name the model that was asked for; `rated`:
+    runs that ISO-Bench's rule rates, comparable or not. The ends of started runs are `completed`,
+    `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum by the measure over the
+    `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound,
+    estimate`), `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in
+    milliseconds, of completed runs, `wall_ms` of all started ones. `measured` counts runs by
+    MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `noise_unknown`
+    (VERDICT_METRICS). `checked` claims have a comparable measurement. `other_part` of them cover
+    another part of the software, and `other_held` of these held; the others `held`, promised `more`
+    or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and
+    `checked_measured`.
     """
 
     agent: str | None
@@ -99,7 +109,10 @@ class AgentFigures:
 
     @property
     def same_part(self) -> int:
-        """Checked claims about the part of the software that was measured: only these can hold or not."""
+        """Checked claims about the part of the software that was measured.
+
+        Only these can hold or not.
+        """
         return self.checked - self.other_part
 
     @property
@@ -109,12 +122,18 @@ class AgentFigures:
 
     @property
     def median_bounds(self) -> str:
-        """The kinds of bounds of the median cost: those of the runs if more than half of these have bounds."""
+        """The kinds of bounds of the median cost.
+
+        Those of the runs if more than half of these have bounds.
+        """
         return self.bounds if 2 * self.bounded > self.cost.known else ""
 
     @property
     def cost_per_faster_usd(self) -> Decimal | None:
-        """Cost of all started runs per run measured faster; None without any, or if the cost is unknown for one run in ten."""
+        """Cost of all started runs per run measured faster.
+
+        None without any, or if the cost is unknown for one run in ten.
+        """
         if not self.faster or self.cost_usd is None or not self.is_cost_known:
             return None
         return self.cost_usd / self.faster
@@ -126,7 +145,9 @@ class AgentFigures:
 
 
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
-    """Return all runs in one row, then each agent followed by its models; those with a verified speedup first, then by runs.
+    """Return all runs in one row, then each agent followed by its models.
+
+    Those with a verified speedup first, then by runs.
 
     Raises StoreError.
     """
@@ -139,33 +160,43 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         "checked_measured": ("measured_speedup", "is_checked and not scope_differs"),
     }
     listed = ", ".join(
-        f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as {name}_median,"
-        f" min({column}) filter ({which}) as {name}_low, max({column}) filter ({which}) as {name}_high"
+        f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as "
+        f"{name}_median, min({column}) filter ({which}) as {name}_low, max({column}) filter "
+        f"({which}) as {name}_high"
         for name, (column, which) in spreads.items()
     )
-    classes = ", ".join(f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES)
+    classes = ", ".join(
+        f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES
+    )
     doubts = ", ".join(f"{VERDICT_METRICS[key].sql} as {name}" for name, key in _DOUBTS.items())
     turns = {"held": "kept", "more": "over_claimed", "less": "under_claimed", "wrong": "wrong_sign"}
     turned = ", ".join(
-        f"count(*) filter (is_checked and not scope_differs and claim_verdict = '{kind}') as {name}" for name, kind in turns.items()
+        f"count(*) filter (is_checked and not scope_differs and claim_verdict = '{kind}') as {name}"
+        for name, kind in turns.items()
     )
     sql = f"""
         with chosen as (
-            select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked
+            select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and
+                measured_speedup > 0, false) as is_checked
             from {measured.with_verdicts(store)} where {condition.sql}
         )
         select
             grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
-            case when is_model then model_group else mode(model_group) end as model, count(*) as runs,
+            case when is_model then model_group else mode(model_group) end as model, count(*) as
+                runs,
             count(distinct task_key) as tasks, count(distinct coalesce(model_group, '')) as models,
-            count(*) filter (is_started) as started, count(*) filter (is_started and is_completed) as completed,
+            count(*) filter (is_started) as started, count(*) filter (is_started and is_completed)
+                as completed,
             count(*) filter (is_started and outcome in {LIMITS}) as limited,
             count(*) filter (is_started and is_completed is null) as unknown_ends,
             count(*) filter (is_started) - completed - limited - unknown_ends as failed,
             count(*) filter (dated_at is null) as undated, count(asked_model) as asked,
-            count(*) filter (measured_class in ('breaks', 'machine', 'failed_unknown') or measured_reference is not null) as rated,
-            sum({cost}) filter (is_started) as cost_usd, count(cost_own_usd) filter (is_started) as reported,
-            coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost} is not null), '') as bounds,
+            count(*) filter (measured_class in ('breaks', 'machine', 'failed_unknown') or
+                measured_reference is not null) as rated,
+            sum({cost}) filter (is_started) as cost_usd, count(cost_own_usd) filter (is_started) as
+                reported,
+            coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost}
+                is not null), '') as bounds,
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
             sum({cost}) filter (is_started and bound is not null) as bounded_usd,
             sum(duration_ms) filter (is_started) as wall_ms,
@@ -177,45 +208,68 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         order by runs desc, agent nulls last, model nulls last"""
     found = []
     for row in fetch(store, sql, condition.parameters).to_pylist():
-        figures: dict[str, Any] = {field.name: row[field.name] for field in fields(AgentFigures) if field.name in row}
+        figures: dict[str, Any] = {
+            field.name: row[field.name] for field in fields(AgentFigures) if field.name in row
+        }
         for name in spreads:
             ends = (row[f"{name}_{end}"] for end in ("median", "low", "high"))
-            figures[name] = Spread(row[f"{name}_known"], *(None if end is None else float(end) for end in ends))
-        found.append(AgentFigures(**figures, measured={name: row[name] for name in MEASURED_CLASSES}))
+            figures[name] = Spread(
+                row[f"{name}_known"], *(None if end is None else float(end) for end in ends)
+            )
+        found.append(
+            AgentFigures(**figures, measured={name: row[name] for name in MEASURED_CLASSES})
+        )
     ordered = [row for row in found if row.is_all]
-    for agent in sorted((row for row in found if not row.is_all and not row.is_model), key=lambda row: not row.faster):
+    for agent in sorted(
+        (row for row in found if not row.is_all and not row.is_model),
+        key=lambda row: not row.faster,
+    ):
         models = [row for row in found if row.is_model and row.agent == agent.agent]
         ordered += [agent, *sorted(models, key=lambda row: row.model is None)]
     return ordered
 
 
 def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the rows for a table of agents: an agent's models get rows if at least two of them have ENOUGH runs."""
+    """Return the rows for a table of agents.
+
+    An agent's models get rows if at least two of them have ENOUGH runs.
+    """
     shown: list[AgentFigures] = []
     for row in (row for row in rows if not row.is_all):
-        siblings = [other for other in rows if other.is_model and other.agent == row.agent and other.runs >= ENOUGH]
+        siblings = [
+            other
+            for other in rows
+            if other.is_model and other.agent == row.agent and other.runs >= ENOUGH
+        ]
         if not row.is_model or len(siblings) > 1:
             shown.append(row)
     return shown
 
 
 def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST) -> pa.Table:
-    """Return runs as points of charts: agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
+    """Return runs as points of charts.
+
+    Agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
 
     At most `limit` runs, by id. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
-        select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false) as is_completed,
-               {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms, claimed_speedup, measured_speedup, scope_differs,
+        select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false)
+            as is_completed,
+               {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms,
+                   claimed_speedup, measured_speedup, scope_differs,
                outcome, num_turns, output_tokens, {measure.prefix}per_turn_usd as per_turn_usd,
                claimed_scope, claimed_evidence
-        from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit {int(limit)}"""
+        from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit
+            {int(limit)}"""
     return fetch(store, sql, condition.parameters)
 
 
 def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Table:
-    """Return quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`), for runs that match the condition `which`.
+    """Return quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`).
+
+    They are for runs that match the condition `which`.
 
     `column` and `which` are SQL of ours, never text from outside. Raises StoreError.
     """
@@ -223,7 +277,8 @@ def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Tab
     sql = f"""
         select agent, grouping(agent, model_group) = 0 as is_model, model_group as model,
                quantile_cont({column}::double, [0.05, 0.25, 0.5, 0.75, 0.95]) as quantiles
-        from v_runs where {condition.sql} and {which} and {column} > 0 group by grouping sets ((agent), (agent, model_group))"""
+        from v_runs where {condition.sql} and {which} and {column} > 0 group by grouping sets
+            ((agent), (agent, model_group))"""
     return fetch(store, sql, condition.parameters)
 
 
@@ -232,5 +287,9 @@ def fastest(store: Store, filters: Filters, limit: int) -> list[tuple[str, str, 
     condition = where(filters)
     sql = f"""
         select run_id, title, measured_speedup from {measured.with_verdicts(store)}
-        where {condition.sql} and verdict = 'faster' order by measured_speedup desc, run_id limit {int(limit)}"""
-    return [(row["run_id"], row["title"], float(row["measured_speedup"])) for row in fetch(store, sql, condition.parameters).to_pylist()]
+        where {condition.sql} and verdict = 'faster' order by measured_speedup desc, run_id limit
+            {int(limit)}"""
+    return [
+        (row["run_id"], row["title"], float(row["measured_speedup"]))
+        for row in fetch(store, sql, condition.parameters).to_pylist()
+    ]

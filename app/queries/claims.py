@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, where, where_claims, where_shown
+from app.queries.filters import (
+    MIN_CONFIDENCE,
+    NO_FILTERS,
+    Filters,
+    where,
+    where_claims,
+    where_shown,
+)
 from app.queries.reading import ReadTransaction, fetch, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
@@ -29,33 +36,83 @@ class Span(NamedTuple):
 
 def sentence_span(text: str, start: int, end: int) -> Span:
     """Return the span of the sentence around a span, which ends at a full stop or a line's end."""
-    ends = [found for found in _END.finditer(text) if not (found.start() < end and found.end() > start)]
+    ends = [
+        found for found in _END.finditer(text) if not (found.start() < end and found.end() > start)
+    ]
     first = max((found.end() for found in ends if found.end() <= start), default=0)
     last = min((found.start() for found in ends if found.start() >= end), default=len(text))
     return Span(first, last)
 
 
-def sentence(around: str, start: int, end: int, *, is_cut: tuple[bool, bool] = (False, False)) -> str:
-    """Return the sentence around a span in one line, without Markdown; `…` marks ends that `around` cut off."""
+def sentence(
+    around: str, start: int, end: int, *, is_cut: tuple[bool, bool] = (False, False)
+) -> str:
+    """Return the sentence around a span in one line, without Markdown.
+
+    `…` marks ends that `around` cut off.
+    """
     found = sentence_span(around, start, end)
-    words = " ".join(_LIST_MARK.sub("", around[found.start : found.end]).replace("**", "").replace("`", "").split())
+    words = " ".join(
+        _LIST_MARK.sub("", around[found.start : found.end])
+        .replace("**", "")
+        .replace("`", "")
+        .split()
+    )
     before = "… " if is_cut[0] and found.start == 0 else ""
     behind = " …" if is_cut[1] and found.end == len(around) else ""
     return f"{before}{words}{behind}"
 
 
 CLAIM_COLUMNS = (
-    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "dated_at", "claim_no", "quote", "kind", "metric",
-    "direction", "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "caveat", "confidence",
-    "origin", "subject", "start", "end",
-)  # fmt: skip
+    "run_id",
+    "title",
+    "repo",
+    "task",
+    "experiment",
+    "agent",
+    "model",
+    "outcome",
+    "dated_at",
+    "claim_no",
+    "quote",
+    "kind",
+    "metric",
+    "direction",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "before",
+    "after",
+    "unit",
+    "evidence",
+    "scope",
+    "hedged",
+    "caveat",
+    "confidence",
+    "origin",
+    "subject",
+    "start",
+    "end",
+)
 """Columns of a list of claims: the claim and its run. Its `sentence` comes from the summary."""
 
 
 FINDING_COLUMNS = (
-    "run_id", "title", "severity", "rule", "message", "expected", "actual", "cost_own_usd", "repo", "task", "experiment", "agent",
-    "model", "outcome",
-)  # fmt: skip
+    "run_id",
+    "title",
+    "severity",
+    "rule",
+    "message",
+    "expected",
+    "actual",
+    "cost_own_usd",
+    "repo",
+    "task",
+    "experiment",
+    "agent",
+    "model",
+    "outcome",
+)
 
 GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
 
@@ -64,18 +121,25 @@ STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
 _CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
 """Sort order with quantified claims first, because `quantified` follows `qualitative`."""
-_SIZE = "create_sort_key(kind, 'desc nulls last', ratio, 'desc nulls last', run_id, 'asc nulls last', claim_no, 'asc nulls last')"
+_SIZE = (
+    "create_sort_key(kind, 'desc nulls last', ratio, 'desc nulls last', run_id, 'asc nulls "
+    "last', claim_no, 'asc nulls last')"
+)
 """SQL of a value that sorts claims in this order."""
 
 _ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
 
-def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
-    """Return claims with CLAIM_COLUMNS and their `sentence`: quantified ones first, then by ratio, largest first.
+def claims(
+    store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None
+) -> pa.Table:
+    """Return claims with CLAIM_COLUMNS and their `sentence`.
 
-    `--evidence`, `--min-claim` and `--min-confidence` filter claims, other filters runs. Claims of low confidence are hidden unless
-    `--min-confidence` asks for them.
+    Quantified ones first, then by ratio, largest first.
+
+    `--evidence`, `--min-claim` and `--min-confidence` filter claims, other filters runs. Claims of
+    low confidence are hidden unless `--min-confidence` asks for them.
     """
     chosen, parameters = _chosen(filters, kinds)
     with read_transaction(store) as transaction:
@@ -101,29 +165,41 @@ def _with_sentences(
         with wanted as ({keys}),
         about as (select {_ABOUT_RUNS} from v_runs semi join wanted using (run_id)),
         texts as (select run_id, result from runs semi join wanted using (run_id))
-        select {columns}, substring(result, greatest("start" - $window, 0) + 1, "end" - "start" + 2 * $window) as around
+        select {columns}, substring(result, greatest("start" - $window, 0) + 1, "end" - "start" + 2
+            * $window) as around
         from (select *, {_CAVEAT} from claims) semi join wanted using (run_id, claim_no)
             join about using (run_id) join texts using (run_id)
         order by {_LARGEST_FIRST}"""
     found = fetch(transaction, sql, {**parameters, "window": WINDOW})
     said: list[str | None] = []
-    for around, start, end in zip(*(found[name].to_pylist() for name in ("around", "start", "end")), strict=True):
+    for around, start, end in zip(
+        *(found[name].to_pylist() for name in ("around", "start", "end")), strict=True
+    ):
         first, length = min(start, WINDOW), end - start
         is_cut = start > WINDOW, around is not None and len(around) == length + first + WINDOW
-        said.append(None if around is None else sentence(around, first, first + length, is_cut=is_cut))
+        said.append(
+            None if around is None else sentence(around, first, first + length, is_cut=is_cut)
+        )
     # the sentence that each stands in takes the place of the text around it
-    return found.drop_columns(["around"]).add_column(CLAIM_COLUMNS.index("quote"), "sentence", pa.array(said, pa.string()))
+    return found.drop_columns(["around"]).add_column(
+        CLAIM_COLUMNS.index("quote"), "sentence", pa.array(said, pa.string())
+    )
 
 
 def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
     """Return the numbers of chosen claims and of their runs."""
     chosen, parameters = _chosen(filters, kinds)
-    [(found, runs)] = _rows(fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters))
+    [(found, runs)] = _rows(
+        fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters)
+    )
     return found, runs
 
 
 def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> int:
-    """Return the number of chosen claims that are hidden for low confidence; 0 if the filters set a confidence."""
+    """Return the number of chosen claims that are hidden for low confidence.
+
+    0 if the filters set a confidence.
+    """
     if filters.values(MIN_CONFIDENCE):
         return 0
     chosen, parameters = _chosen(filters, kinds, hidden=True)
@@ -131,16 +207,25 @@ def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> i
     return int(hidden)
 
 
-def _chosen(filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return SQL from `from` on for the chosen (or hidden) claims. It joins runs only if a filter needs them."""
+def _chosen(
+    filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return SQL from `from` on for the chosen (or hidden) claims.
+
+    It joins runs only if a filter needs them.
+    """
     of_runs, of_claims = where_claims(filters, hidden=hidden)
-    wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
+    wanted = (
+        f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)"
+        if of_runs
+        else ""
+    )
     parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
     return f"from claims {wanted} where {of_claims.sql} and {_one_of('kind', kinds)}", parameters
 
 
 class RunFacts(NamedTuple):
-    """Claims, statements and changes in one summary, in the order of the text, and findings, the most severe first.
+    """Claims, statements and changes of one summary in text order, and findings by severity.
 
     `claims` leaves out the `hidden_claims` of low confidence.
     """
@@ -164,18 +249,27 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
     claims = fetch(store, sql, bound | shown.parameters)
     number = claims["is_shown"].to_pylist().count(True)
     claims = claims.drop_columns(["is_shown"])
-    statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
+    statements = (
+        f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by "
+        "statement_no"
+    )
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
-    found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
+    found = (
+        "select severity, rule, message, expected, actual from findings where run_id = $run_id "
+        f"order by {_WORST_FIRST}"
+    )
     others = (fetch(store, sql, bound) for sql in (statements, changes, found))
     return RunFacts(claims.slice(0, number), claims.slice(number), *others)
 
 
 _CHOSEN_FINDINGS = """
 select rule, severity, message, run_id, place, cost_own_usd
-from findings join (select run_id, place, cost_own_usd from v_runs where {condition} and findings > 0) using (run_id)
+from findings join (select run_id, place, cost_own_usd from v_runs where {condition} and findings >
+    0) using (run_id)
 """
-"""Findings of chosen runs with the columns to sort by; the other columns are read only for listed findings."""
+"""Findings of chosen runs with the columns to sort by; the other columns are read only for listed
+findings.
+"""
 
 
 def _findings_of(transaction: ReadTransaction, filters: Filters) -> str:
@@ -185,41 +279,69 @@ def _findings_of(transaction: ReadTransaction, filters: Filters) -> str:
 
 
 def findings(
-    store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
+    store: Store,
+    filters: Filters,
+    severities: Sequence[str] = (),
+    rules: Sequence[str] = (),
+    limit: int | None = None,
 ) -> pa.Table:
     """Return findings with FINDING_COLUMNS, errors first."""
     with read_transaction(store) as transaction:
-        chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
-        wanted = _cut(f"select run_id, rule, severity, message, place {chosen} order by {_WORST_FIRST}", limit)
+        chosen = (
+            f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
+        )
+        wanted = _cut(
+            f"select run_id, rule, severity, message, place {chosen} order by {_WORST_FIRST}", limit
+        )
         sql = f"""
             with wanted as ({wanted}),
-            about as (select {_ABOUT_RUNS}, cost_own_usd from v_runs where place in (select place from wanted))
+            about as (select {_ABOUT_RUNS}, cost_own_usd from v_runs where place in (select place
+                from wanted))
             select {", ".join(FINDING_COLUMNS)}
-            from findings semi join wanted using (run_id, rule, severity, message) join about using (run_id)"""
-        return fetch(transaction, _cut(f"{sql} order by {_WORST_FIRST}", limit), _bound(severity=severities, rule=rules))
+            from findings semi join wanted using (run_id, rule, severity, message) join about using
+                (run_id)"""
+        return fetch(
+            transaction,
+            _cut(f"{sql} order by {_WORST_FIRST}", limit),
+            _bound(severity=severities, rule=rules),
+        )
 
 
-def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = ()) -> tuple[int, int]:
+def count_findings(
+    store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = ()
+) -> tuple[int, int]:
     """Return the numbers of chosen findings and of their runs."""
     with read_transaction(store) as transaction:
-        chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
+        chosen = (
+            f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
+        )
         [(found, runs)] = _rows(
-            fetch(transaction, f"select count(*), count(distinct place) {chosen}", _bound(severity=severities, rule=rules))
+            fetch(
+                transaction,
+                f"select count(*), count(distinct place) {chosen}",
+                _bound(severity=severities, rule=rules),
+            )
         )
     return found, runs
 
 
 def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
-    """Return the findings per rule, most severe first: their number, the cost of their runs (each counted once), and an example message."""
+    """Return the findings per rule, most severe first.
+
+    Their number, the cost of their runs (each counted once), and an example message.
+    """
     with read_transaction(store) as transaction:
         chosen = _findings_of(transaction, filters)
         sql = f"""
-            with found as (select rule, severity, count(*) as findings, min(message) as example from {chosen} group by all),
+            with found as (select rule, severity, count(*) as findings, min(message) as example from
+                {chosen} group by all),
             of_runs as (
                 select rule, severity, count(*) as runs, sum(cost_own_usd) as cost_usd
-                from (select distinct rule, severity, place, cost_own_usd from {chosen}) group by all
+                from (select distinct rule, severity, place, cost_own_usd from {chosen}) group by
+                    all
             )
-            select rule, severity, runs, findings, cost_usd, example from found join of_runs using (rule, severity)
+            select rule, severity, runs, findings, cost_usd, example from found join of_runs using
+                (rule, severity)
             order by {GRAVEST_FIRST}, runs desc, rule"""
         return fetch(transaction, sql, {})
 

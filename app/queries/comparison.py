@@ -1,4 +1,7 @@
-"""Compare groups of runs with a baseline: cost, wall time, turns and measured speedup, task by task."""
+"""Compare groups of runs with a baseline.
+
+Cost, wall time, turns and measured speedup, task by task.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ PAIRS = (TASK, NOTHING)
 
 @dataclass(frozen=True)
 class Known:
-    """A metric over the runs of a group that have it: median (with ≤ or ≥ if it is a bound), least and largest."""
+    """A metric over the runs of a group that have it.
+
+    Median (with ≤ or ≥ if it is a bound), least and largest.
+    """
 
     runs: int = 0
     median: Decimal | float | None = None
@@ -47,8 +53,9 @@ class Known:
 class Group:
     """A group of runs. `filters`: None if they contradict the filters of all groups.
 
-    `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once; `open_tasks`: not known to be completed, but
-    some outcomes are unknown. `unknown_ends`, `taskless`, `with_tokens`: started runs.
+    `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once;
+    `open_tasks`: not known to be completed, but some outcomes are unknown. `unknown_ends`,
+    `taskless`, `with_tokens`: started runs.
     """
 
     filters: Filters | None
@@ -74,8 +81,9 @@ class Group:
 class Comparison:
     """The baseline, and the other groups with their ratios against it by metric.
 
-    `basis`: the measure of cost for all groups; `is_forced`: best-known costs would have mixed several kinds. `shared`: tasks that a
-    group has in common with the baseline. `overlap`: its runs that are also in the baseline.
+    `basis`: the measure of cost for all groups; `is_forced`: best-known costs would have mixed
+    several kinds. `shared`: tasks that a group has in common with the baseline. `overlap`: its runs
+    that are also in the baseline.
     """
 
     baseline: Group
@@ -104,7 +112,10 @@ class Comparison:
 
 
 def narrowed(filters: Filters, group: Filters) -> Filters | None:
-    """Return the group's filters combined with those of all groups; None if they contradict each other."""
+    """Return the group's filters combined with those of all groups.
+
+    None if they contradict each other.
+    """
     found = filters
     for key, values in group.chosen:
         both = filters.values(key)
@@ -118,17 +129,24 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
     return found
 
 
-def largest(store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUPS) -> tuple[list[Filters], str]:
-    """Return (the largest groups of an agent's runs with a model, how to pair them). The baseline is first: it completed the most tasks.
+def largest(
+    store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUPS
+) -> tuple[list[Filters], str]:
+    """Return (the largest groups of an agent's runs with a model, how to pair them).
 
-    Groups that share FEWEST tasks with it come next and are paired by task; groups of one agent are adjacent. Raises StoreError.
+    The baseline is first: it completed the most tasks.
+
+    Groups that share FEWEST tasks with it come next and are paired by task; groups of one agent are
+    adjacent. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
-        select agent, model_group as model, count(*) as started, count(distinct task_key) filter (is_completed) as completed,
+        select agent, model_group as model, count(*) as started, count(distinct task_key) filter
+            (is_completed) as completed,
             coalesce(list(distinct task_key) filter (task_key is not null), []) as tasks,
             count(model_group) over (partition by agent) as named
-        from v_runs where {condition.sql} and is_started and agent is not null group by agent, model_group
+        from v_runs where {condition.sql} and is_started and agent is not null group by agent,
+            model_group
         qualify model_group is not null or named = 0
         order by started desc, agent, model"""
     ranked = fetch(store, sql, condition.parameters).to_pylist()
@@ -138,32 +156,57 @@ def largest(store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUP
     others = [row for row in ranked if row is not first]
     sharing = [row for row in others if len({*row["tasks"]} & {*first["tasks"]}) >= FEWEST]
     chosen = (sharing or others)[: most - 1]
-    best = {agent: max(row["completed"] for row in chosen if row["agent"] == agent) for agent in {row["agent"] for row in chosen}}
+    best = {
+        agent: max(row["completed"] for row in chosen if row["agent"] == agent)
+        for agent in {row["agent"] for row in chosen}
+    }
     chosen.sort(key=lambda row: (-best[row["agent"]], row["agent"], -row["completed"]))
     found = [
-        NO_FILTERS.with_values("agent", [row["agent"]]).with_values("main-model", [row["model"]] if row["model"] else [])
+        NO_FILTERS.with_values("agent", [row["agent"]]).with_values(
+            "main-model", [row["model"]] if row["model"] else []
+        )
         for row in (first, *chosen)
     ]
     return found, TASK if sharing else NOTHING
 
 
 def compare(
-    store: Store, chosen: Sequence[Filters | None], pair: str = TASK, cost: CostMeasure = BEST, base: Store | None = None
+    store: Store,
+    chosen: Sequence[Filters | None],
+    pair: str = TASK,
+    cost: CostMeasure = BEST,
+    base: Store | None = None,
 ) -> Comparison:
-    """Compare groups of runs, each chosen by filters, with the first. `base`: the store of the first group, if it is another.
+    """Compare groups of runs, each chosen by filters, with the first.
+
+    `base`: the store of the first group, if it is another.
 
     Raises StoreError.
     """
-    with read_transaction(store) as candidate, read_transaction(base) if base else nullcontext(candidate) as other:
+    with (
+        read_transaction(store) as candidate,
+        read_transaction(base) if base else nullcontext(candidate) as other,
+    ):
         places = [other, *[candidate] * (len(chosen) - 1)]
-        sides = [(place, None if one is None else place.searched(one)) for place, one in zip(places, chosen, strict=True)]
+        sides = [
+            (place, None if one is None else place.searched(one))
+            for place, one in zip(places, chosen, strict=True)
+        ]
         counted = _counted(sides)
         basis, is_forced = _basis(counted, cost)
         found = [_group(place, filters, basis) for place, filters in sides]
-        groups = [replace(group, filters=filters) for (group, _), filters in zip(found, chosen, strict=True)]
+        groups = [
+            replace(group, filters=filters)
+            for (group, _), filters in zip(found, chosen, strict=True)
+        ]
         tasks = [{row["task"]: row for row in rows if row["started"]} for _, rows in found]
         shared = tuple(len(tasks[0].keys() & one.keys()) for one in tasks[1:])
-        runs = [{} if filters is None or (pair == TASK and all(shared)) else _runs(place, filters, basis) for place, filters in sides]
+        runs = [
+            {}
+            if filters is None or (pair == TASK and all(shared))
+            else _runs(place, filters, basis)
+            for place, filters in sides
+        ]
         ratios = []
         for number, (group, common) in enumerate(zip(groups[1:], shared, strict=True), 1):
             ratios.append(found_ratios := dict[str, Ratio]())
@@ -171,40 +214,61 @@ def compare(
                 if not group.of(metric).runs or not groups[0].of(metric).runs:
                     found_ratios[metric] = Ratio(Verdict.UNRECORDED)
                 elif pair == TASK and common:
-                    found_ratios[metric] = paired(_spans(tasks[number], metric), _spans(tasks[0], metric))
+                    found_ratios[metric] = paired(
+                        _spans(tasks[number], metric), _spans(tasks[0], metric)
+                    )
                 else:
                     found_ratios[metric] = unpaired(runs[number][metric], runs[0][metric])
         overlap = tuple(one.get("shared", 0) for one in counted[1:])
-    return Comparison(groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap)
+    return Comparison(
+        groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap
+    )
 
 
 def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[dict[str, int]]:
-    """Return for each group how many started runs have each measure of cost, and as `shared` how many are also in the first group."""
+    """Return for each group how many started runs have each measure of cost.
+
+    `shared` is how many of them are also in the first group.
+    """
     found: list[dict[str, int]] = [{} for _ in sides]
     for store in dict.fromkeys(store for store, _ in sides):
         parts, parameters = list[str](), dict[str, Any]()
         chosen = {
-            number: where(filters, f"g{number}_") for number, (place, filters) in enumerate(sides) if place is store and filters is not None
+            number: where(filters, f"g{number}_")
+            for number, (place, filters) in enumerate(sides)
+            if place is store and filters is not None
         }
         for number, condition in chosen.items():
             counted = [
-                f"count({measure.column}) filter (is_started and {condition.sql}) as {measure.key}" for measure in COST_MEASURES.values()
+                f"count({measure.column}) filter (is_started and {condition.sql}) as {measure.key}"
+                for measure in COST_MEASURES.values()
             ]
-            shared = f"count(*) filter (({condition.sql}) and ({chosen[0].sql}))" if 0 in chosen else "0"
+            shared = (
+                f"count(*) filter (({condition.sql}) and ({chosen[0].sql}))" if 0 in chosen else "0"
+            )
             parts += [f"{sql}{number}" for sql in (*counted, f"{shared} as shared")]
             parameters |= condition.parameters
-        row = fetch(store, f"select {', '.join(parts)} from v_runs", parameters).to_pylist()[0] if parts else {}
+        row = (
+            fetch(store, f"select {', '.join(parts)} from v_runs", parameters).to_pylist()[0]
+            if parts
+            else {}
+        )
         for number in chosen:
             found[number] = {key: row[f"{key}{number}"] for key in (*COST_MEASURES, "shared")}
     first, filters = sides[0]
     for number, (store, other) in enumerate(sides):
         if store is not first and filters is not None and other is not None:
-            found[number]["shared"] = len({*run_queries.ids(first, filters)} & {*run_queries.ids(store, other)})
+            found[number]["shared"] = len(
+                {*run_queries.ids(first, filters)} & {*run_queries.ids(store, other)}
+            )
     return found
 
 
 def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[CostMeasure, bool]:
-    """Return the measure of cost for all groups and whether it was forced: best-known costs must all be reported, or all at list prices."""
+    """Return the measure of cost for all groups and whether it was forced.
+
+    Best-known costs must all be reported, or all at list prices.
+    """
     if wanted is not BEST:
         return wanted, False
     known = [row for row in known if row.get("best")]
@@ -217,17 +281,29 @@ def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[Cos
 
 
 def _values(basis: CostMeasure, *, has_measured: bool) -> dict[str, tuple[str, str, str]]:
-    """Return the SQL of each metric: a run's value and its least and largest possible value. Failed runs never count as fast."""
+    """Return the SQL of each metric: a run's value and its least and largest possible value.
+
+    Failed runs never count as fast.
+    """
     usd = f"case when is_started then {basis.column} end"
     has_bounds = basis is LIST
-    low = f"case when tokens_basis in ('upper_bound', 'estimate') then 0 * ({usd}) else {usd} end" if has_bounds else usd
-    high = f"case when tokens_basis in ('lower_bound', 'estimate') then ({usd}) * 0 + 'inf'::double else ({usd})::double end"
+    low = (
+        f"case when tokens_basis in ('upper_bound', 'estimate') then 0 * ({usd}) else {usd} end"
+        if has_bounds
+        else usd
+    )
+    high = (
+        f"case when tokens_basis in ('lower_bound', 'estimate') then ({usd}) * 0 + 'inf'::double "
+        f"else ({usd})::double end"
+    )
     exact = {
         "wall": "case when is_started and is_completed then duration_ms end",
         "turns": "case when is_started then num_turns end",
         "speedup": "measured_speedup" if has_measured else "null",
     }
-    return {"cost": (usd, low, high if has_bounds else usd)} | {key: (value, value, value) for key, value in exact.items()}
+    return {"cost": (usd, low, high if has_bounds else usd)} | {
+        key: (value, value, value) for key, value in exact.items()
+    }
 
 
 def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict[str, Any]]:
@@ -243,18 +319,24 @@ def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict
     return f"(select {columns}, {listed} from {rows} where {condition.sql})", condition.parameters
 
 
-def _group(store: ReadTransaction, filters: Filters | None, basis: CostMeasure) -> tuple[Group, list[dict[str, Any]]]:
-    """Return the group, and a row per task: how many runs `started`, and the median of each metric with its bounds."""
+def _group(
+    store: ReadTransaction, filters: Filters | None, basis: CostMeasure
+) -> tuple[Group, list[dict[str, Any]]]:
+    """Return the group, and a row per task.
+
+    How many runs `started`, and the median of each metric with its bounds.
+    """
     if filters is None:
         return Group(None), []
     rows, parameters = _from(store, filters, basis)
     figures = ", ".join(
-        f"count({key}) as {key}_known, median({key}) as {key}, median({key}_low) as {key}_low, median({key}_high) as {key}_high,"
-        f" min({key}) as {key}_least, max({key}) as {key}_most"
+        f"count({key}) as {key}_known, median({key}) as {key}, median({key}_low) as {key}_low, "
+        f"median({key}_high) as {key}_high, min({key}) as {key}_least, max({key}) as {key}_most"
         for key in METRICS_COMPARED
     )
     sql = f"""
-        select task_key as task, grouping(task_key) = 1 as is_whole, count(*) as runs, count(*) filter (is_started) as started,
+        select task_key as task, grouping(task_key) = 1 as is_whole, count(*) as runs, count(*)
+            filter (is_started) as started,
             count(*) filter (is_started and is_completed) as completed,
             count(*) filter (is_started and is_completed is null) as unknown_ends,
             count(total_tokens) filter (is_started) as with_tokens,
@@ -292,7 +374,11 @@ def _group(store: ReadTransaction, filters: Filters | None, basis: CostMeasure) 
 
 
 def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Span]:
-    return {task: Span(float(row[key]), row[f"{key}_low"], row[f"{key}_high"]) for task, row in tasks.items() if row[key] is not None}
+    return {
+        task: Span(float(row[key]), row[f"{key}_low"], row[f"{key}_high"])
+        for task, row in tasks.items()
+        if row[key] is not None
+    }
 
 
 def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[str, Spans]:
@@ -302,7 +388,10 @@ def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[
     table = fetch(store, f"select {listed} from {rows}", parameters)
     found = {}
     for key in METRICS_COMPARED:
-        columns = (table[f"{key}{end}"].combine_chunks().cast(pa.float64()).drop_null() for end in ("", "_low", "_high"))
+        columns = (
+            table[f"{key}{end}"].combine_chunks().cast(pa.float64()).drop_null()
+            for end in ("", "_low", "_high")
+        )
         # not by `to_numpy`, with which pyarrow imports pandas: 0.3 s
         found[key] = Spans(*(np.asarray(np.from_dlpack(column), np.float64) for column in columns))
     return found
@@ -310,13 +399,19 @@ def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[
 
 def command(groups: Sequence[Filters], pair: str, location: str) -> str:
     """Return the shell command for the same comparison of the store at `location`."""
-    words = ["compare", *(shlex.quote(as_text(filters)) for filters in groups), *(["--pair", pair] if pair != TASK else [])]
+    words = [
+        "compare",
+        *(shlex.quote(as_text(filters)) for filters in groups),
+        *(["--pair", pair] if pair != TASK else []),
+    ]
     return command_line(" ".join(words), location)
 
 
 def as_text(filters: Filters) -> str:
     """Return `main-model=claude-opus-4-6 repo=vllm`, which `app.queries.filters.parse` reads."""
-    return " ".join(shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values)
+    return " ".join(
+        shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values
+    )
 
 
 @dataclass(frozen=True)
@@ -344,19 +439,37 @@ class TwoTotals:
 
     @property
     def change(self) -> Decimal | None:
-        """Relative change of the cost; None if the sums differ in kind, rest on fewer than five values, or the baseline cost nothing."""
+        """Relative change of the cost.
+
+        None if the sums differ in kind, rest on fewer than five values, or the baseline cost
+        nothing.
+        """
         before, after = self.baseline.cost_usd, self.candidate.cost_usd
         return None if not self.is_comparable or after is None or not before else after / before - 1
 
 
 def two_totals(baseline: tuple[Store, Filters], candidate: tuple[Store, Filters]) -> TwoTotals:
-    """Return totals of two cohorts, each in its store, by best-known cost, or list prices if only these compare. Raises StoreError."""
+    """Return totals of two cohorts, each in its store, by best-known cost.
+
+    If only list prices compare, the totals are by list prices. Raises StoreError.
+    """
     is_same = baseline[0].location == candidate[0].location
-    with read_transaction(candidate[0]) as second, nullcontext(second) if is_same else read_transaction(baseline[0]) as first:
+    with (
+        read_transaction(candidate[0]) as second,
+        nullcontext(second) if is_same else read_transaction(baseline[0]) as first,
+    ):
         sides = ((first, baseline[1]), (second, candidate[1]))
-        facts = [summary(store, filters, metrics=COST_FACTS).to_pylist()[0] for store, filters in sides]
+        facts = [
+            summary(store, filters, metrics=COST_FACTS).to_pylist()[0] for store, filters in sides
+        ]
         # one basis on both sides: list prices where the best-known costs are of different kinds
-        measure = BEST if is_comparable(facts[0], facts[1], BEST) else LIST if is_comparable(facts[0], facts[1], LIST) else BEST
+        measure = (
+            BEST
+            if is_comparable(facts[0], facts[1], BEST)
+            else LIST
+            if is_comparable(facts[0], facts[1], LIST)
+            else BEST
+        )
         measured = [measured_queries.totals(store, filters) for store, filters in sides]
     one, two = (
         CohortTotals(

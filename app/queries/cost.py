@@ -29,37 +29,71 @@ if TYPE_CHECKING:
 
 
 def usage_by(measure: CostMeasure) -> str:
-    """Return SQL of the rows of models with the cost by the measure as `usd`, and its kind of `bound`.
+    """Return SQL of the models' rows with cost by the measure as `usd`, and its kind of `bound`.
 
     If the run reports a cost, the best-known cost is the reported one, without bounds.
     """
-    reported = {BEST: "run_id in (select run_id from runs where cost_own_usd is not null)", LIST: "false"}.get(measure, "true")
+    reported = {
+        BEST: "run_id in (select run_id from runs where cost_own_usd is not null)",
+        LIST: "false",
+    }.get(measure, "true")
     bound = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
     return f"""
         select *, case when {reported} then cost_own_usd else cost_list_usd end as usd,
-               case when not {reported} and {bound} then tokens_basis end as bound from model_usage"""
+               case when not {reported} and {bound} then tokens_basis end as bound from
+                   model_usage"""
 
 
 COST_FACTS = (
-    "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
-    "bounded_list_usd", "token_bounds", "unpriced_runs", "cost_best_usd", "costless_runs", "bounded_best_usd", "cost_best_bounds",
-)  # fmt: skip
+    "runs",
+    "cost_usd",
+    "cost_list_usd",
+    "unreported_runs",
+    "unreported_list_usd",
+    "unlisted_runs",
+    "unlisted_cost_usd",
+    "bounded_runs",
+    "bounded_list_usd",
+    "token_bounds",
+    "unpriced_runs",
+    "cost_best_usd",
+    "costless_runs",
+    "bounded_best_usd",
+    "cost_best_bounds",
+)
 """Columns that count runs with reported and list-price costs, and the bounds among these."""
 
-MODEL_FIGURES = ("cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
+MODEL_FIGURES = (
+    "cost_usd",
+    "cost_list_usd",
+    "bounded_list_usd",
+    "cost_delta_usd",
+    "cost_compared_usd",
+    "cost_delta_share",
+    "causes",
+)
 
 FAR, ENOUGH_TO_JUDGE = 5.0, 10
-"""A slow outlier takes FAR times the median of its agent and model, which needs ENOUGH_TO_JUDGE runs."""
+"""A slow outlier takes FAR times the median of its agent and model, which needs ENOUGH_TO_JUDGE
+runs.
+"""
 
 
-def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:
-    """Return whether two sums of costs give a change in percent: both rest on five known costs, and both are of one kind.
+def is_comparable(
+    before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure
+) -> bool:
+    """Return whether two sums of costs give a change in percent.
 
-    `before`, `after`: COST_FACTS with their known counts. Kinds differ if only one sum has reported costs, list prices or bounds.
+    Both rest on five known costs, and both are of one kind.
+
+    `before`, `after`: COST_FACTS with their known counts. Kinds differ if only one sum has reported
+    costs, list prices or bounds.
     """
 
     def kind(facts: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
-        has_list = measure is LIST or (measure is BEST and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0)
+        has_list = measure is LIST or (
+            measure is BEST and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0
+        )
         bounds = {LIST: facts["token_bounds"], BEST: facts["cost_best_bounds"]}.get(measure)
         return has_list, measure is not LIST and facts[f"cost_usd{KNOWN_SUFFIX}"] > 0, bounds
 
@@ -69,9 +103,12 @@ def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: 
 
 @dataclass(frozen=True, slots=True)
 class MonthCost:
-    """Cost of the `started` runs of an agent and model in a month (`2026-03`, None without a date); `known` of them have a cost.
+    """Cost of the `started` runs of an agent and model in a month (`2026-03`, None without a date).
 
-    `bounds` names the kinds of bounds in the sum. `total_usd` is the running total with this row, `total_bounds` its bounds.
+    `known` of them have a cost.
+
+    `bounds` names the kinds of bounds in the sum. `total_usd` is the running total with this row,
+    `total_bounds` its bounds.
     """
 
     agent: str | None
@@ -86,15 +123,21 @@ class MonthCost:
 
 
 def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[MonthCost]:
-    """Return cost by month, agent and model: months (UTC) in order, runs without a date last, the largest sum of a month first."""
+    """Return cost by month, agent and model.
+
+    Months (UTC) in order, runs without a date last, the largest sum of a month first.
+    """
     condition = where(filters)
     sql = f"""
         select agent, model_group as model, strftime(dated_at at time zone 'UTC', '%Y-%m') as month,
                count(*) filter (is_started) as started,
                count(cost) filter (is_started) as known, sum(cost) filter (is_started) as cost_usd,
-               coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and cost is not null), '') as bounds
-        from (select *, {measure.column} as cost, {bound_of(measure)} as bound from v_runs where {condition.sql})
-        group by all having started > 0 order by month nulls last, cost_usd desc nulls last, started desc, agent, model"""
+               coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and cost
+                   is not null), '') as bounds
+        from (select *, {measure.column} as cost, {bound_of(measure)} as bound from v_runs where
+            {condition.sql})
+        group by all having started > 0 order by month nulls last, cost_usd desc nulls last, started
+            desc, agent, model"""
     found: list[MonthCost] = []
     total: Decimal | None = None
     bounds: set[str] = set()
@@ -107,7 +150,9 @@ def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> lis
 
 @dataclass(frozen=True, slots=True)
 class ListPrice:
-    """Runs of an agent and model with both reported and list-price cost, by the `cause` of the difference (a key of CAUSES).
+    """Runs of an agent and model with reported and list-price cost, by `cause` of the difference.
+
+    The cause is a key of CAUSES.
 
     `saved_usd`: savings by caching at list prices.
     """
@@ -123,13 +168,20 @@ class ListPrice:
 
 
 def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
-    """Return reported against list-price cost by agent, model and cause, the largest difference of an agent and model first."""
+    """Return reported against list-price cost by agent, model and cause.
+
+    The agent and model with the largest difference come first.
+    """
     condition = where(filters)
     sql = f"""
-        select agent, model_group as model, cost_cause as cause, count(*) as runs, sum(cost_own_usd) as reported_usd,
-               sum(cost_list_usd) as list_usd, sum(cost_delta_usd) as delta_usd, sum(cache_saved_usd) as saved_usd
-        from v_runs where {condition.sql} and is_started and cost_delta_usd is not null group by agent, model_group, cost_cause
-        order by sum(sum(cost_own_usd)) over (partition by agent, model_group) desc, agent, model, abs(delta_usd) desc, cause"""
+        select agent, model_group as model, cost_cause as cause, count(*) as runs, sum(cost_own_usd)
+            as reported_usd,
+               sum(cost_list_usd) as list_usd, sum(cost_delta_usd) as delta_usd,
+                   sum(cache_saved_usd) as saved_usd
+        from v_runs where {condition.sql} and is_started and cost_delta_usd is not null group by
+            agent, model_group, cost_cause
+        order by sum(sum(cost_own_usd)) over (partition by agent, model_group) desc, agent, model,
+            abs(delta_usd) desc, cause"""
     return [ListPrice(**row) for row in fetch(store, sql, condition.parameters).to_pylist()]
 
 
@@ -137,8 +189,9 @@ def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
 class Times:
     """Wall times in milliseconds of the runs of an agent and model, or of all runs (`is_all`).
 
-    `known` started runs have a time, `wall_ms` in all, `lost_ms` of it in runs that did not complete. `median`, `p90` and
-    `longest` are over the `timed` completed runs. `parallelism` is the median of API time ÷ wall time of `parallel` runs.
+    `known` started runs have a time, `wall_ms` in all, `lost_ms` of it in runs that did not
+    complete. `median`, `p90` and `longest` are over the `timed` completed runs. `parallelism` is
+    the median of API time ÷ wall time of `parallel` runs.
     """
 
     agent: str | None
@@ -160,17 +213,21 @@ class Times:
 
 
 def times(store: Store, filters: Filters) -> list[Times]:
-    """Return wall times of all runs in the first row, then by agent and model, the most time first."""
+    """Return wall times of all runs in the first row, then by agent and model, longest first."""
     condition = where(filters)
     done = "is_started and is_completed"
     sql = f"""
-        select agent, model_group as model, grouping(agent) = 1 as is_all, count(*) as runs, count(*) filter (is_started) as started,
-               count(*) filter ({done}) as completed, count(duration_ms) filter (is_started) as known,
+        select agent, model_group as model, grouping(agent) = 1 as is_all, count(*) as runs,
+            count(*) filter (is_started) as started,
+               count(*) filter ({done}) as completed, count(duration_ms) filter (is_started) as
+                   known,
                sum(duration_ms) filter (is_started)::bigint as wall_ms,
                count(duration_ms) filter (is_started and not is_completed) as lost,
                sum(duration_ms) filter (is_started and not is_completed)::bigint as lost_ms,
-               count(duration_ms) filter ({done}) as timed, median(duration_ms) filter ({done}) as median,
-               quantile_cont(duration_ms::double, 0.9) filter ({done}) as p90, max(duration_ms) filter ({done}) as longest,
+               count(duration_ms) filter ({done}) as timed, median(duration_ms) filter ({done}) as
+                   median,
+               quantile_cont(duration_ms::double, 0.9) filter ({done}) as p90, max(duration_ms)
+                   filter ({done}) as longest,
                median(parallelism) filter ({done} and not is_carried_over) as parallelism,
                count(parallelism) filter ({done} and not is_carried_over) as parallel
         from v_runs where {condition.sql} group by grouping sets ((), (agent, model_group))
@@ -179,9 +236,10 @@ def times(store: Store, filters: Filters) -> list[Times]:
 
 
 def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
-    """Return completed runs that took FAR times the median of their agent and model, the slowest first.
+    """Return completed runs that took FAR times the median of agent and model, slowest first.
 
-    Columns: `run_id`, `title`, `agent`, `model`, `duration_ms`, `usual` (the median, of `judged_by` runs) and `times_usual`.
+    Columns: `run_id`, `title`, `agent`, `model`, `duration_ms`, `usual` (the median, of `judged_by`
+    runs) and `times_usual`.
     """
     condition = where(filters)
     sql = f"""
@@ -192,42 +250,59 @@ def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
             window same as (partition by agent, model_group)
         )
         select *, duration_ms / usual as times_usual from completed
-        where judged_by >= {ENOUGH_TO_JUDGE} and duration_ms >= {FAR} * usual order by times_usual desc, run_id limit {int(limit)}"""
+        where judged_by >= {ENOUGH_TO_JUDGE} and duration_ms >= {FAR} * usual order by times_usual
+            desc, run_id limit {int(limit)}"""
     found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
     return found
 
 
 def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
-    """Return `model`, `cost_usd` by the measure and its `bounds`, most expensive first, over the runs whose own cost is known."""
+    """Return `model`, `cost_usd` by the measure and its `bounds`, most expensive first.
+
+    Only runs with a known cost of their own count.
+    """
     condition, cost = where(filters), measure.column
     sql = f"""
-        select model, sum(usd) as cost_usd, string_agg(distinct bound, ', ' order by bound) filter (usd is not null) as bounds
+        select model, sum(usd) as cost_usd, string_agg(distinct bound, ', ' order by bound) filter
+            (usd is not null) as bounds
         from ({usage_by(measure)})
-        semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted using (run_id)
+        semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted
+            using (run_id)
         group by model order by cost_usd desc nulls last, model"""
     return fetch(store, sql, condition.parameters)
 
 
 def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> pa.Table:
-    """Return MODEL_FIGURES per model, provider and region, most expensive first; `uses` counts the model rows of runs.
+    """Return MODEL_FIGURES per model, provider and region, most expensive first.
+
+    `uses` counts the model rows of runs.
 
     Unlike `queries.models` it counts no runs, which takes ten times as long for a million of them.
     """
     condition = where(filters)
     figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
-    chosen = f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else f"where {counted()}"
+    chosen = (
+        f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)"
+        if filters
+        else f"where {counted()}"
+    )
     sql = f"""
-        select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
+        select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as
+            priced_uses
         from v_model_rows {chosen}
-        group by model, provider, region order by {measure.total} desc nulls last, model, provider, region"""
+        group by model, provider, region order by {measure.total} desc nulls last, model, provider,
+            region"""
     return fetch(store, sql, condition.parameters)
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
-    """Return how many of all runs match the filters, their first and last recorded dates, and what the store has read.
+    """Return how many runs match the filters, their recorded dates, and what the store has read.
 
-    `undated_runs` have no recorded date, and cost `undated_usd` with `undated_bounds`. The file of `file_dated_runs` of them has a time.
-    `left_out_runs`, with the same figures, are those that the period leaves out.
+    The dates are the first and the last. The number of all runs is included.
+
+    `undated_runs` have no recorded date, and cost `undated_usd` with `undated_bounds`. The file of
+    `file_dated_runs` of them has a time. `left_out_runs`, with the same figures, are those that the
+    period leaves out.
     """
     condition = where(filters)
     sql = f"""
@@ -242,19 +317,25 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
                (select max(received_at) from sources) as last_read_at
         from v_runs where {condition.sql}"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
-    return row | undated(store, filters).facts("undated") | left_out(store, filters).facts("left_out")
+    return (
+        row | undated(store, filters).facts("undated") | left_out(store, filters).facts("left_out")
+    )
 
 
 def at_another_price(store: Store, filters: Filters) -> dict[str, Any]:
-    """Return what the agents computed at the price of another model, in the runs that match the filters: finding cost_fallback_price.
+    """Return what the agents computed at the price of another model.
+
+    It covers the runs that match the filters, and is the finding cost_fallback_price.
 
     `another_runs`: their number; `another_usd`, `another_list_usd`: the reported cost of these models, and their list-price cost.
-    """
+    """  # noqa: E501
     condition = where(filters)
     sql = f"""
-        select count(distinct run_id) as another_runs, sum(cost_own_usd) as another_usd, sum(cost_list_usd) as another_list_usd
+        select count(distinct run_id) as another_runs, sum(cost_own_usd) as another_usd,
+            sum(cost_list_usd) as another_list_usd
         from model_usage
-        where cost_cause = '{CostCause.FALLBACK_PRICE}' and run_id in (select run_id from v_runs where {condition.sql})"""
+        where cost_cause = '{CostCause.FALLBACK_PRICE}' and run_id in (select run_id from v_runs
+            where {condition.sql})"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row
 
@@ -265,11 +346,13 @@ _COPIES = "('possible_duplicate', 'probable_copy')"
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Return the doubtful part of the total cost, by findings on the runs that match the filters.
 
-    `copied_runs`, `copied_usd`: runs that are counted, but may be others: all but one of each set of the same figures, second logs of a
-    session, and of sessions with the same beginning all but the most expensive, an upper bound of what they share.
-    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: models cost
-    more than the run's total. `zero_runs` report $0 for their tokens, `part_zero_runs` only for some models.
-    `gateway_runs`, `gateway_usd`: priced at the makers' list prices for models behind a gateway. `cut_runs` were cut off.
+    `copied_runs`, `copied_usd`: runs that are counted, but may be others: all but one of each set
+    of the same figures, second logs of a session, and of sessions with the same beginning all but
+    the most expensive, an upper bound of what they share. `carried_runs`, `carried_usd`: runs whose
+    figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: models cost
+    more than the run's total. `zero_runs` report $0 for their tokens, `part_zero_runs` only for
+    some models. `gateway_runs`, `gateway_usd`: priced at the makers' list prices for models behind
+    a gateway. `cut_runs` were cut off.
     """
     condition = where(filters)
     sql = f"""
@@ -277,7 +360,8 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
         copies as (
             select count(*) - 1 as runs, (count(*) - 1) * min(cost_own_usd) as usd
             from chosen
-            where run_id in (select run_id from findings where rule in {_COPIES}) and cost_own_usd > 0
+            where run_id in (select run_id from findings where rule in {_COPIES}) and cost_own_usd >
+                0
             group by session_id, duration_ms, num_turns, cost_reported_usd
             having count(*) > 1
             union all
@@ -286,7 +370,8 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
             where
                 record_kind = 'transcript' and session_id is null and cost_own_usd > 0
                 and run_id in (select run_id from findings where rule in {_COPIES})
-                and exists (select 1 from chosen as exact where exact.agent = rounded.agent and exact.record_kind = 'stream')
+                and exists (select 1 from chosen as exact where exact.agent = rounded.agent and
+                    exact.record_kind = 'stream')
             union all
             select count(*) - 1, sum(cost_own_usd) - max(cost_own_usd)
             from chosen
@@ -296,56 +381,76 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
             group by agent, started_at
             having count(distinct session_id) > 1
         ),
-        zeros as (select run_id, cost_own_usd from chosen semi join (from findings where rule = 'zero_cost') as found using (run_id)),
+        zeros as (select run_id, cost_own_usd from chosen semi join (from findings where rule =
+            'zero_cost') as found using (run_id)),
         gateways as (
             select run_id, cost_list_usd from model_usage
             semi join chosen using (run_id) where contains(price_source, ', behind the gateway ')
         )
         select
-            (select count(distinct run_id) from gateways) as gateway_runs, (select sum(cost_list_usd) from gateways) as gateway_usd,
+            (select count(distinct run_id) from gateways) as gateway_runs, (select
+                sum(cost_list_usd) from gateways) as gateway_usd,
             (select count(*) from zeros where cost_own_usd is null) as zero_runs,
             (select count(*) from zeros where cost_own_usd is not null) as part_zero_runs,
             count(cost_beyond_total_usd) as beyond_runs, sum(cost_beyond_total_usd) as beyond_usd,
-            cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
-            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd,
-            count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as cut_runs
+            cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select
+                sum(usd) from copies) as copied_usd,
+            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter
+                (is_carried_over) as carried_usd,
+            count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as
+                cut_runs
         from chosen"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
-    """Return models without a list-price cost, most tokens first: no list has their price, or the log lacks a class of their tokens.
+    """Return models without a list-price cost, most tokens first.
+
+    No list has their price, or the log lacks a class of their tokens.
 
     Covers all unpriced runs; records that name no model are a row without one.
     """
     condition = where(filters)
     sql = f"""
-        with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and price_status = 'unpriced'),
+        with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and
+            price_status = 'unpriced'),
         uses as (
             select model_id, provider, region, run_id, total_tokens,
                    -- a model that is not named is the only one of its run
-                   coalesce(v_model_rows.cost_own_usd, case when model_id is null then unpriced.cost_own_usd end) as cost_own_usd
+                   coalesce(v_model_rows.cost_own_usd, case when model_id is null then
+                       unpriced.cost_own_usd end) as cost_own_usd
             from v_model_rows join unpriced using (run_id) where price_status = 'unpriced'
             union all
-            select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in (select run_id from model_usage)
+            select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in
+                (select run_id from model_usage)
         )
-        select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
-               sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
-        from uses group by all order by total_tokens desc nulls last, "model-id", provider, region"""
+        select model_id as "model-id", provider, region, count(distinct run_id) as runs,
+            sum(total_tokens) as total_tokens,
+               sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not
+                   null) as cost_usd_known
+        from uses group by all order by total_tokens desc nulls last, "model-id", provider,
+            region"""
     return fetch(store, sql, condition.parameters)
 
 
 WHAT_IF_COLUMNS = (
-    "runs", "cost_list_usd", "cost_list_usd_known", "cost_what_if_usd", "cost_what_if_usd_known", "cost_what_if_delta_usd",
+    "runs",
+    "cost_list_usd",
+    "cost_list_usd_known",
+    "cost_what_if_usd",
+    "cost_what_if_usd_known",
+    "cost_what_if_delta_usd",
     "cost_what_if_delta_usd_known",
-)  # fmt: skip
-"""Columns besides the groups: list-price cost, cost at the other prices, and the difference over the runs that have both."""
+)
+"""Columns besides the groups: list-price cost, cost at the other prices, and the difference over
+the runs that have both.
+"""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The figures per group with their known-of counts (WHAT_IF_COLUMNS), and a note on the prices."""
+    """Figures per group with their known-of counts (WHAT_IF_COLUMNS), and a note on prices."""
 
     table: pa.Table
     words: str
@@ -356,24 +461,32 @@ _OWN = """{
     'write_5m': own_cache_write_tokens - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
     'write_1h': least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
     'searches': coalesce(own_web_search_requests, 0)
-}"""
+}"""  # noqa: E501
 
 
-def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE) -> WhatIf:
-    """Return the cost of the filtered runs' tokens at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run.
+def what_if(
+    store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE
+) -> WhatIf:
+    """Return the cost of the filtered runs' tokens at the prices of `model`.
 
-    All models of a run are repriced, helpers too; cache reads and writes keep their counts. Raises UsageError for a model without
-    a price, with similar names.
+    `model` is `MODEL` or `MODEL@PROVIDER`. The prices are those of the day of each run.
+
+    All models of a run are repriced, helpers too; cache reads and writes keep their counts. Raises
+    UsageError for a model without a price, with similar names.
     """
     chosen, condition = groups(by, zone), where(filters)
     named = "".join(f'{group.sql} as "g{number}", ' for number, group in enumerate(chosen))
-    shown = "".join(f'"g{number}" as "{group.word.replace(chr(34), chr(34) * 2)}", ' for number, group in enumerate(chosen))
+    shown = "".join(
+        f'"g{number}" as "{group.word.replace(chr(34), chr(34) * 2)}", '
+        for number, group in enumerate(chosen)
+    )
     keys = ", ".join(f'"g{number}"' for number in range(len(chosen)))
     sql = f"""
         with wanted as (select {named} run_id, cost_list_usd from v_runs where {condition.sql}),
         other as (
             select run_id,
-                   case when count(cost) = count(*) then try_cast(sum(cost) as decimal(18, 9)) end as cost
+                   case when count(cost) = count(*) then try_cast(sum(cost) as decimal(18, 9)) end
+                       as cost
             from (
                 select run_id, costs_at({_OWN}, rates) as cost
                 from model_usage
@@ -383,19 +496,23 @@ def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone:
             group by run_id
         ),
         both_costs as (
-            select wanted.*, case when other.run_id is null then wanted.cost_list_usd else other.cost end as cost_what_if_usd
+            select wanted.*, case when other.run_id is null then wanted.cost_list_usd else
+                other.cost end as cost_what_if_usd
             from wanted
             left join other on other.run_id = wanted.run_id
         )
         select {shown}
                count(*) as runs,
                sum(cost_list_usd) as cost_list_usd, count(cost_list_usd) as cost_list_usd_known,
-               sum(cost_what_if_usd) as cost_what_if_usd, count(cost_what_if_usd) as cost_what_if_usd_known,
+               sum(cost_what_if_usd) as cost_what_if_usd, count(cost_what_if_usd) as
+                   cost_what_if_usd_known,
                sum(cost_what_if_usd - cost_list_usd) as cost_what_if_delta_usd,
                count(cost_what_if_usd - cost_list_usd) as cost_what_if_delta_usd_known
         from both_costs
         {f"group by {keys} order by cost_list_usd desc nulls last, {keys}" if keys else ""}"""
-    parameters = condition.parameters | {name: value for group in chosen for name, value in group.parameters.items()}
+    parameters = condition.parameters | {
+        name: value for group in chosen for name, value in group.parameters.items()
+    }
     with store.reading() as connection:
         prices = _prices(connection, model)
         run_step(connection, "pricing/01_costs_at")
@@ -405,7 +522,13 @@ def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone:
         finally:
             connection.unregister("what_if_prices")
     sources = " and ".join(dict.fromkeys(price.source for price in prices))
-    return WhatIf(table, f"What if: the same tokens at the list prices of {model} ({sources}). Another model would use other tokens.")
+    return WhatIf(
+        table,
+        (
+            f"What if: the same tokens at the list prices of {model} ({sources}). Another model "
+            "would use other tokens."
+        ),
+    )
 
 
 def require_price(store: Store, model: str) -> None:
@@ -417,7 +540,9 @@ def require_price(store: Store, model: str) -> None:
 def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
     """Return the prices of the model. Raises UsageError."""
     name, at, provider = model.strip().rpartition("@")
-    if not at or provider[:1].isdigit() or provider == "default":  # `claude-sonnet-4-5@20250929` is a whole id
+    if (
+        not at or provider[:1].isdigit() or provider == "default"
+    ):  # `claude-sonnet-4-5@20250929` is a whole id
         name, provider = model.strip(), ""
     parsed = parse_model_id(name)
     key = ModelKey(name, parsed.model, provider or parsed.provider, parsed.region)
@@ -432,5 +557,8 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
             names.setdefault(known.lower(), f"{known}@{served_by}")
     near = [names[found] for found in get_close_matches(key.model.lower(), names, 3)]
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
-    hint = f"{meant}Write MODEL or MODEL@PROVIDER, e.g. claude-sonnet-4-6 or claude-sonnet-4-6@aws; a price file can name more."
+    hint = (
+        f"{meant}Write MODEL or MODEL@PROVIDER, e.g. claude-sonnet-4-6 or claude-sonnet-4-6@aws; "
+        "a price file can name more."
+    )
     raise UsageError(f"no list price for {model!r}.", hint)

@@ -28,23 +28,32 @@ _FIGURES = ", ".join(
 )
 
 
-def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE) -> tuple[pa.Table, pa.Table]:
-    """Return (one row per reason, one row of all reasons): the largest reason first, unknown reasons last.
+def failures(
+    store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE
+) -> tuple[pa.Table, pa.Table]:
+    """Return (one row per reason, one row of all reasons).
 
-    `columns` of a row maps each group of `by` (a word of `app.queries.grouping`) to its number of runs. `runs` did not complete,
-    `never_started_runs` of them never started; `lost_ms` is the median wall time of the others, in milliseconds.
+    The largest reason first, unknown reasons last.
+
+    `columns` of a row maps each group of `by` (a word of `app.queries.grouping`) to its number of
+    runs. `runs` did not complete, `never_started_runs` of them never started; `lost_ms` is the
+    median wall time of the others, in milliseconds.
     """
     condition, column = where(filters), group(by, zone=zone)
     order = "g" if column.in_order else "n desc, g"
     sql = f"""
-        with failed as (select *, ({column.sql})::varchar as g from v_runs where {condition.sql} and reason is not null),
+        with failed as (select *, ({column.sql})::varchar as g from v_runs where {condition.sql} and
+            reason is not null),
         counted as (
-            select reason, map_from_entries(list({{'key': coalesce(g, ''), 'value': n}} order by {order})) as columns
-            from (select reason, g, count(*) as n from failed group by grouping sets ((reason, g), (g)))
+            select reason, map_from_entries(list({{'key': coalesce(g, ''), 'value': n}} order by
+                {order})) as columns
+            from (select reason, g, count(*) as n from failed group by grouping sets ((reason, g),
+                (g)))
             group by reason
         )
         select figures.*, columns
-        from (select reason, whose, {_FIGURES} from failed group by grouping sets ((reason, whose), ())) as figures
+        from (select reason, whose, {_FIGURES} from failed group by grouping sets ((reason, whose),
+            ())) as figures
         join counted on counted.reason is not distinct from figures.reason
         order by figures.reason in ('{NONE}', '{OTHER}'), runs desc, figures.reason"""
     found = fetch(store, sql, condition.parameters | dict(column.parameters))
@@ -53,29 +62,42 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
 
 
 def texts(store: Store, filters: Filters, reason: str, limit: int | None = None) -> pa.Table:
-    """Return the error texts of a reason as `reason`, `text` and `runs`, with numbers and ids masked, most frequent first."""
+    """Return a reason's error texts as `reason`, `text` and `runs`, most frequent first.
+
+    Numbers and ids are masked.
+    """
     condition = where(filters)
     sql = f"""
-        select reason, {MASKED_SQL} as text, count(*) as runs from v_runs where {condition.sql} and reason = $reason
-        group by all order by runs desc, text {f"limit {int(limit)}" if limit is not None else ""}"""
+        select reason, {MASKED_SQL} as text, count(*) as runs from v_runs where {condition.sql} and
+            reason = $reason
+        group by all order by runs desc, text
+            {f"limit {int(limit)}" if limit is not None else ""}"""
     return fetch(store, sql, condition.parameters | {"reason": reason})
 
 
 def runs_of(store: Store, filters: Filters, reason: str, text: str | None, limit: int) -> pa.Table:
-    """Return runs with this reason and masked error text: id, title, agent, model, date, wall time, best-known cost with its bound.
+    """Return runs with this reason and masked error text.
+
+    Id, title, agent, model, date, wall time, best-known cost with its bound.
 
     The most expensive come first.
     """
     condition = where(filters)
     sql = f"""
-        select run_id, title, agent, model_group as model, dated_at, duration_ms, cost_best_usd, cost_best_bounds, is_started
-        from v_runs where {condition.sql} and reason = $reason and {MASKED_SQL} is not distinct from $text
-        order by cost_best_usd desc nulls last, dated_at desc nulls last, run_id limit {int(limit)}"""
+        select run_id, title, agent, model_group as model, dated_at, duration_ms, cost_best_usd,
+            cost_best_bounds, is_started
+        from v_runs where {condition.sql} and reason = $reason and {MASKED_SQL} is not distinct from
+            $text
+        order by cost_best_usd desc nulls last, dated_at desc nulls last, run_id limit
+            {int(limit)}"""
     return fetch(store, sql, condition.parameters | {"reason": reason, "text": text})
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any]:
-    """Return `runs`, `failed`, `never_started`, `unknown_ends`, and the failed runs by who caused it (a key for each of WHOSE)."""
+    """Return `runs`, `failed`, `never_started`, `unknown_ends`, and failed runs by WHOSE.
+
+    There is a key for each of WHOSE: who caused the failure.
+    """
     condition = where(filters)
     counted = ", ".join(f"count(*) filter (whose = '{key}') as \"{key}\"" for key in WHOSE)
     sql = f"""
@@ -88,9 +110,16 @@ def totals(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int]]:
-    """Return reasons why runs never started, in words, with the number of runs, most frequent first. Raises StoreError."""
+    """Return in words why runs never started, with numbers of runs, most frequent first.
+
+    Raises StoreError.
+    """
     condition = where(filters)
     sql = f"""
-        select reason, count(*) as runs from v_runs where {condition.sql} and not is_started and reason is not null
+        select reason, count(*) as runs from v_runs where {condition.sql} and not is_started and
+            reason is not null
         group by all order by runs desc, reason"""
-    return [(REASONS[row["reason"]].label, row["runs"]) for row in fetch(store, sql, condition.parameters).to_pylist()]
+    return [
+        (REASONS[row["reason"]].label, row["runs"])
+        for row in fetch(store, sql, condition.parameters).to_pylist()
+    ]

@@ -25,7 +25,7 @@ Number = int | float | Decimal | str
 
 
 class FilterWords(TypedDict, total=False):
-    """The filters as keyword arguments, described in `app.queries.filters`; None means not chosen."""
+    """Filters as keyword arguments, described in `app.queries.filters`; None means not chosen."""
 
     repo: Names | None
     task: Names | None
@@ -73,10 +73,16 @@ _EXPECTED = {
 
 
 def filters_of(values: Mapping[str, object]) -> Filters:
-    """Return the filters for these values. Raises UsageError for an unknown filter or an unreadable value."""
+    """Return the filters for these values.
+
+    Raises UsageError for an unknown filter or an unreadable value.
+    """
     unknown = next((word for word in values if word not in WORDS), None)
     if unknown is not None:
-        raise UsageError(f"unknown filter {unknown!r}.", f"{did_you_mean(word_of(unknown), list(WORDS))}Choose from: {', '.join(WORDS)}.")
+        raise UsageError(
+            f"unknown filter {unknown!r}.",
+            f"{did_you_mean(word_of(unknown), list(WORDS))}Choose from: {', '.join(WORDS)}.",
+        )
     chosen = {}
     for word, one in WORDS.items():
         value = values.get(word)
@@ -97,11 +103,19 @@ def _as_written(kind: Kind, value: object) -> list[str] | None:
         return [value]
     if kind is Kind.LABELS and isinstance(value, Mapping):
         return [f"{key}={text}" for key, text in value.items()]
-    if kind in (Kind.NAMES, Kind.LABELS) and isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+    if (
+        kind in (Kind.NAMES, Kind.LABELS)
+        and isinstance(value, Sequence | set | frozenset)
+        and not isinstance(value, bytes)
+    ):
         return [*value] if all(isinstance(one, str) for one in value) else None
     if kind is Kind.TIME and isinstance(value, date):
         return [value.isoformat()]
-    if kind in _NUMBERS and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+    if (
+        kind in _NUMBERS
+        and isinstance(value, int | float | Decimal)
+        and not isinstance(value, bool)
+    ):
         exact = Decimal(str(value))
         return [f"{exact:f}" if exact.is_finite() else str(value)]
     return None
@@ -113,7 +127,9 @@ LONGEST_VALUE = 500
 """Characters of a filter's value; nobody types a longer name, label or search."""
 
 LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
-"""Parameter in addresses → key of the filter. `run` differs, since the page of a run uses that parameter itself."""
+"""Parameter in addresses → key of the filter. `run` differs, since the page of a run uses that
+parameter itself.
+"""
 
 MOST_TOLD = 5
 
@@ -133,13 +149,20 @@ def read_link(query: Mapping[str, Sequence[str]]) -> Link:
         readable = []
         for text in (text.strip() for text in query.get(word, ())[:MOST_VALUES]):
             try:
-                if text and len(text) <= LONGEST_VALUE and paired(text) == text and choose({key: text}):
+                if (
+                    text
+                    and len(text) <= LONGEST_VALUE
+                    and paired(text) == text
+                    and choose({key: text})
+                ):
                     readable.append(text)
                 elif text:
                     left_out.append(f"{FILTERS[key].name}: {_short(text)}")
             except UsageError:
                 left_out.append(f"{FILTERS[key].name}: {_short(text)}")
-        filters = filters.with_values(key, readable if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else readable[-1:])
+        filters = filters.with_values(
+            key, readable if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else readable[-1:]
+        )
     return Link(filters, tuple(left_out))
 
 
@@ -149,18 +172,28 @@ def write_link(filters: Filters) -> dict[str, list[str]]:
 
 
 def unknown_words(query: Iterable[str], others: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the unknown words of a link, each with similar filters. `others`: whether a word belongs to a screen."""
+    """Return the unknown words of a link, each with similar filters.
+
+    `others`: whether a word belongs to a screen.
+    """
     unknown = [word for word in query if word not in LINK_WORDS and not others(word)][:MOST_TOLD]
-    return tuple(f"{_short(word)}. {did_you_mean(word[:LONGEST_VALUE], list(LINK_WORDS))}".strip() for word in unknown)
+    return tuple(
+        f"{_short(word)}. {did_you_mean(word[:LONGEST_VALUE], list(LINK_WORDS))}".strip()
+        for word in unknown
+    )
 
 
 def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return names in the filters that no run has, each with its filter. `options`: all names by filter; other filters are skipped.
+    """Return names in the filters that no run has, each with its filter.
+
+    `options`: all names by filter; other filters are skipped.
 
     A stale or mistyped link keeps them and shows no runs, like the command line.
     """
     asked = [(key, value) for key, values in filters.chosen if key in options for value in values]
-    return tuple(f"{FILTERS[key].name}: {_short(value)}" for key, value in asked if value not in options[key])
+    return tuple(
+        f"{FILTERS[key].name}: {_short(value)}" for key, value in asked if value not in options[key]
+    )
 
 
 def _short(text: str) -> str:

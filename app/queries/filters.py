@@ -43,7 +43,10 @@ _now: ContextVar[datetime | None] = ContextVar("now", default=None)
 
 @contextmanager
 def taken_as_now(moment: datetime | None) -> Iterator[None]:
-    """Replace the current time within the block, so that `--since 7d` means the days before `moment`. None changes nothing."""
+    """Replace the current time within the block: `--since 7d` means the days before `moment`.
+
+    None changes nothing.
+    """
     token = _now.set(moment)
     try:
         yield
@@ -52,17 +55,26 @@ def taken_as_now(moment: datetime | None) -> Iterator[None]:
 
 
 def this_moment() -> datetime:
-    """Return the current time, or that of SOURCE_DATE_EPOCH, so that the same store gives the same bytes."""
+    """Return the current time, or that of SOURCE_DATE_EPOCH to get the same bytes from a store."""
     if moment := _now.get():
         return moment.replace(microsecond=0)
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC).replace(microsecond=0)
+    return (
+        datetime.fromtimestamp(int(epoch), UTC)
+        if epoch.isdecimal()
+        else datetime.now(UTC).replace(microsecond=0)
+    )
 
 
 def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
-    """Return the moment that a text means, or None. `zone` applies to days and to times without a zone."""
+    """Return the moment that a text means, or None.
+
+    `zone` applies to days and to times without a zone.
+    """
     words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
-    today = (now or this_moment()).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = (
+        (now or this_moment()).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    )
     try:
         if found := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])
@@ -71,7 +83,18 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
         monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
         last_month = (first - timedelta(days=1)).replace(day=1)
         named = dict(
-            zip(TIME_WORDS, (today, today - timedelta(days=1), monday, monday - timedelta(days=7), first, last_month), strict=True)
+            zip(
+                TIME_WORDS,
+                (
+                    today,
+                    today - timedelta(days=1),
+                    monday,
+                    monday - timedelta(days=7),
+                    first,
+                    last_month,
+                ),
+                strict=True,
+            )
         )
         time = named.get(words) or datetime.fromisoformat(words)
     except (ValueError, OverflowError):
@@ -80,7 +103,9 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: names, key=value pairs, a time, an amount of money, a factor, or a text.
+    """How a filter's value is written.
+
+    Names, key=value pairs, a time, an amount of money, a factor, or a text.
 
     A probability is written `0.8` or `80%`. A choice is one word of a list; a flag is set or not.
     """
@@ -98,11 +123,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. In its condition `sql`, `$value` is the bound value (a list for NAMES); `$each` is one of them, and any may match.
+    """One filter.
 
-    `options` is an expression over a run's columns for the values to choose from, or "". `claim_sql` is the condition on a list of claims,
-    if the filter is about claims and not runs. `link` is its name in addresses if that is not the key. `words` are all values of a CHOICE
-    or FLAG, the usual one first.
+    In its condition `sql`, `$value` is the bound value (a list for NAMES); `$each` is one of them,
+    and any may match.
+
+    `options` is an expression over a run's columns for the values to choose from, or "".
+    `claim_sql` is the condition on a list of claims, if the filter is about claims and not runs.
+    `link` is its name in addresses if that is not the key. `words` are all values of a CHOICE or
+    FLAG, the usual one first.
     """
 
     key: str
@@ -128,8 +157,9 @@ LEAST_OF_AN_ID = 4
 SEARCHED = ("title", "prompt", "run_id", "session_id", "repo", "task", "source_name", "result")
 """Columns that a search looks in, in the order of its results; paths of changed files come last."""
 _SEARCH = (
-    f"({' or '.join(f'contains(lower({column}), lower($value))' for column in SEARCHED)}"
-    " or run_id in (select changed.run_id from file_changes as changed where contains(lower(changed.path), lower($value))))"
+    f"({' or '.join(f'contains(lower({column}), lower($value))' for column in SEARCHED)} or "
+    "run_id in (select changed.run_id from file_changes as changed where "
+    "contains(lower(changed.path), lower($value))))"
 )
 _RUN = (  # a whole id is that run, even where it begins another id
     f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
@@ -137,8 +167,12 @@ _RUN = (  # a whole id is that run, even where it begins another id
 )
 LEAST_OF_A_COMMIT = 7
 """Fewest characters of a commit that are accepted, as many as git shows."""
-_COMMITS = " or ".join(f"starts_with(lower({commit}), lower($each))" for commit in ("base_commit", "head_commit"))
-_TASK = f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
+_COMMITS = " or ".join(
+    f"starts_with(lower({commit}), lower($each))" for commit in ("base_commit", "head_commit")
+)
+_TASK = (
+    f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
+)
 MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
 COPIES = "copies"
@@ -146,25 +180,45 @@ UNCOUNTED = {
     EXCLUDED: ("excluded", "run_id not in (select run_id from annotations where excluded)"),
     COPIES: ("is_copy", "run_id not in (select run_id from runs where is_copy)"),
 }
-"""Filter of runs that are not counted unless it chooses them → their column, and the condition on any rows with a run's id without them."""
+"""Filter of runs that are not counted unless it chooses them → their column, and the condition on
+any rows with a run's id without them.
+"""
 YES = "yes"
 
-_LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
+_LABEL_OPTIONS = (
+    "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
+)
 
 TIMES = ("since", "until")
 
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
-        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Filter by repository.", "repo", "Repository"),
+        Filter(
+            "repo",
+            Kind.NAMES,
+            "list_contains($value, repo)",
+            "Filter by repository.",
+            "repo",
+            "Repository",
+        ),
         Filter(
             "task",
             Kind.NAMES,
             _TASK,
-            f"Filter by task: its name, its commit (the first {LEAST_OF_A_COMMIT} or more characters), or what --by task shows.",
+            (
+                f"Filter by task: its name, its commit (the first {LEAST_OF_A_COMMIT} or more "
+                "characters), or what --by task shows."
+            ),
             "unnest(list_distinct([task, task_key]))",
         ),
-        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Filter by agent, e.g. claude-code.", "agent"),
+        Filter(
+            "agent",
+            Kind.NAMES,
+            "list_contains($value, agent)",
+            "Filter by agent, e.g. claude-code.",
+            "agent",
+        ),
         Filter(
             "model",
             Kind.NAMES,
@@ -176,16 +230,48 @@ FILTERS = {
             "main-model",
             Kind.NAMES,
             "(list_contains($value, model_group) or list_contains($value, model))",
-            "Filter by main model, the one that cost most, else that asked for or the only one of the agent; with or without its date.",
+            (
+                "Filter by main model, the one that cost most, else that asked for or the only "
+                "one of the agent; with or without its date."
+            ),
             "model_group",
         ),
-        Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),
-        Filter("failure", Kind.NAMES, "list_contains($value, reason)", "Filter by reason of failure, e.g. quota.", "reason", "Reason"),
-        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Filter by experiment.", "experiment"),
         Filter(
-            "ingested-by", Kind.NAMES, "list_contains($value, ingested_by)", "Filter by who ingested the run, user@host.", "ingested_by"
+            "outcome",
+            Kind.NAMES,
+            "list_contains($value, outcome)",
+            "Filter by outcome, e.g. completed, limit_reached.",
+            "outcome",
         ),
-        Filter("label", Kind.LABELS, "labels[$key] = $value", "Filter by label, key=value.", _LABEL_OPTIONS),
+        Filter(
+            "failure",
+            Kind.NAMES,
+            "list_contains($value, reason)",
+            "Filter by reason of failure, e.g. quota.",
+            "reason",
+            "Reason",
+        ),
+        Filter(
+            "experiment",
+            Kind.NAMES,
+            "list_contains($value, experiment)",
+            "Filter by experiment.",
+            "experiment",
+        ),
+        Filter(
+            "ingested-by",
+            Kind.NAMES,
+            "list_contains($value, ingested_by)",
+            "Filter by who ingested the run, user@host.",
+            "ingested_by",
+        ),
+        Filter(
+            "label",
+            Kind.LABELS,
+            "labels[$key] = $value",
+            "Filter by label, key=value.",
+            _LABEL_OPTIONS,
+        ),
         Filter(
             "since",
             Kind.TIME,
@@ -199,8 +285,20 @@ FILTERS = {
             "Runs that ended before this time; a day or month means its beginning.",
             label="Before",
         ),
-        Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Minimum reported cost, in USD.", label="Min cost"),
-        Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Maximum reported cost, in USD.", label="Max cost"),
+        Filter(
+            "min-cost",
+            Kind.USD,
+            "cost_own_usd >= $value",
+            "Minimum reported cost, in USD.",
+            label="Min cost",
+        ),
+        Filter(
+            "max-cost",
+            Kind.USD,
+            "cost_own_usd <= $value",
+            "Maximum reported cost, in USD.",
+            label="Max cost",
+        ),
         Filter(
             "evidence",
             Kind.NAMES,
@@ -220,13 +318,25 @@ FILTERS = {
         Filter(
             MIN_CONFIDENCE,
             Kind.PROBABILITY,
-            "($value = 0 or claimed_confidence >= $value)",  # 0 asks for nothing: also runs all of whose claims are hidden
-            f"Minimum confidence of the top claim, 0 to 1 or a percentage. Lists of claims hide those below {SHOWN_FROM:.0%}; 0 lists all.",
+            # 0 asks for nothing: also runs all of whose claims are hidden
+            "($value = 0 or claimed_confidence >= $value)",
+            (
+                "Minimum confidence of the top claim, 0 to 1 or a percentage. Lists of claims "
+                f"hide those below {SHOWN_FROM:.0%}; 0 lists all."
+            ),
             claim_sql="(confidence is null or confidence >= $value)",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
-        Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),
-        Filter("starred", Kind.FLAG, "starred = ($value = 'yes')", "Starred runs only.", words=(YES,)),
+        Filter(
+            RUN,
+            Kind.NAMES,
+            _RUN,
+            f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.",
+            link="run-id",
+        ),
+        Filter(
+            "starred", Kind.FLAG, "starred = ($value = 'yes')", "Starred runs only.", words=(YES,)
+        ),
         Filter(
             EXCLUDED,
             Kind.CHOICE,
@@ -239,10 +349,18 @@ FILTERS = {
             COPIES,
             Kind.CHOICE,
             "($value = 'all' or is_copy = ($value = 'only'))",
-            "Probable copies of runs: leave them out (once), count them too (all), or show them alone (only).",
+            (
+                "Probable copies of runs: leave them out (once), count them too (all), or show "
+                "them alone (only)."
+            ),
             words=("once", "only", "all"),
         ),
-        Filter(SEARCH, Kind.TEXT, _SEARCH, "Title, prompt, id, session, repository, task, file or summary contains TEXT."),
+        Filter(
+            SEARCH,
+            Kind.TEXT,
+            _SEARCH,
+            "Title, prompt, id, session, repository, task, file or summary contains TEXT.",
+        ),
     )
 }
 
@@ -254,7 +372,11 @@ FOUND = Filter(
 )
 """Replaces `search` once its text was looked up. Nobody writes this filter."""
 
-CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
+CLAIM_FILTERS = {
+    key: replace(filter_, sql=filter_.claim_sql)
+    for key, filter_ in FILTERS.items()
+    if filter_.claim_sql
+}
 """Filters that choose claims, not runs, in a list of claims."""
 
 
@@ -272,7 +394,10 @@ class Filters:
         return dict(self.chosen).get(key, ())
 
     def with_values(self, key: str, values: Sequence[str]) -> Filters:
-        """Return the filters with other values for one key, in the order of FILTERS, so that equal choices are equal values."""
+        """Return the filters with other values for one key, in the order of FILTERS.
+
+        So equal choices are equal values.
+        """
         chosen = dict(self.chosen) | {key: tuple(dict.fromkeys(values))}
         return Filters(tuple((name, chosen[name]) for name in FILTERS if chosen.get(name)))
 
@@ -286,7 +411,9 @@ class Filters:
         for key, values in self.chosen:
             option = SEARCH if key == FOUND.key else key  # people know the one
             is_flag = option in FILTERS and FILTERS[option].kind is Kind.FLAG
-            words += [f"--{option}" if is_flag else f"--{option} {shlex.quote(value)}" for value in values]
+            words += [
+                f"--{option}" if is_flag else f"--{option} {shlex.quote(value)}" for value in values
+            ]
         return " ".join(words)
 
 
@@ -308,7 +435,10 @@ def without_period(filters: Filters) -> Filters:
 
 
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
-    """Return the filters with their times as moments in the zone: `2026-03` begins on March 1 there."""
+    """Return the filters with their times as moments in the zone.
+
+    `2026-03` begins on March 1 there.
+    """
     for key in TIMES:
         moments = []
         for text in filters.values(key):
@@ -331,21 +461,28 @@ class Where:
 
 def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     """Return filters from words. Raises UsageError for an unknown filter or an unreadable value."""
-    chosen = [(key, (value,) if isinstance(value, str) else tuple(value or ())) for key, value in values.items()]
+    chosen = [
+        (key, (value,) if isinstance(value, str) else tuple(value or ()))
+        for key, value in values.items()
+    ]
     filters = Filters(tuple((key, value) for key, value in chosen if value))
     where(filters)
     return filters
 
 
 def parse(text: str) -> Filters:
-    """Parse filters in one text, as `compare` takes them: `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
+    """Parse filters in one text, as `compare` takes them.
+
+    `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
 
     Quotes hold a value with blanks together. Raises UsageError.
     """
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"cannot read the filters {text!r}: {error}.", "Close each quote.") from None
+        raise UsageError(
+            f"cannot read the filters {text!r}: {error}.", "Close each quote."
+        ) from None
     given: dict[str, list[str]] = {}
     while words:
         key, sign, value = words.pop(0).removeprefix("--").partition("=")
@@ -353,7 +490,8 @@ def parse(text: str) -> Filters:
             sign, value = "=", YES
         if not sign and not words:
             raise UsageError(
-                f"the filter {key!r} of {text!r} has no value.", "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'."
+                f"the filter {key!r} of {text!r} has no value.",
+                "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'.",
             )
         given.setdefault(key, []).append(value if sign else words.pop(0))
     choose(given)
@@ -361,44 +499,64 @@ def parse(text: str) -> Filters:
 
 
 def where(filters: Filters, name: str = "f") -> Where:
-    """Return the filters as one condition on rows with a run's columns; bound values are called `name` plus a number.
+    """Return the filters as one condition on rows with a run's columns.
+
+    Bound values are called `name` plus a number.
 
     Excluded runs and probable copies are left out unless the filters choose them.
     """
     found = _where(filters, FILTERS | {FOUND.key: FOUND}, name)
-    left_out = (f" and not {column}" for key, (column, _) in UNCOUNTED.items() if not filters.values(key))
+    left_out = (
+        f" and not {column}" for key, (column, _) in UNCOUNTED.items() if not filters.values(key)
+    )
     return Where(found.sql + "".join(left_out), found.parameters)
 
 
 def counted(filters: Filters = NO_FILTERS) -> str:
-    """Return the condition that leaves out the runs that are not counted, for any rows with a run's id."""
-    return " and ".join(condition for key, (_, condition) in UNCOUNTED.items() if not filters.values(key)) or "true"
+    """Return the condition that leaves out runs that do not count, for any rows with a run id."""
+    return (
+        " and ".join(
+            condition for key, (_, condition) in UNCOUNTED.items() if not filters.values(key)
+        )
+        or "true"
+    )
 
 
 def with_found(filters: Filters) -> Filters:
-    """Return the filters with searches replaced by lookups in `found`, for a store that has run the searches."""
-    return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
+    """Return the filters with lookups in `found` for searches, for a store that has run them."""
+    return Filters(
+        tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen)
+    )
 
 
 OWN = "(kind <> 'quantified' or origin = 'own')"
-"""Condition on claims that count: a figure that the summary cites from others is not the agent's claim."""
+"""Condition on claims that count: a figure that the summary cites from others is not the agent's
+claim.
+"""
 
 
 def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | None, Where]:
     """Return the filters as a condition on runs (None: any run) and one on their claims.
 
-    Without a condition on runs, that on claims leaves out the runs that are not counted. `hidden` chooses the claims that are hidden only
-    for their low confidence.
+    Without a condition on runs, that on claims leaves out the runs that are not counted. `hidden`
+    chooses the claims that are hidden only for their low confidence.
     """
-    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE))
+    of_claims = Filters(
+        tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE)
+    )
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
     claims, sure = _where(of_claims, CLAIM_FILTERS, "c"), where_shown(filters, hidden=hidden)
     conditions = (claims.sql, sure.sql, OWN) if of_runs else (claims.sql, sure.sql, OWN, counted())
-    return where(of_runs) if of_runs else None, Where(" and ".join(conditions), claims.parameters | sure.parameters)
+    return where(of_runs) if of_runs else None, Where(
+        " and ".join(conditions), claims.parameters | sure.parameters
+    )
 
 
 def where_shown(filters: Filters, *, hidden: bool = False) -> Where:
-    """Return the condition on the confidence of claims: that of the filters, else SHOWN_FROM. `hidden` negates it."""
+    """Return the condition on the confidence of claims: that of the filters, else SHOWN_FROM.
+
+    `hidden` negates it.
+    """
     least = filters.values(MIN_CONFIDENCE) or (str(SHOWN_FROM),)
     shown = _where(Filters(((MIN_CONFIDENCE, least),)), CLAIM_FILTERS, "shown")
     return Where(f"not ({shown.sql})", shown.parameters) if hidden else shown
@@ -409,12 +567,17 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
     bound: dict[str, Any] = {}
     for place, (key, values) in enumerate(filters.chosen):
         if key not in registry:
-            raise UsageError(f"unknown filter {key!r}.", f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.")
+            raise UsageError(
+                f"unknown filter {key!r}.",
+                f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.",
+            )
         one = registry[key]
         names = [f"{name}{place}_{number}" for number in range(len(values))]
         if "$each" in one.sql:
             bound |= dict(zip(names, values, strict=True))
-            conditions.append(f"({' or '.join(one.sql.replace('$each', f'${each}') for each in names)})")
+            conditions.append(
+                f"({' or '.join(one.sql.replace('$each', f'${each}') for each in names)})"
+            )
         elif one.kind is Kind.NAMES:
             bound[f"{name}{place}"] = list(values)
             conditions.append(one.sql.replace("$value", f"${name}{place}"))
@@ -424,7 +587,9 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
                     bound[f"{each}_key"], bound[each] = parse_label(value)
                 else:
                     bound[each] = _READERS[one.kind](value, key) if one.kind in _READERS else value
-                conditions.append(one.sql.replace("$key", f"${each}_key").replace("$value", f"${each}"))
+                conditions.append(
+                    one.sql.replace("$key", f"${each}_key").replace("$value", f"${each}")
+                )
     return Where(" and ".join(conditions), bound)
 
 
@@ -432,28 +597,37 @@ def parse_label(text: str) -> tuple[str, str]:
     """Parse `key=value` into key and value. Raises UsageError."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
-        raise UsageError(f"a label is written key=value, not {text!r}.", "For example: --label branch=main.")
+        raise UsageError(
+            f"a label is written key=value, not {text!r}.", "For example: --label branch=main."
+        )
     return key.strip(), value
 
 
 def _time(text: str, key: str) -> datetime:
     time = moment(text)
     if time is None:
-        raise UsageError(f"--{key} takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
+        raise UsageError(
+            f"--{key} takes a date or time, not {text!r}.", f"For example: {EXAMPLES}."
+        )
     return time
 
 
 def _usd(text: str, key: str) -> Decimal:
     found = amount(text)
     if found is None:
-        raise UsageError(f"--{key} takes an amount in US dollars such as 0.50, with nine decimals at most, not {text!r}.")
+        raise UsageError(
+            f"--{key} takes an amount in US dollars such as 0.50, with nine decimals at "
+            f"most, not {text!r}."
+        )
     return found
 
 
 def _word(text: str, key: str) -> str:
     words = FILTERS[key].words
     if text not in words:
-        raise UsageError(f"--{key} takes {' or '.join(words)}, not {text!r}.", did_you_mean(text, words).strip())
+        raise UsageError(
+            f"--{key} takes {' or '.join(words)}, not {text!r}.", did_you_mean(text, words).strip()
+        )
     return text
 
 
@@ -474,7 +648,10 @@ def probability(text: str, key: str) -> float:
     except ValueError:
         number = nan
     if not 0 <= number <= 1:
-        raise UsageError(f"--{key} takes a probability from 0 to 1 such as 0.8, or a percentage such as 80%, not {text!r}.")
+        raise UsageError(
+            f"--{key} takes a probability from 0 to 1 such as 0.8, or a percentage such as "
+            f"80%, not {text!r}."
+        )
     return number
 
 

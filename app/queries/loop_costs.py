@@ -1,9 +1,11 @@
 """The cost of loops: which session ran a loop, and what it spent between two experiments.
 
-A session is joined to a loop by the best evidence there is: what its tool calls wrote into the log, else the commits that they made, else
-that it worked in the log's folder at the time of the experiments, else that it worked there when the log was last written. The session's
-responses are cut at the experiments of all its loops: what lies before the first baseline is set-up, what lies behind the last experiment
-is the rest. Both, the experiments and what the session's own total has beyond its responses add up to the session's cost.
+A session is joined to a loop by the best evidence there is: what its tool calls wrote into the log,
+else the commits that they made, else that it worked in the log's folder at the time of the
+experiments, else that it worked there when the log was last written. The session's responses are
+cut at the experiments of all its loops: what lies before the first baseline is set-up, what lies
+behind the last experiment is the rest. Both, the experiments and what the session's own total has
+beyond its responses add up to the session's cost.
 """
 
 from __future__ import annotations
@@ -39,13 +41,17 @@ NEAR = timedelta(minutes=10)
 
 _NANO = Decimal("1e-9")
 _DESCRIBED, _TELLING = 60, 12
-"""Characters of a description that must stand in what a session wrote; else its commit, if only one experiment names it."""
+"""Characters of a description that must stand in what a session wrote; else its commit, if only one
+experiment names it.
+"""
 
 _HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")
 
 
 class Part(NamedTuple):
-    """The cost of one experiment: of the responses since the one before. `evidence`: what joins it; None: the log tells the cost.
+    """The cost of one experiment: of the responses since the one before.
+
+    `evidence`: what joins it; None: the log tells the cost.
 
     Of experiments that one response wrote, each has an equal share.
     """
@@ -58,10 +64,14 @@ class Part(NamedTuple):
 
 @dataclass
 class Session:
-    """A session that ran a loop. `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to `cost_usd`.
+    """A session that ran a loop.
 
-    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some responses have no price. `shared`: number of
-    experiments that were written at once with others, and have an equal share of their cost.
+    `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to
+    `cost_usd`.
+
+    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some
+    responses have no price. `shared`: number of experiments that were written at once with others,
+    and have an equal share of their cost.
     """
 
     run_id: str
@@ -80,7 +90,9 @@ class Session:
 
 @dataclass
 class LoopCosts:
-    """The cost of a loop. `parts`: by number of the experiment. `total_usd`: of its sessions, set-up and rest included, else of its log.
+    """The cost of a loop. `parts`: by number of the experiment.
+
+    `total_usd`: of its sessions, set-up and rest included, else of its log.
 
     `reported_usd`: the log's own. `why_not`: the reason if no session is joined.
     """
@@ -101,23 +113,35 @@ _RUNS = f"""
     order by started_at nulls last, run_id"""
 
 _RESPONSES = f"""
-    select run_id, "at", coalesce(cost_reported_usd, cost_list_usd) as cost_usd, logged, coalesce(commits, []) as commits,
-        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as tokens
+    select run_id, "at", coalesce(cost_reported_usd, cost_list_usd) as cost_usd, logged,
+        coalesce(commits, []) as commits,
+        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0) +
+            coalesce(cache_write_tokens, 0) as tokens
     from {ALIAS}.responses
     where run_id in (select unnest($run_ids::varchar[]))
     order by run_id, "at" nulls last, response_id"""
-"""From the table itself: an answer without texts of sessions has the same costs, and nothing of `logged` leaves this module."""
+"""From the table itself: an answer without texts of sessions has the same costs, and nothing of
+`logged` leaves this module.
+"""
 
 _EVIDENCE = f"""
-    select run_id, coalesce(string_agg(lower(logged), ' '), '') as logged, flatten(list(coalesce(commits, []))) as commits
+    select run_id, coalesce(string_agg(lower(logged), ' '), '') as logged,
+        flatten(list(coalesce(commits, []))) as commits
     from {ALIAS}.responses
     where logged is not null or len(commits) > 0
     group by run_id"""
 
 
-def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]) -> dict[LoopKey, LoopCosts]:
+def loop_costs(
+    store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]
+) -> dict[LoopKey, LoopCosts]:
     """Return the costs of each loop. `rows`: of `v_loops`. Raises StoreError."""
-    costs = {(row["source_id"], row["loop_no"]): _as_logged(row, of_loop[row["source_id"], row["loop_no"]]) for row in rows}
+    costs = {
+        (row["source_id"], row["loop_no"]): _as_logged(
+            row, of_loop[row["source_id"], row["loop_no"]]
+        )
+        for row in rows
+    }
     runs = fetch(store, _RUNS).to_pylist()
     if not runs:
         for cost in costs.values():
@@ -128,7 +152,8 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
         (row, run)
         for row in rows
         for run in runs
-        if _is_in_folder(row, run) or _names_some(wrote.get(run["run_id"]), of_loop[row["source_id"], row["loop_no"]])
+        if _is_in_folder(row, run)
+        or _names_some(wrote.get(run["run_id"]), of_loop[row["source_id"], row["loop_no"]])
     ]
     responses: dict[str, list[Row]] = defaultdict(list)
     wanted = sorted({run["run_id"] for _, run in pairs})
@@ -141,20 +166,30 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
     for join in joined:
         for rank, places in enumerate((join.wrote, join.by_time)):
             for number, place in places.items():
-                found = rank, -len(join.run["cwd"] or ""), join.run["run_id"], place  # of two folders the nearer
+                found = (
+                    rank,
+                    -len(join.run["cwd"] or ""),
+                    join.run["run_id"],
+                    place,
+                )  # of two folders the nearer
                 ends[join.key, number] = min(found, ends.get((join.key, number), found))
     of_run: dict[str, list[tuple[int, int, LoopKey, int, str]]] = defaultdict(list)
     place_of = {(row["source_id"], row["loop_no"]): place for place, row in enumerate(rows)}
     evidence_of = {(join.key, join.run["run_id"]): join.evidence for join in joined}
     for (key, number), (rank, _, run_id, place) in ends.items():
-        of_run[run_id].append((place, place_of[key], key, number, evidence_of[key, run_id] if rank else WROTE))
+        of_run[run_id].append(
+            (place, place_of[key], key, number, evidence_of[key, run_id] if rank else WROTE)
+        )
     by_id = {run["run_id"]: run for run in runs}
     for run_id, cuts in of_run.items():
         _cut(by_id[run_id], sorted(cuts), responses[run_id], of_loop, costs)
     taken = set(of_run)  # a session's cost is that of one loop
     for key, cost in costs.items():
         if not cost.sessions:
-            _join_whole([join for join in joined if join.key == key and join.run["run_id"] not in taken], cost)
+            _join_whole(
+                [join for join in joined if join.key == key and join.run["run_id"] not in taken],
+                cost,
+            )
             taken |= {session.run_id for session in cost.sessions}
     for cost in costs.values():
         _add_up(cost)
@@ -164,7 +199,13 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
 def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:
     """Return what the log itself tells of the cost."""
     told = [one["cost_reported_usd"] for one in experiments if one["cost_reported_usd"] is not None]
-    total = row["cost_reported_usd"] if row["cost_reported_usd"] is not None else sum(told, Decimal(0)) if told else None
+    total = (
+        row["cost_reported_usd"]
+        if row["cost_reported_usd"] is not None
+        else sum(told, Decimal(0))
+        if told
+        else None
+    )
     basis = row["cost_basis"] or (CostBasis.EXACT if total is not None else None)
     cost = LoopCosts(reported_usd=total, reported_basis=basis)
     if total is not None and basis != CostBasis.EVALUATED:
@@ -182,24 +223,31 @@ def _is_in_folder(row: Row, run: Row) -> bool:
     cwd = (run["cwd"] or "").rstrip("/\\")
     if not cwd:
         return False
-    if row["folder"] and (row["folder"].rstrip("/\\") == cwd or row["folder"].startswith((f"{cwd}/", f"{cwd}\\"))):
+    if row["folder"] and (
+        row["folder"].rstrip("/\\") == cwd or row["folder"].startswith((f"{cwd}/", f"{cwd}\\"))
+    ):
         return True
     return str(row["source_name"]).startswith((f"{cwd}/", f"{cwd}\\"))
 
 
 def _names_some(wrote: Row | None, experiments: Sequence[Row]) -> bool:
-    """Return whether what a session wrote into logs, or its commits, name any experiment of a loop."""
+    """Return whether a session's logged texts or its commits name any experiment of a loop."""
     if wrote is None:
         return False
     committed = {commit[:7].lower() for commit in wrote["commits"]}
     commits = {commit for one in experiments if (commit := hash_of(one["commit"]))}
     if commits & committed or any(commit in wrote["logged"] for commit in commits):
         return True
-    return any(len(text := _beginning(one)) >= _TELLING and text in wrote["logged"] for one in experiments)
+    return any(
+        len(text := _beginning(one)) >= _TELLING and text in wrote["logged"] for one in experiments
+    )
 
 
 def hash_of(written: str | None) -> str:
-    """Return the first seven digits of a commit as a log names it; "" for none, and for a stand-in such as 0000000 or `baseline`."""
+    """Return the first seven digits of a commit as a log names it.
+
+    "" for none, and for a stand-in such as 0000000 or `baseline`.
+    """
     commit = (written or "")[:_HASH_LENGTH].lower()
     return commit if _HASH.fullmatch(commit) and len(set(commit)) > 1 else ""
 
@@ -211,7 +259,9 @@ def _beginning(experiment: Row) -> str:
 
 @dataclass
 class _Join:
-    """What joins a session to a loop. `wrote`, `by_time`: number of an experiment → index of the response that ends it.
+    """What joins a session to a loop.
+
+    `wrote`, `by_time`: number of an experiment → index of the response that ends it.
 
     `commits`: how many of its commits the session wrote into the log or made.
     """
@@ -231,15 +281,33 @@ class _Join:
 
 
 def _joined(
-    pairs: Sequence[tuple[Row, Row]], of_loop: Mapping[LoopKey, Sequence[Row]], responses: Mapping[str, Sequence[Row]]
+    pairs: Sequence[tuple[Row, Row]],
+    of_loop: Mapping[LoopKey, Sequence[Row]],
+    responses: Mapping[str, Sequence[Row]],
 ) -> list[_Join]:
-    """Return what joins sessions to loops. What a session wrote is of one log only: of that with most of its evidence."""
-    found = [_join(row, run, of_loop[row["source_id"], row["loop_no"]], responses[run["run_id"]]) for row, run in pairs]
+    """Return what joins sessions to loops.
+
+    What a session wrote is of one log only: of that with most of its evidence.
+    """
+    found = [
+        _join(row, run, of_loop[row["source_id"], row["loop_no"]], responses[run["run_id"]])
+        for row, run in pairs
+    ]
     taken: dict[tuple[str, int], str] = {}
-    for join in sorted(found, key=lambda join: (-join.is_in_folder, -join.commits, -len(join.wrote), join.key)):
+    for join in sorted(
+        found, key=lambda join: (-join.is_in_folder, -join.commits, -len(join.wrote), join.key)
+    ):
         run_id, source_id = join.run["run_id"], join.key[0]
-        join.wrote = {number: place for number, place in join.wrote.items() if taken.get((run_id, place), source_id) == source_id}
-        is_sure = join.is_in_folder or join.commits or 2 * len(join.wrote) >= max(_FEW, len(of_loop[join.key]))
+        join.wrote = {
+            number: place
+            for number, place in join.wrote.items()
+            if taken.get((run_id, place), source_id) == source_id
+        }
+        is_sure = (
+            join.is_in_folder
+            or join.commits
+            or 2 * len(join.wrote) >= max(_FEW, len(of_loop[join.key]))
+        )
         if not is_sure:  # other loops try the same things
             join.wrote = {}
         taken |= {(run_id, place): source_id for place in join.wrote.values()}
@@ -254,16 +322,34 @@ _FEW = 4
 
 def _join(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Row]) -> _Join:
     """Return what joins a session to a loop, whatever other loops it may have run."""
-    logged = [(place, response["logged"].lower()) for place, response in enumerate(responses) if response["logged"]]
-    made = {commit[:_HASH_LENGTH].lower() for response in responses for commit in response["commits"] or ()}
+    logged = [
+        (place, response["logged"].lower())
+        for place, response in enumerate(responses)
+        if response["logged"]
+    ]
+    made = {
+        commit[:_HASH_LENGTH].lower()
+        for response in responses
+        for commit in response["commits"] or ()
+    }
     named = Counter(hash_of(one["commit"]) for one in experiments)
     wrote: dict[int, int] = {}
-    commits = at = 0  # the log's order: what is written again, as a whole table is, ends the next experiment that it names
+    commits = at = (
+        # the log's order: what is written again, as a whole table is, ends the next experiment that
+        # it names
+        0
+    )
     for one in experiments:
         commit, text = hash_of(one["commit"]), _beginning(one)
         is_own = bool(commit) and named[commit] == 1  # others began several tries
-        by_text = (place for place in range(at, len(logged)) if len(text) >= _TELLING and text in logged[place][1])
-        by_commit = (place for place in range(at, len(logged)) if is_own and commit in logged[place][1])
+        by_text = (
+            place
+            for place in range(at, len(logged))
+            if len(text) >= _TELLING and text in logged[place][1]
+        )
+        by_commit = (
+            place for place in range(at, len(logged)) if is_own and commit in logged[place][1]
+        )
         place = next(by_text, None)
         place = next(by_commit, None) if place is None else place
         if place is not None:
@@ -275,19 +361,32 @@ def _join(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Ro
     by_time = {
         one["experiment_no"]: _last_until(times, one["at"])
         for one in experiments
-        if one["experiment_no"] not in wrote and times and one["at"] and times[0] - NEAR <= one["at"] <= times[-1] + NEAR
+        if one["experiment_no"] not in wrote
+        and times
+        and one["at"]
+        and times[0] - NEAR <= one["at"] <= times[-1] + NEAR
     }
     is_in_folder = _is_in_folder(row, run)
     return _Join(
-        (row["source_id"], row["loop_no"]), run, is_in_folder, wrote, by_time, commits + has_made_commits, has_made_commits,
+        (row["source_id"], row["loop_no"]),
+        run,
+        is_in_folder,
+        wrote,
+        by_time,
+        commits + has_made_commits,
+        has_made_commits,
         is_in_folder and _wrote_last(row, run, experiments),
-    )  # fmt: skip
+    )
 
 
 def _join_whole(joins: Sequence[_Join], cost: LoopCosts) -> None:
-    """Join the sessions that made the loop's commits, else the only one that worked in its folder when it was last written, as a whole.
+    """Join the sessions that made the loop's commits, as a whole.
 
-    A commit comes before its measurement, mostly: it says whose the loop is, and not where an experiment ends.
+    Without such sessions, join the only one that worked in the loop's folder when the loop was last
+    written.
+
+    A commit comes before its measurement, mostly: it says whose the loop is, and not where an
+    experiment ends.
     """
     whole = [(join.run, COMMITTED) for join in joins if join.has_made_commits]
     whole = whole or [(join.run, FOLDER_AND_FILE_TIME) for join in joins if join.is_last_writer]
@@ -296,7 +395,13 @@ def _join_whole(joins: Sequence[_Join], cost: LoopCosts) -> None:
         return
     for run, evidence in whole:
         cost.sessions.append(
-            Session(run["run_id"], run["title"], evidence, cost_usd=run["cost_usd"], rest_usd=run["cost_usd"] or Decimal(0))
+            Session(
+                run["run_id"],
+                run["title"],
+                evidence,
+                cost_usd=run["cost_usd"],
+                rest_usd=run["cost_usd"] or Decimal(0),
+            )
         )
 
 
@@ -306,11 +411,18 @@ def _last_until(times: Sequence[datetime], moment: datetime) -> int:
 
 
 def _wrote_last(row: Row, run: Row, experiments: Sequence[Row]) -> bool:
-    """Return whether the log, which has no times of its own, was last written while the session ran."""
-    if any(one["at"] for one in experiments) or not row["modified_ns"] or not run["started_at"] or not run["ended_at"]:
+    """Return whether a log without times of its own was last written while the session ran."""
+    if (
+        any(one["at"] for one in experiments)
+        or not row["modified_ns"]
+        or not run["started_at"]
+        or not run["ended_at"]
+    ):
         return False
     modified = row["modified_ns"] / 1e9
-    return bool((run["started_at"] - NEAR).timestamp() <= modified <= (run["ended_at"] + NEAR).timestamp())
+    return bool(
+        (run["started_at"] - NEAR).timestamp() <= modified <= (run["ended_at"] + NEAR).timestamp()
+    )
 
 
 def _cut(
@@ -323,7 +435,10 @@ def _cut(
     """Cut a session's responses at the experiments that end with them, and note each part."""
     sessions: dict[LoopKey, Session] = {}
     states = {
-        (key, one["experiment_no"]): one["state"] for _, _, key, number, _ in cuts for one in of_loop[key] if one["experiment_no"] == number
+        (key, one["experiment_no"]): one["state"]
+        for _, _, key, number, _ in cuts
+        for one in of_loop[key]
+        if one["experiment_no"] == number
     }
     spent_on: dict[LoopKey, Decimal] = defaultdict(Decimal)
     setup, at = Decimal(0), 0
@@ -336,8 +451,13 @@ def _cut(
         known_costs = [one["cost_usd"] for one in part if one["cost_usd"] is not None]
         cost, tokens = sum(known_costs, Decimal(0)), sum(one["tokens"] for one in part)
         share = (cost / len(written)).quantize(_NANO) if known_costs else None
-        for left, (_, _, key, number, evidence) in zip(range(len(written), 0, -1), written, strict=True):
-            session = sessions.setdefault(key, Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown))
+        for left, (_, _, key, number, evidence) in zip(
+            range(len(written), 0, -1), written, strict=True
+        ):
+            session = sessions.setdefault(
+                key,
+                Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown),
+            )
             session.experiments += 1
             if is_setup:
                 setup = cost
@@ -348,8 +468,12 @@ def _cut(
             spent_on[key] += own or 0
             own_tokens = tokens // len(written) + (tokens % len(written) if left == 1 else 0)
             costs[key].parts[number] = Part(own, own_tokens, run["run_id"], evidence)
-    rest = sum((one["cost_usd"] for one in responses[at:] if one["cost_usd"] is not None), Decimal(0))
-    in_responses = sum((one["cost_usd"] for one in responses if one["cost_usd"] is not None), Decimal(0))
+    rest = sum(
+        (one["cost_usd"] for one in responses[at:] if one["cost_usd"] is not None), Decimal(0)
+    )
+    in_responses = sum(
+        (one["cost_usd"] for one in responses if one["cost_usd"] is not None), Decimal(0)
+    )
     first = cuts[0][2]
     last = cuts[-1][2]
     known = any(one["cost_usd"] is not None for one in responses)
@@ -362,17 +486,28 @@ def _cut(
         session.rest_usd = rest if key == last else Decimal(0)
         if total is not None:
             session.beyond_usd = total - in_responses if key == last else Decimal(0)
-            session.other_loops_usd = total - session.setup_usd - session.experiments_usd - session.rest_usd - session.beyond_usd
+            session.other_loops_usd = (
+                total
+                - session.setup_usd
+                - session.experiments_usd
+                - session.rest_usd
+                - session.beyond_usd
+            )
         costs[key].sessions.append(session)
 
 
 def _add_up(cost: LoopCosts) -> None:
     """Sum the shares of the sessions."""
     if not cost.sessions:
-        cost.why_not = cost.why_not or "no session in the store wrote it, made its commits, or worked in its folder at that time"
+        cost.why_not = cost.why_not or (
+            "no session in the store wrote it, made its commits, or worked in its folder at "
+            "that time"
+        )
         return
     known = [one for one in cost.sessions if one.cost_usd is not None]
     shares = (one.setup_usd + one.experiments_usd + one.rest_usd + one.beyond_usd for one in known)
     cost.total_usd = sum(shares, Decimal(0)) if known else None
     is_lower = len(known) < len(cost.sessions) or any(one.is_lower_bound for one in known)
-    cost.basis = None if cost.total_usd is None else CostBasis.LOWER_BOUND if is_lower else CostBasis.EXACT
+    cost.basis = (
+        None if cost.total_usd is None else CostBasis.LOWER_BOUND if is_lower else CostBasis.EXACT
+    )

@@ -1,7 +1,9 @@
-"""What may be said of a greedy loop with a noisy metric: the noise, single steps, luck, and whether the loop still improves.
+"""What may be said of a greedy loop with a noisy metric.
 
-Values are compared in units of improvement: the logarithm where all are positive, else the values themselves; higher is better.
-σ is the standard deviation of one measurement of the same code.
+The noise, single steps, luck, and whether the loop still improves.
+
+Values are compared in units of improvement: the logarithm where all are positive, else the values
+themselves; higher is better. σ is the standard deviation of one measurement of the same code.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ONE_LOOK = 0.05
-"""Probability that a step without any effect looks better than the noise, over all tries of a loop."""
+"""Probability that a step without any effect looks better than the noise, over all tries of a loop.
+"""
 
 _MAD = 1.4826
 """The standard deviation of normal values, divided by their median absolute deviation."""
@@ -35,7 +38,9 @@ class NoiseFrom(StrEnum):
     LOG = "log"
 
     DISCARDED = "discarded"
-    """The distances of discarded tries to the code they were judged against, which hold real effects, too."""
+    """The distances of discarded tries to the code they were judged against, which hold real
+    effects, too.
+    """
 
 
 class Progress(StrEnum):
@@ -50,7 +55,9 @@ class Progress(StrEnum):
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of a loop's metric. `sigma`: in units of improvement, which are logarithms if `is_log`.
+    """The noise of a loop's metric.
+
+    `sigma`: in units of improvement, which are logarithms if `is_log`.
 
     `degrees`: degrees of freedom, of repeats. `sign`: -1 if lower is better.
     """
@@ -63,25 +70,34 @@ class Noise:
 
     @property
     def is_rough(self) -> bool:
-        return self.source is NoiseFrom.DISCARDED or (self.source is NoiseFrom.REPEATS and self.sigma > 0 and self.degrees < ROUGH_BELOW)
+        return self.source is NoiseFrom.DISCARDED or (
+            self.source is NoiseFrom.REPEATS and self.sigma > 0 and self.degrees < ROUGH_BELOW
+        )
 
     def step(self, tries: int | None = None) -> float:
-        """Return by how much two measurements may differ: relative to the value before (0.025), or in the unit of a metric that may be 0.
+        """Return by how much two measurements may differ.
 
-        `tries`: the smallest step beyond the noise after so many tries. It also allows for how roughly the noise itself is known.
+        Relative to the value before (0.025), or in the unit of a metric that may be 0.
+
+        `tries`: the smallest step beyond the noise after so many tries. It also allows for how
+        roughly the noise itself is known.
         """
         step = (z_for(1) if tries is None else self.quantile(tries)) * self.sigma * math.sqrt(2)
         return self.sign * math.expm1(self.sign * step) if self.is_log else step
 
     def quantile(self, tries: int) -> float:
-        """Return how many σ a step must exceed: Student's t for a σ of repeats, normal for one that the log tells."""
+        """Return how many σ a step must exceed.
+
+        Student's t for a σ of repeats, normal for one that the log tells.
+        """
         return t_for(tries, self.degrees) if self.degrees else z_for(tries)
 
 
 def t_for(tries: int, degrees: int) -> float:
-    """Return the same as `z_for`, where σ itself comes from measurements with so many degrees of freedom.
+    """Return the same as `z_for`, for a σ measured with so many degrees of freedom.
 
-    Student's quantile by Hill's algorithm 396 (Communications of the ACM 13, 1970), which needs no library.
+    Student's quantile by Hill's algorithm 396 (Communications of the ACM 13, 1970), which needs no
+    library.
     """
     both = 2 * ONE_LOOK / max(tries, 1)
     if degrees == 1:
@@ -100,14 +116,21 @@ def t_for(tries: int, degrees: int) -> float:
         if n < 5:
             c += 0.3 * (n - 4.5) * (x + 0.6)
         c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b
-        y = math.expm1(a * ((((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x) ** 2)
+        y = math.expm1(
+            a * ((((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x) ** 2
+        )
     else:
-        y = ((1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) * y - 1) * (n + 1) / (n + 2) + 1 / y
+        y = (
+            (1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) * y - 1
+        ) * (n + 1) / (n + 2) + 1 / y
     return math.sqrt(n * y)
 
 
 def z_for(tries: int) -> float:
-    """Return how many standard deviations a step must exceed, so that luck passes in 1 of 20 loops of so many tries."""
+    """Return how many standard deviations a step must exceed after so many tries.
+
+    So luck passes in 1 of 20 such loops.
+    """
     return _NORMAL.inv_cdf(1 - ONE_LOOK / max(tries, 1))
 
 
@@ -122,9 +145,12 @@ def luckiest(tries: int) -> float:
 
 
 def repeat_noise(groups: Sequence[Sequence[float]], *, is_log: bool) -> Noise | None:
-    """Return the noise by repeated measurements of the same code, in units of improvement; None without any.
+    """Return the noise by repeated measurements of the same code, in units of improvement.
 
-    Exactly equal repeats mean a deterministic metric, without noise; two of them may be chance, and say nothing.
+    None without any.
+
+    Exactly equal repeats mean a deterministic metric, without noise; two of them may be chance, and
+    say nothing.
     """
     repeated = [group for group in groups if len(group) > 1]
     degrees = sum(len(group) - 1 for group in repeated)
@@ -132,7 +158,9 @@ def repeat_noise(groups: Sequence[Sequence[float]], *, is_log: bool) -> Noise | 
         return None
     if degrees == 1 and max(repeated[0]) == min(repeated[0]):
         return None
-    squares = math.fsum((value - statistics.fmean(group)) ** 2 for group in repeated for value in group)
+    squares = math.fsum(
+        (value - statistics.fmean(group)) ** 2 for group in repeated for value in group
+    )
     return Noise(math.sqrt(squares / degrees), NoiseFrom.REPEATS, degrees, is_log)
 
 
@@ -144,7 +172,10 @@ def told_noise(floor: float | None, *, is_log: bool) -> Noise | None:
 
 
 def discarded_noise(distances: Sequence[float], *, is_log: bool) -> Noise | None:
-    """Return the noise that the distances of discarded tries to the kept code suggest; None for fewer than FEW_DISCARDED."""
+    """Return the noise that the distances of discarded tries to the kept code suggest.
+
+    None for fewer than FEW_DISCARDED.
+    """
     if len(distances) < FEW_DISCARDED:
         return None
     middle = statistics.median(distances)
@@ -153,14 +184,18 @@ def discarded_noise(distances: Sequence[float], *, is_log: bool) -> Noise | None
 
 
 def is_beyond(step: float, noise: Noise, tries: int, before: int = 1, after: int = 1) -> bool:
-    """Return whether a step is larger than the noise. `before`, `after`: how often each side was measured."""
+    """Return whether a step is larger than the noise.
+
+    `before`, `after`: how often each side was measured.
+    """
     return step > noise.quantile(tries) * noise.sigma * math.sqrt(1 / before + 1 / after)
 
 
 def progress(tries: int, since: int | None, failed_in_a_row: int) -> Progress | None:
     """Return whether the loop still improves; None if it is too early to say.
 
-    `tries`: measured ones. `since`: those since the last improvement that is not known to be noise, None without any.
+    `tries`: measured ones. `since`: those since the last improvement that is not known to be noise,
+    None without any.
     """
     patience = max(LEAST_TRIES, tries / 3)
     if failed_in_a_row >= LEAST_TRIES or (since is None and tries >= patience):

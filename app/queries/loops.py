@@ -1,6 +1,9 @@
-"""What optimization loops brought and what it cost: improvements, best, gain, noise, state, and cost per improvement.
+"""What optimization loops brought and what it cost.
 
-The store holds what the logs say; everything here follows from it, and from the sessions that ran the loops (`app.queries.loop_costs`).
+Improvements, best, gain, noise, state, and cost per improvement.
+
+The store holds what the logs say; everything here follows from it, and from the sessions that ran
+the loops (`app.queries.loop_costs`).
 """
 
 from __future__ import annotations
@@ -53,8 +56,8 @@ class Verdict(StrEnum):
 class Try:
     """One experiment, with what follows from it.
 
-    `step_pct`: against what was kept then, in percent, positive for better. `running_best`: of baseline and kept ones up to here.
-    `verdict`: of an improvement.
+    `step_pct`: against what was kept then, in percent, positive for better. `running_best`: of
+    baseline and kept ones up to here. `verdict`: of an improvement.
     """
 
     row: Row
@@ -82,10 +85,13 @@ class Try:
 
 @dataclass
 class LoopAnswer:
-    """A loop with what follows from its experiments. Figures that cannot be known are None; `row["no_gain"]` says why.
+    """A loop with what follows from its experiments.
 
-    `noise`: of its metric. `gain_verdict`: whether the whole gain is more than the noise. `gain_after_luck_pct`: the gain less what the
-    luckiest of so many tries brings by chance. `tries`: its experiments in order. `name`: that in its log, else its log's; unlike others.
+    Figures that cannot be known are None; `row["no_gain"]` says why.
+
+    `noise`: of its metric. `gain_verdict`: whether the whole gain is more than the noise.
+    `gain_after_luck_pct`: the gain less what the luckiest of so many tries brings by chance.
+    `tries`: its experiments in order. `name`: that in its log, else its log's; unlike others.
     """
 
     row: Row
@@ -117,7 +123,10 @@ class LoopAnswer:
 
     @property
     def experiments(self) -> int | None:
-        """Number of experiments, the baseline included; None where the log has only the best of them."""
+        """Number of experiments, the baseline included.
+
+        None where the log has only the best of them.
+        """
         return len(self.tries) if self.row["is_history"] else None
 
     @property
@@ -130,8 +139,12 @@ class LoopAnswer:
         """What the tries after the last improvement cost."""
         if self.improvements is None or self.cost_usd is None:
             return None
-        last = max((place for place, one in enumerate(self.tries, 1) if one.is_improvement), default=0)
-        return sum((one.cost_usd for one in self.tries[last:] if one.cost_usd is not None), Decimal(0))
+        last = max(
+            (place for place, one in enumerate(self.tries, 1) if one.is_improvement), default=0
+        )
+        return sum(
+            (one.cost_usd for one in self.tries[last:] if one.cost_usd is not None), Decimal(0)
+        )
 
     @property
     def expected_lucky_records(self) -> float:
@@ -139,15 +152,22 @@ class LoopAnswer:
         return lucky_records(self.measured)
 
     def cost_per(self, count: float | None) -> Decimal | None:
-        """Return the cost divided by a count; None where either is unknown or the count is not above 0."""
+        """Return the cost divided by a count.
+
+        None where either is unknown or the count is not above 0.
+        """
         if self.cost_usd is None or not count or count <= 0:
             return None
         return self.cost_usd / Decimal(str(count))
 
 
-_LOOPS = "select * from v_loops order by last_at desc nulls last, modified_ns desc nulls last, source_name, loop_no"
+_LOOPS = (
+    "select * from v_loops order by last_at desc nulls last, modified_ns desc nulls last, "
+    "source_name, loop_no"
+)
 _EXPERIMENTS = """
-    select experiments.* from experiments semi join v_loops using (source_id, loop_no) order by source_id, loop_no, experiment_no"""
+    select experiments.* from experiments semi join v_loops using (source_id, loop_no) order by
+        source_id, loop_no, experiment_no"""
 
 
 def loops(store: Store) -> list[LoopAnswer]:
@@ -160,7 +180,12 @@ def loops(store: Store) -> list[LoopAnswer]:
         for experiment in fetch(reading, _EXPERIMENTS).to_pylist():
             of_loop[experiment["source_id"], experiment["loop_no"]].append(experiment)
         costs = loop_costs(reading, rows, of_loop)
-    baselines = {(row["source_id"], row["loop_no"]): _baseline(row, of_loop[row["source_id"], row["loop_no"]]) for row in rows}
+    baselines = {
+        (row["source_id"], row["loop_no"]): _baseline(
+            row, of_loop[row["source_id"], row["loop_no"]]
+        )
+        for row in rows
+    }
     of_code: dict[Hashable, set[float]] = defaultdict(set)
     for baseline in filter(None, baselines.values()):
         of_code[baseline.code].add(baseline.value)
@@ -168,7 +193,9 @@ def loops(store: Store) -> list[LoopAnswer]:
     for row in rows:
         key = row["source_id"], row["loop_no"]
         own = baselines[key]
-        peers = sorted(of_code[own.code] - {own.value}) if own else []  # an equal value is a copy, mostly
+        peers = (
+            sorted(of_code[own.code] - {own.value}) if own else []
+        )  # an equal value is a copy, mostly
         answers.append(analysed(row, of_loop[key], costs[key], peers))
     _tell_apart(answers)
     return answers
@@ -177,18 +204,30 @@ def loops(store: Store) -> list[LoopAnswer]:
 def _name(row: Row) -> str:
     """Return the loop's name, else the folder and file of its log."""
     *folders, file = re.split(r"[/\\!]", row["source_name"])
-    folder = next((part for part in reversed(folders) if part.strip(".") and part not in (".auto", "autoresearch", "logs")), "")
+    folder = next(
+        (
+            part
+            for part in reversed(folders)
+            if part.strip(".") and part not in (".auto", "autoresearch", "logs")
+        ),
+        "",
+    )
     return one_line(row["name"] or (f"{folder}/{file}" if folder else file))
 
 
 def _tell_apart(answers: Sequence[LoopAnswer]) -> None:
-    """Add to equal names what they differ in: the metric, a part of their logs' paths, their place in the log, else the id."""
+    """Add to equal names what they differ in.
+
+    The metric, a part of their logs' paths, their place in the log, else the id.
+    """
     called: dict[str, list[LoopAnswer]] = defaultdict(list)
     for answer in answers:
         called[answer.name].append(answer)
     for same in (same for same in called.values() if len(same) > 1):
         rows = [one.row for one in same]
-        paths = zip_longest(*(re.split(r"[/\\!]", row["source_name"]) for row in rows), fillvalue="")
+        paths = zip_longest(
+            *(re.split(r"[/\\!]", row["source_name"]) for row in rows), fillvalue=""
+        )
         parts = [f"part {row['segment'] + 1}" for row in rows]
         words = ([row["metric"] for row in rows], *paths, parts, [row["loop_id"] for row in rows])
         differing = next(each for each in words if all(each) and len(set(each)) == len(same))
@@ -197,7 +236,10 @@ def _tell_apart(answers: Sequence[LoopAnswer]) -> None:
 
 
 class Order(NamedTuple):
-    """One way to sort loops; those without the figure come last. `first`: those that come first, around their number."""
+    """One way to sort loops; those without the figure come last.
+
+    `first`: those that come first, around their number.
+    """
 
     label: str
     column: str
@@ -208,23 +250,35 @@ class Order(NamedTuple):
 
 ORDERS = {
     "latest": Order("Date, newest first", "last_at", lambda one: one.row["last_at"], "{} latest"),
-    "gain": Order("Gain, high to low", "gain_pct", lambda one: one.gain_pct, "{} with the largest gain"),
+    "gain": Order(
+        "Gain, high to low", "gain_pct", lambda one: one.gain_pct, "{} with the largest gain"
+    ),
     "cost": Order("Cost, high to low", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),
     "per-improvement": Order(
-        "Cost per improvement, low to high", "cost_per_improvement", lambda one: one.cost_per(one.improvements),
-        "{} cheapest per improvement", falls=False,
+        "Cost per improvement, low to high",
+        "cost_per_improvement",
+        lambda one: one.cost_per(one.improvements),
+        "{} cheapest per improvement",
+        falls=False,
     ),
     "per-percent": Order(
-        "Cost per percent, low to high", "usd_per_percent", lambda one: one.cost_per(one.gain_pct), "{} cheapest per percent", falls=False
+        "Cost per percent, low to high",
+        "usd_per_percent",
+        lambda one: one.cost_per(one.gain_pct),
+        "{} cheapest per percent",
+        falls=False,
     ),
-}  # fmt: skip
+}
 
 
 def ordered(answers: Sequence[LoopAnswer], order: str) -> list[LoopAnswer]:
     """Return the loops in one of ORDERS, equal ones as they were."""
     figure, falls = ORDERS[order].figure, ORDERS[order].falls
     known = [one for one in answers if figure(one) is not None]
-    return [*sorted(known, key=figure, reverse=falls), *(one for one in answers if figure(one) is None)]
+    return [
+        *sorted(known, key=figure, reverse=falls),
+        *(one for one in answers if figure(one) is None),
+    ]
 
 
 def first_to_show(answers: Sequence[LoopAnswer]) -> LoopAnswer:
@@ -237,7 +291,7 @@ _MACHINE = re.compile(r"(?:gpu|device|machine|hardware|host)(?:_?name|_?id)?", r
 
 
 class _Baseline(NamedTuple):
-    """The measured baseline of a loop. `code`: commit, metric and machine, which loops may share."""
+    """The measured baseline of a loop. `code`: commit, metric and machine; loops may share it."""
 
     code: Hashable
     value: float
@@ -252,37 +306,68 @@ def _baseline(row: Row, experiments: Sequence[Row]) -> _Baseline | None:
         return None
     secondary = json.loads(first.get("secondary") or "{}")
     # on another machine the same code is as much faster as that machine is: no noise
-    machine = tuple(sorted((key, str(name)) for key, name in secondary.items() if _MACHINE.fullmatch(key)))
+    machine = tuple(
+        sorted((key, str(name)) for key, name in secondary.items() if _MACHINE.fullmatch(key))
+    )
     return _Baseline((code, row["metric"], machine), float(value))
 
 
 def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:
-    """Return the loops that a text names: by the beginning of their id, else by a part of their name or their log's path."""
+    """Return the loops that a text names.
+
+    By the beginning of their id, else by a part of their name or their log's path.
+    """
     by_id = [one for one in answers if one.row["loop_id"].startswith(text.lower())]
-    return by_id or [one for one in answers if text.lower() in f"{one.name}\n{one.row['source_name']}".lower()]
+    return by_id or [
+        one for one in answers if text.lower() in f"{one.name}\n{one.row['source_name']}".lower()
+    ]
 
 
-def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequence[float] = ()) -> LoopAnswer:
-    """Return what follows from the experiments of a loop. `peers`: values of the same baseline code in other loops."""
+def analysed(
+    row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequence[float] = ()
+) -> LoopAnswer:
+    """Return what follows from the experiments of a loop.
+
+    `peers`: values of the same baseline code in other loops.
+    """
     tries = [Try(one) for one in experiments]
     for one in tries:
         part = costs.parts.get(one.number)
         if part:
             one.cost_usd, one.tokens, one.run_id, one.evidence = part
     counted = Counter(one.state for one in tries)
-    unknown = () if row["has_decisions"] else (State.KEPT, State.DISCARDED, State.CHECKS_FAILED, State.OTHER)
+    unknown = (
+        ()
+        if row["has_decisions"]
+        else (State.KEPT, State.DISCARDED, State.CHECKS_FAILED, State.OTHER)
+    )
     answer = LoopAnswer(
-        row, tries, costs, _name(row), {state: None if state in unknown or not row["is_history"] else counted[state] for state in State}
+        row,
+        tries,
+        costs,
+        _name(row),
+        {
+            state: None if state in unknown or not row["is_history"] else counted[state]
+            for state in State
+        },
     )
     if not row["is_history"]:
         values = [one.value for one in tries if one.value is not None]
-        answer.best = min(values, default=None) if row["better"] == Better.LOWER else max(values, default=None)
+        answer.best = (
+            min(values, default=None)
+            if row["better"] == Better.LOWER
+            else max(values, default=None)
+        )
         return answer
     if row["no_gain"] or row["better"] == Better.UNKNOWN or not row["has_decisions"]:
         return answer
     first = next((place for place, one in enumerate(tries) if one.state is State.BASELINE), None)
-    answer.baseline = row["baseline"] if row["baseline"] is not None or first is None else tries[first].value
-    if answer.baseline is None and not any(one.state is State.KEPT and one.value is not None for one in tries):
+    answer.baseline = (
+        row["baseline"] if row["baseline"] is not None or first is None else tries[first].value
+    )
+    if answer.baseline is None and not any(
+        one.state is State.KEPT and one.value is not None for one in tries
+    ):
         return answer
     _note_steps(answer, -1 if row["better"] == Better.LOWER else 1, first)
     _judge(answer, Better(row["better"]), peers)
@@ -290,14 +375,27 @@ def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequ
 
 
 def _note_steps(answer: LoopAnswer, sign: int, first: int | None) -> None:
-    """Note improvements, running best and steps. `sign`: 1 if higher is better; `first`: index of the baseline's experiment."""
+    """Note improvements, running best and steps.
+
+    `sign`: 1 if higher is better; `first`: index of the baseline's experiment.
+    """
     best = answer.baseline
-    answer.best_at = None if best is None else 0 if first is None or answer.row["baseline"] is not None else first + 1
+    answer.best_at = (
+        None
+        if best is None
+        else 0
+        if first is None or answer.row["baseline"] is not None
+        else first + 1
+    )
     answer.improvements = 0
     for place, one in enumerate(answer.tries, 1):
         if one.value is not None and best is not None and one.state is not State.BASELINE:
             one.step_pct = _percent(best, one.value, sign)
-        if one.state is State.KEPT and one.value is not None and (best is None or sign * one.value > sign * best):
+        if (
+            one.state is State.KEPT
+            and one.value is not None
+            and (best is None or sign * one.value > sign * best)
+        ):
             best, answer.best_at = one.value, place
             one.is_improvement = True
             answer.improvements += 1
@@ -308,11 +406,16 @@ def _note_steps(answer: LoopAnswer, sign: int, first: int | None) -> None:
 
 
 def _percent(before: float, after: float, sign: int) -> float | None:
-    return sign * (after - before) / abs(before) * 100 + 0.0 if before else None  # + 0.0: never -0.00%
+    return (
+        sign * (after - before) / abs(before) * 100 + 0.0 if before else None
+    )  # + 0.0: never -0.00%
 
 
 def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
-    """Note the noise, the verdict on each improvement and on the whole gain, and whether the loop still improves."""
+    """Set the noise, the verdicts on improvements and on the whole gain, and the loop's progress.
+
+    Each improvement has a verdict. The progress is whether the loop still improves.
+    """
     scale = _Scale.of(answer, better)
     codes = _measurements_of_code(answer, scale)
     code_of_baseline = next((one.number for one in answer.tries if one.state is State.BASELINE), 0)
@@ -320,7 +423,10 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
         code_of_baseline = 0
         codes[0] = [scale.unit(answer.baseline)]
     measured_elsewhere = [value for value in map(scale.unit_or_none, peers) if value is not None]
-    with_peers = {**codes, code_of_baseline: [*codes.get(code_of_baseline, ()), *measured_elsewhere]}
+    with_peers = {
+        **codes,
+        code_of_baseline: [*codes.get(code_of_baseline, ()), *measured_elsewhere],
+    }
     noise = (
         repeat_noise([*with_peers.values()], is_log=scale.is_log)
         or told_noise(answer.row["noise_floor"], is_log=scale.is_log)
@@ -329,7 +435,8 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
     answer.noise = noise and replace(noise, sign=scale.sign)
     since, kept = None, code_of_baseline
     for one in answer.tries:
-        # with a word that is not known it may be an estimate; without any, a search that only compares scores has measured it
+        # with a word that is not known it may be an estimate; without any, a search that only
+        # compares scores has measured it
         is_doubtful = one.state is State.OTHER and one.row["word"]
         if one.value is None or one.state is State.BASELINE or is_doubtful:
             continue
@@ -352,7 +459,10 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
         answer.beyond_noise = sum(one.verdict is Verdict.BEYOND for one in answer.tries)
     if answer.gain_pct is not None and answer.improvements:
         _judge_gain(answer, scale)
-    failed = next((place for place, one in enumerate(reversed(answer.tries)) if one.state not in _FAILED), len(answer.tries))
+    failed = next(
+        (place for place, one in enumerate(reversed(answer.tries)) if one.state not in _FAILED),
+        len(answer.tries),
+    )
     answer.has_failed_last = failed >= LEAST_TRIES
     answer.state = progress(answer.measured, since, failed)
 
@@ -369,7 +479,11 @@ class _Scale:
 
     @classmethod
     def of(cls, answer: LoopAnswer, better: Better) -> _Scale:
-        settled = [one.value for one in answer.tries if one.value is not None and one.state in (State.BASELINE, State.KEPT)]
+        settled = [
+            one.value
+            for one in answer.tries
+            if one.value is not None and one.state in (State.BASELINE, State.KEPT)
+        ]
         known = settled if answer.baseline is None else [*settled, answer.baseline]
         return cls(bool(known) and min(known) > 0, -1 if better is Better.LOWER else 1)
 
@@ -381,7 +495,7 @@ class _Scale:
 
 
 def _measurements_of_code(answer: LoopAnswer, scale: _Scale) -> dict[int, list[float]]:
-    """Return the measurements of each code, by the number of the experiment that measured it first."""
+    """Return the measurements of each code, by number of the experiment that measured it first."""
     codes: dict[int, list[float]] = defaultdict(list)
     for one in answer.tries:
         if (value := scale.unit_or_none(one.value)) is not None:
@@ -394,7 +508,12 @@ def _distances(answer: LoopAnswer, scale: _Scale) -> list[float]:
     held, found = scale.unit_or_none(answer.baseline), []
     for one in answer.tries:
         value = scale.unit_or_none(one.value)
-        if value is not None and held is not None and one.state is State.DISCARDED and not one.row["repeats"]:
+        if (
+            value is not None
+            and held is not None
+            and one.state is State.DISCARDED
+            and not one.row["repeats"]
+        ):
             found.append(value - held)
         if one.is_improvement:
             held = value
@@ -402,28 +521,64 @@ def _distances(answer: LoopAnswer, scale: _Scale) -> list[float]:
 
 
 def _judge_gain(answer: LoopAnswer, scale: _Scale) -> None:
-    """Note whether the whole gain is more than the noise, and the gain less the luck of the best of many."""
+    """Set whether the whole gain exceeds the noise, and the gain less the luck of many tries.
+
+    This luck is that of the best of many.
+    """
     before, after = scale.unit_or_none(answer.baseline), scale.unit_or_none(answer.best)
     answer.gain_verdict = Verdict.UNKNOWN
     if answer.noise is None or before is None or after is None:
         return
-    answer.gain_verdict = Verdict.BEYOND if is_beyond(after - before, answer.noise, answer.measured) else Verdict.INSIDE
+    answer.gain_verdict = (
+        Verdict.BEYOND
+        if is_beyond(after - before, answer.noise, answer.measured)
+        else Verdict.INSIDE
+    )
     corrected = max(0.0, after - before - luckiest(answer.measured) * answer.noise.sigma)
     if scale.is_log:
         answer.gain_after_luck_pct = 100 * scale.sign * math.expm1(scale.sign * corrected)
 
 
 SUMMARY = (
-    "loop", "name", "metric", "unit", "better", "experiments", "kept", "discarded", "crashed", "checks_failed", "other", "improvements",
-    "baseline", "best", "best_at", "gain_pct", "noise", "beyond_noise", "gain_verdict", "state", "cost_usd", "cost_basis",
-    "cost_per_improvement", "cost_per_improvement_beyond_noise", "usd_per_percent", "usd_since_improvement", "sessions", "last_at", "log",
+    "loop",
+    "name",
+    "metric",
+    "unit",
+    "better",
+    "experiments",
+    "kept",
+    "discarded",
+    "crashed",
+    "checks_failed",
+    "other",
+    "improvements",
+    "baseline",
+    "best",
+    "best_at",
+    "gain_pct",
+    "noise",
+    "beyond_noise",
+    "gain_verdict",
+    "state",
+    "cost_usd",
+    "cost_basis",
+    "cost_per_improvement",
+    "cost_per_improvement_beyond_noise",
+    "usd_per_percent",
+    "usd_since_improvement",
+    "sessions",
+    "last_at",
+    "log",
     "no_gain",
-)  # fmt: skip
+)
 """Keys of a loop's summary, in order."""
 
 
 def summary(answer: LoopAnswer) -> dict[str, Any]:
-    """Return the figures of a loop by the keys of SUMMARY; None where unknown. `noise`: relative, 0.025 for 2.5 %."""
+    """Return the figures of a loop by the keys of SUMMARY; None where unknown.
+
+    `noise`: relative, 0.025 for 2.5 %.
+    """
     counts = {state.value: answer.counts[state] for state in State if state is not State.BASELINE}
     row, costs = answer.row, answer.costs
     return {

@@ -20,26 +20,64 @@ from schemas.catalogue.metrics import PAIR, VERDICT_METRICS
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
 _OF_VERDICT = (
-    "format", "benchmark", "metric", "statistic", "unit", "measured_scope", "measured_baseline", "measured_reference",
-    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "measured_noise_floor", "verdict", "measured_class",
-    "measured_vs_reference", "reference_verdict",
-    "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
-    "disagreeing", "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
-)  # fmt: skip
+    "format",
+    "benchmark",
+    "metric",
+    "statistic",
+    "unit",
+    "measured_scope",
+    "measured_baseline",
+    "measured_reference",
+    "measured_candidate",
+    "measured_speedup",
+    "measured_low",
+    "measured_high",
+    "measured_noise_floor",
+    "verdict",
+    "measured_class",
+    "measured_vs_reference",
+    "reference_verdict",
+    "hard",
+    "hard_published",
+    "target",
+    "quadrant",
+    "failure",
+    "failure_detail",
+    "not_comparable",
+    "warnings",
+    "is_single_run",
+    "disagreeing",
+    "values_measured",
+    "values_comparable",
+    "scope_differs",
+    "claim_verdict",
+    "overclaim_factor",
+    "measurement_source_id",
+)
 
 WHY = """concat_ws('; ',
     failure_detail, nullif(not_comparable, ''),
     case when scope_differs
         then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
-)"""
+)"""  # noqa: E501
 
-AGREEMENT = "case when len(disagreeing) = 0 then 'agree' else 'not ' || array_to_string(disagreeing, ', ') end"
-"""What the other values of the measurement say of its verdict: `agree`, `not median, itl`; null if nothing else was measured."""
+AGREEMENT = (
+    "case when len(disagreeing) = 0 then 'agree' else 'not ' || array_to_string(disagreeing, ', "
+    "') end"
+)
+"""What the other values of the measurement say of its verdict: `agree`, `not median, itl`; null if
+nothing else was measured.
+"""
 
-_TOLD = ", ".join(AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-1])
+_TOLD = ", ".join(
+    AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-1]
+)
 
-_ORDER = "list_position(['faster', 'slower', 'same', 'inside_noise', 'not_comparable', 'failed', 'not_measured'], verdict)"
+_ORDER = (
+    "list_position(['faster', 'slower', 'same', 'inside_noise', 'not_comparable', 'failed', "
+    "'not_measured'], verdict)"
+)
 
 
 EVERY, MEASURED = "every", "measured"
@@ -50,27 +88,41 @@ CHOICES = {
 
 
 def with_verdicts(store: Store) -> str:
-    """Return SQL of `v_runs` joined with `v_verdicts`. A transaction reads these views once for all its queries."""
+    """Return SQL of `v_runs` joined with `v_verdicts`.
+
+    A transaction reads these views once for all its queries.
+    """
     if isinstance(store, ReadTransaction):
         for view in ("v_measured_runs", "v_speedups", "v_verdicts"):  # each reads the one before
             store.have_at_hand(view)
-    return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
+    return (
+        f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured "
+        "using (run_id)"
+    )
 
 
-def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int | None = None) -> pa.Table:
+def verdicts(
+    store: Store, filters: Filters, choice: str = MEASURED, limit: int | None = None
+) -> pa.Table:
     """Return runs of one of CHOICES with their claims and measurements."""
     condition = where(filters)
     sql = f"""
-        select {_OF_RUN}, {_OF_CLAIM}, {_TOLD}, nullif({WHY}, '') as why, sources.name as source_name
-        from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left join
-            (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
+        select {_OF_RUN}, {_OF_CLAIM}, {_TOLD}, nullif({WHY}, '') as why, sources.name as
+            source_name
+        from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left
+            join
+            (select source_id as measurement_source_id, name from sources) as sources using
+                (measurement_source_id)
         order by {_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
         {f"limit {int(limit)}" if limit is not None else ""}"""
     return fetch(store, sql, condition.parameters)
 
 
 def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, float | None]]:
-    """Return run id → (class of its measurement from MEASURED_CLASSES, comparable speedup); unmeasured runs are left out."""
+    """Return run id → (class of its measurement from MEASURED_CLASSES, comparable speedup).
+
+    Unmeasured runs are left out.
+    """
     if not count(store):
         return {}
     sql = f"""
@@ -85,7 +137,8 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     if not count(store):
         return None
     sql = f"""
-        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_TOLD}, nullif({WHY}, '') as why
+        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_TOLD}, nullif({WHY}, '') as
+            why
         from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
     rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
@@ -99,10 +152,24 @@ def summary(
     zone: str = UTC_ZONE,
     having: str = "runs",
 ) -> pa.Table:
-    """Return VERDICT_METRICS, one row per group, most expensive first; one row without `by`. `having`: drop groups with 0 of this count."""
-    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], BEST, with_verdicts(store))
+    """Return VERDICT_METRICS, one row per group, most expensive first; one row without `by`.
+
+    `having`: drop groups with 0 of this count.
+    """
+    found = aggregate(
+        store,
+        filters,
+        groups(by, zone),
+        [VERDICT_METRICS[key] for key in metrics],
+        BEST,
+        with_verdicts(store),
+    )
     # not `found.filter`: it imports numpy, 0.1 s
-    return pa.Table.from_pylist([row for row in found.to_pylist() if row[having] > 0], found.schema) if by else found
+    return (
+        pa.Table.from_pylist([row for row in found.to_pylist() if row[having] > 0], found.schema)
+        if by
+        else found
+    )
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
@@ -114,9 +181,16 @@ def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
 
 
 def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
-    """Return every measured value with its run. Filters choose runs; without filters, values without a run are included."""
+    """Return every measured value with its run.
+
+    Filters choose runs; without filters, values without a run are included.
+    """
     condition = where(filters)
-    chosen = f"where joined_run_id in (select run_id from v_runs where {condition.sql})" if filters else ""
+    chosen = (
+        f"where joined_run_id in (select run_id from v_runs where {condition.sql})"
+        if filters
+        else ""
+    )
     sql = f"""
         select measured.* exclude (subject), name as source_name
         from (
@@ -131,10 +205,14 @@ def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa
 
 
 def unjoined(store: Store) -> pa.Table:
-    """Return values without a run, one row per file and subject, and the reason: a candidate without a run, or a file without a variant."""
+    """Return values without a run, one row per file and subject, and the reason.
+
+    A candidate without a run, or a file without a variant.
+    """
     sql = """
         select
-            sources.name as source_name, format, variant, agent, model, commit_full, v_measurements.task, run_path, count(*) as rows,
+            sources.name as source_name, format, variant, agent, model, commit_full,
+                v_measurements.task, run_path, count(*) as rows,
             coalesce(
                 unjoined,
                 'the file does not say what it measured: say it with --measure variant=baseline, reference or candidate'
@@ -144,14 +222,17 @@ def unjoined(store: Store) -> pa.Table:
         join sources using (source_id)
         where (variant = 'candidate' and found.run_id is null) or variant is null
         group by all
-        order by unjoined, source_name"""
+        order by unjoined, source_name"""  # noqa: E501
     return fetch(store, sql)
 
 
 def published(store: Store) -> pa.Table:
-    """Return published judgements by repository, agent and model: quadrants, and the shares that reached the reference.
+    """Return published judgements by repository, agent and model.
 
-    Labels for one task, agent and model count once, even if several files repeat them. They need no run.
+    Quadrants, and the shares that reached the reference.
+
+    Labels for one task, agent and model count once, even if several files repeat them. They need no
+    run.
     """
     sql = """
         with labels as (
@@ -184,7 +265,7 @@ def published(store: Store) -> pa.Table:
 
 
 def of_run(store: Store, run_id: str) -> pa.Table:
-    """Return every measured value of a run with those of baseline and reference, comparable ones first.
+    """Return every measured value of a run with baseline and reference, comparable ones first.
 
     Equal values of several files are one row; `files` is their number.
     """
@@ -192,19 +273,24 @@ def of_run(store: Store, run_id: str) -> pa.Table:
         select * exclude (is_comparable, is_primary)
         from (
             select
-                base, benchmark, metric, statistic, unit, better, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict,
-                format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at, min(sources.name) as source_name,
+                base, benchmark, metric, statistic, unit, better, scope, base_value,
+                    candidate_value, ratio, ratio_low, ratio_high, verdict,
+                format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at,
+                    min(sources.name) as source_name,
                 count(distinct source_id) as files,
                 nullif(concat_ws(
-                    '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''), nullif(array_to_string(warnings, '; '), '')
+                    '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''),
+                        nullif(array_to_string(warnings, '; '), '')
                 ), '') as why,
                 is_comparable, is_primary
             from v_speedups
             join sources using (source_id)
-            where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+            where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status
+                <> 'ok'))
             group by all
         )
-        order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic, source_name"""
+        order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic,
+            source_name"""
     return fetch(store, sql, {"run_id": run_id})
 
 
@@ -212,7 +298,10 @@ def count(store: Store, filters: Filters = NO_FILTERS) -> int:
     """Return the number of measured values, with filters of those of the chosen runs."""
     condition, sql = where(filters), "select count(*) as rows from v_measurements"
     if filters:
-        sql += f" join v_measured_runs as found using (subject) where found.run_id in (select run_id from v_runs where {condition.sql})"
+        sql += (
+            " join v_measured_runs as found using (subject) where found.run_id in (select "
+            f"run_id from v_runs where {condition.sql})"
+        )
     return int(fetch(store, sql, condition.parameters if filters else {})["rows"][0].as_py())
 
 
@@ -221,12 +310,24 @@ UNCOMPARED = ("no_baseline", "other_setup", "failed_unknown", "machine")
 
 _LARGEST_CLAIM = "claimed_speedup desc nulls last, run_id"
 LISTS = {
-    "moved": ("Faster or slower", "measured_class in ('faster', 'slower')", "measured_speedup desc, run_id"),
+    "moved": (
+        "Faster or slower",
+        "measured_class in ('faster', 'slower')",
+        "measured_speedup desc, run_id",
+    ),
     "pairs": ("Claimed and measured", PAIR, _LARGEST_CLAIM),
     "comparable": ("Comparable", "measured_speedup is not null", "measured_speedup desc, run_id"),
     "breaks": ("The change breaks", "measured_class = 'breaks'", _LARGEST_CLAIM),
-    "claims": ("Claims only", "claimed_speedup is not null and measured_speedup is null", _LARGEST_CLAIM),
-    "uncompared": ("Not comparable", f"measured_class in {UNCOMPARED}", "ratio_published is null, " + _LARGEST_CLAIM),
+    "claims": (
+        "Claims only",
+        "claimed_speedup is not null and measured_speedup is null",
+        _LARGEST_CLAIM,
+    ),
+    "uncompared": (
+        "Not comparable",
+        f"measured_class in {UNCOMPARED}",
+        "ratio_published is null, " + _LARGEST_CLAIM,
+    ),
 }
 """Lists of runs: name, condition and order."""
 
@@ -243,7 +344,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """Results of an agent's `checked` claims (None with `is_all`: of all agents) whose benchmark covers the same part, or another one.
+    """Results of an agent's `checked` claims against benchmarks of the same part, or another one.
+
+    With `is_all`, the agent is None: results of all agents.
 
     `factor` is claimed ÷ measured; its median is that of the logarithms.
     """
@@ -260,22 +363,37 @@ class Checks:
 
 
 def checks(store: Store, filters: Filters) -> list[Checks]:
-    """Return checked claims by part, for all agents together and for each, those with the most first. Raises StoreError."""
+    """Return checked claims by part, for all agents and for each one, most claims first.
+
+    Raises StoreError.
+    """
     condition = where(filters)
     sql = f"""
-        select agent, grouping(agent) = 1 as is_all, scope_differs as is_other_part, count(*) as checked,
-               count(*) filter (claim_verdict = 'kept') as held, count(*) filter (claim_verdict = 'over_claimed') as more,
-               count(*) filter (claim_verdict = 'under_claimed') as less, count(*) filter (claim_verdict = 'wrong_sign') as wrong,
+        select agent, grouping(agent) = 1 as is_all, scope_differs as is_other_part, count(*) as
+            checked,
+               count(*) filter (claim_verdict = 'kept') as held, count(*) filter (claim_verdict =
+                   'over_claimed') as more,
+               count(*) filter (claim_verdict = 'under_claimed') as less, count(*) filter
+                   (claim_verdict = 'wrong_sign') as wrong,
                exp(median(ln(factor))) as middle, min(factor) as low, max(factor) as high
-        from (select *, claimed_speedup / measured_speedup as factor from {with_verdicts(store)} where {condition.sql} and {PAIR})
+        from (select *, claimed_speedup / measured_speedup as factor from {with_verdicts(store)}
+            where {condition.sql} and {PAIR})
         group by grouping sets ((scope_differs), (agent, scope_differs))
-        order by is_all desc, sum(count(*)) over (partition by is_all, agent) desc, agent, is_other_part"""
+        order by is_all desc, sum(count(*)) over (partition by is_all, agent) desc, agent,
+            is_other_part"""
     found = fetch(store, sql, condition.parameters).to_pylist()
-    return [Checks(factor=Spread(row["checked"], row.pop("middle"), row.pop("low"), row.pop("high")), **row) for row in found]
+    return [
+        Checks(
+            factor=Spread(row["checked"], row.pop("middle"), row.pop("low"), row.pop("high")), **row
+        )
+        for row in found
+    ]
 
 
 def pairs(store: Store, filters: Filters, most: int) -> pa.Table:
-    """Return at most `most` runs with claimed and measured speedup, the smallest claim first, every k-th by rank. `found` counts all.
+    """Return at most `most` runs with claimed and measured speedup, the smallest claim first.
+
+    They are every k-th by rank. `found` counts all.
 
     Raises StoreError.
     """
@@ -283,7 +401,8 @@ def pairs(store: Store, filters: Filters, most: int) -> pa.Table:
     sql = f"""
         select run_id, title, agent, claimed_speedup, measured_speedup, scope_differs, found
         from (
-            select *, row_number() over (order by claimed_speedup, run_id) - 1 as rank, count(*) over () as found
+            select *, row_number() over (order by claimed_speedup, run_id) - 1 as rank, count(*)
+                over () as found
             from {with_verdicts(store)} where {condition.sql} and {PAIR}
         )
         where rank % ceil(found / {int(most)})::bigint = 0 order by rank"""
@@ -293,14 +412,25 @@ def pairs(store: Store, filters: Filters, most: int) -> pa.Table:
 def counts(store: Store, filters: Filters) -> Mapping[str, int]:
     """Return the number of runs in each of LISTS. Raises StoreError."""
     condition = where(filters)
-    listed = ", ".join(f"count(*) filter ({which}) as {key}" for key, (_, which, _) in LISTS.items())
-    [row] = fetch(store, f"select {listed} from {with_verdicts(store)} where {condition.sql}", condition.parameters).to_pylist()
+    listed = ", ".join(
+        f"count(*) filter ({which}) as {key}" for key, (_, which, _) in LISTS.items()
+    )
+    [row] = fetch(
+        store,
+        f"select {listed} from {with_verdicts(store)} where {condition.sql}",
+        condition.parameters,
+    ).to_pylist()
     counted: dict[str, int] = row
     return counted
 
 
 def runs(
-    store: Store, filters: Filters, key: str, limit: int, measure: CostMeasure = BEST, segment: tuple[str | None, str] | None = None
+    store: Store,
+    filters: Filters,
+    key: str,
+    limit: int,
+    measure: CostMeasure = BEST,
+    segment: tuple[str | None, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the runs of one of LISTS, or of a `segment` (an agent and a class of measurements).
 
@@ -308,17 +438,25 @@ def runs(
     """
     condition, (_, which, order) = where(filters), LISTS[key]
     chosen = {} if segment is None else {"agent": segment[0], "class": segment[1]}
-    which = which if segment is None else "agent is not distinct from $segment_agent and measured_class = $segment_class"
+    which = (
+        which
+        if segment is None
+        else "agent is not distinct from $segment_agent and measured_class = $segment_class"
+    )
     sql = f"""
         with judged as (select * from {with_verdicts(store)} where {condition.sql}),
-        headlines as (select run_id, measurement_source_id as source_id, measurement_no from v_verdicts),
+        headlines as (select run_id, measurement_source_id as source_id, measurement_no from
+            v_verdicts),
         directions as (
             select run_id, better
-            from headlines join (select source_id, measurement_no, better from v_measurements) using (source_id, measurement_no)
+            from headlines join (select source_id, measurement_no, better from v_measurements) using
+                (source_id, measurement_no)
         )
         select
-            run_id, title, agent, model, task_key, claimed_speedup, claimed_quote, claimed_evidence, claimed_scope, measured_speedup,
-            measured_vs_reference, measured_class, benchmark, metric, statistic, claim_verdict, measured_scope, scope_differs, failure,
+            run_id, title, agent, model, task_key, claimed_speedup, claimed_quote, claimed_evidence,
+                claimed_scope, measured_speedup,
+            measured_vs_reference, measured_class, benchmark, metric, statistic, claim_verdict,
+                measured_scope, scope_differs, failure,
             {AGREEMENT} as other_values, is_single_run, measured_noise_floor, {WHY} as why,
             {measure.column} as cost_usd, {bound_of(measure)} as bound,
             case when measured_speedup is null then case better
@@ -328,15 +466,33 @@ def runs(
         from judged left join directions using (run_id)
         where {which} order by {order} limit {int(limit)}"""
     found: list[dict[str, Any]] = fetch(
-        store, sql, condition.parameters | {f"segment_{name}": value for name, value in chosen.items()}
+        store,
+        sql,
+        condition.parameters | {f"segment_{name}": value for name, value in chosen.items()},
     ).to_pylist()
     return found
 
 
 def with_sentences(store: Store, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the runs with the number of their top claim, `claim_no`, and its whole `sentence`. Raises StoreError."""
-    chosen = Filters().with_values(RUN, [row["run_id"] for row in found]).with_values(MIN_CONFIDENCE, ["0"])
-    said = {(row["run_id"], row["quote"]): row for row in claims(store, chosen).to_pylist()} if found else {}
+    """Return the runs with the number of their top claim, `claim_no`, and its whole `sentence`.
+
+    Raises StoreError.
+    """
+    chosen = (
+        Filters()
+        .with_values(RUN, [row["run_id"] for row in found])
+        .with_values(MIN_CONFIDENCE, ["0"])
+    )
+    said = (
+        {(row["run_id"], row["quote"]): row for row in claims(store, chosen).to_pylist()}
+        if found
+        else {}
+    )
     return [
-        row | {name: said.get((row["run_id"], row["claimed_quote"]), {}).get(name) for name in ("claim_no", "sentence")} for row in found
+        row
+        | {
+            name: said.get((row["run_id"], row["claimed_quote"]), {}).get(name)
+            for name in ("claim_no", "sentence")
+        }
+        for row in found
     ]

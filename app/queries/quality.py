@@ -1,4 +1,4 @@
-"""Quality of the data: known facts of runs, rejected documents with reasons, and results of sources."""
+"""Quality of the data: known facts of runs, rejects with reasons, and results of sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ WHOLE = "cost_best_usd is not null and duration_ms is not null and is_completed 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Known facts of the started runs of an agent, or of all (`is_all`): `known` by FACTS, and `whole` runs with all of them (WHOLE)."""
+    """Known facts of the started runs of an agent, or of all (`is_all`).
+
+    `known` by FACTS, and `whole` runs with all of them (WHOLE).
+    """
 
     agent: str | None
     is_all: bool
@@ -43,61 +46,98 @@ class Told:
 
 
 def by_agent(store: Store, filters: Filters) -> list[Told]:
-    """Return all runs in the first row, then each agent, the most frequent first. Raises StoreError."""
+    """Return all runs in the first row, then each agent, the most frequent first.
+
+    Raises StoreError.
+    """
     condition = where(filters)
-    counts = ", ".join(f"count({column}) filter (is_started) as {key}" for key, (_, column, _) in FACTS.items())
+    counts = ", ".join(
+        f"count({column}) filter (is_started) as {key}" for key, (_, column, _) in FACTS.items()
+    )
     sql = f"""
-        select agent, grouping(agent) = 1 as is_all, count(*) as runs, count(*) filter (is_started) as started,
+        select agent, grouping(agent) = 1 as is_all, count(*) as runs, count(*) filter (is_started)
+            as started,
                count(*) filter (is_started and {WHOLE}) as whole, {counts}
-        from v_runs where {condition.sql} group by grouping sets ((), (agent)) order by is_all desc, runs desc, agent"""
+        from v_runs where {condition.sql} group by grouping sets ((), (agent)) order by is_all desc,
+            runs desc, agent"""
     rows = fetch(store, sql, condition.parameters).to_pylist()
-    return [Told(row["agent"], row["is_all"], row["runs"], row["started"], row["whole"], {key: row[key] for key in FACTS}) for row in rows]
+    return [
+        Told(
+            row["agent"],
+            row["is_all"],
+            row["runs"],
+            row["started"],
+            row["whole"],
+            {key: row[key] for key in FACTS},
+        )
+        for row in rows
+    ]
 
 
 def without_date(store: Store, source_ids: Sequence[str]) -> list[str]:
     """Return the ids of the runs of these sources that have no date. Raises StoreError."""
-    sql = "select run_id from v_runs where source_id in (select unnest($ids)) and dated_at is null order by run_id"
-    return [str(run_id) for run_id in fetch(store, sql, {"ids": list(source_ids)})["run_id"].to_pylist()]
+    sql = (
+        "select run_id from v_runs where source_id in (select unnest($ids)) and dated_at is null "
+        "order by run_id"
+    )
+    return [
+        str(run_id) for run_id in fetch(store, sql, {"ids": list(source_ids)})["run_id"].to_pylist()
+    ]
 
 
 def keeping_their_date(store: Store, run_ids: Sequence[str]) -> int:
-    """Return how many of these runs are dated by their log, sidecar or path, so that the label `date` does not count. Raises StoreError."""
-    sql = "select count(*) as runs from v_runs where run_id in (select unnest($ids)) and dated_at is not null and time_source <> 'label'"
+    """Return how many of these runs have a date from their log, sidecar or path.
+
+    For them the label `date` does not count. Raises StoreError.
+    """
+    sql = (
+        "select count(*) as runs from v_runs where run_id in (select unnest($ids)) and dated_at "
+        "is not null and time_source <> 'label'"
+    )
     return int(fetch(store, sql, {"ids": list(run_ids)})["runs"][0].as_py())
 
 
 def rejects_by_reason(store: Store) -> pa.Table:
-    """Return the rejected documents per reason: their number, their sources, and an example detail."""
+    """Return the rejected documents per reason: number, sources, and an example detail."""
     sql = """select reason, count(*) as rejected, count(distinct source_id) as sources, min(detail) as detail
-             from rejects group by reason order by rejected desc, reason"""
+             from rejects group by reason order by rejected desc, reason"""  # noqa: E501
     return fetch(store, sql)
 
 
 def rejects(store: Store, limit: int) -> pa.Table:
-    """Return the first rejects of the newest sources: source, position, reason, detail and beginning."""
+    """Return the first rejects of the newest sources.
+
+    Source, position, reason, detail and beginning.
+    """
     sql = f"""select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt
               from rejects left join sources using (source_id)
-              order by sources.received_at desc, sources.name, rejects.ordinal limit {int(limit)}"""
+              order by sources.received_at desc, sources.name, rejects.ordinal limit {int(limit)}"""  # noqa: E501
     return fetch(store, sql)
 
 
 def sources(store: Store, limit: int) -> pa.Table:
     """Return the newest sources and the results of their documents."""
     sql = f"""select name, {SAID_KIND}, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
-              from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""
+              from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""  # noqa: E501
     return fetch(store, sql, unread_details())
 
 
 def unread(store: Store) -> dict[str, int]:
     """Return the number of sources from unsupported agents, by agent."""
-    sql = f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null group by unread"
-    return {row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()}
+    sql = (
+        f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null "
+        "group by unread"
+    )
+    return {
+        row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()
+    }
 
 
 def documents(store: Store) -> dict[str, int]:
     """Return the totals over all sources: `sources`, `documents` and their results."""
     sums = ", ".join(
-        f"coalesce(sum({name}), 0)::bigint as {name}" for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
+        f"coalesce(sum({name}), 0)::bigint as {name}"
+        for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
     )
     [row] = fetch(store, f"select count(*) as sources, {sums} from sources").to_pylist()
     return {str(name): int(count) for name, count in row.items()}
@@ -105,7 +145,10 @@ def documents(store: Store) -> dict[str, int]:
 
 def no_logs(store: Store) -> dict[FileKind, int]:
     """Return the number of sources that are not logs, by kind."""
-    sql = "select kind, count(*) as files from sources where list_contains($kinds, kind) group by kind"
+    sql = (
+        "select kind, count(*) as files from sources where list_contains($kinds, kind) group by "
+        "kind"
+    )
     table = fetch(store, sql, {"kinds": [*map(str, NO_LOGS)]})
     return {FileKind(row["kind"]): int(row["files"]) for row in table.to_pylist()}
 
@@ -119,7 +162,8 @@ def every_reject(store: Store) -> pa.Table:
     """Return every reject with the name of its source."""
     sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
                     rejects.ordinal, rejects.source_id
-             from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
+             from rejects left join sources using (source_id) order by sources.name,
+                 rejects.ordinal"""  # noqa: E501
     return fetch(store, sql)
 
 

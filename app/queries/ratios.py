@@ -1,4 +1,7 @@
-"""Ratios of a group's figures to the baseline's: task by task, or the medians of all runs. Pure: numbers in, numbers out."""
+"""Ratios of a group's figures to the baseline's: task by task, or the medians of all runs.
+
+Pure: numbers in, numbers out.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,23 @@ FEWEST = 5
 
 
 class Sampled(NamedTuple):
-    """The median of values, and the medians of RESAMPLES resamples (none without a random generator)."""
+    """The median of values and those of RESAMPLES resamples (none without a random generator)."""
 
     median: float
     resampled: Values
 
 
 def medians(values: Values, chance: np.random.Generator | None) -> Sampled:
-    """Return medians of the values and of resamples, by random ranks of the middle of n uniform numbers.
+    """Return the medians of values and resamples by random ranks.
+
+    The ranks are those of the middle of n uniform numbers.
 
     The ranks lie around the middle, so only that part is sorted, once.
     """
     size = values.size
-    ranks = np.concatenate([[(size - 1) // 2, size // 2], *(_ranks(size, chance) if chance else ())])
+    ranks = np.concatenate(
+        [[(size - 1) // 2, size // 2], *(_ranks(size, chance) if chance else ())]
+    )
     first, last = int(ranks.min()), int(ranks.max())
     ordered = np.partition(values, (first, last))
     ordered[first : last + 1].sort()
@@ -45,7 +52,10 @@ def medians(values: Values, chance: np.random.Generator | None) -> Sampled:
 
 
 def _ranks(size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Return the ranks of the middle value of RESAMPLES resamples, or of both middle values if the size is even."""
+    """Return the ranks of the middle value of RESAMPLES resamples.
+
+    They are the ranks of both middle values if the size is even.
+    """
     if size % 2:
         middle = (size + 1) / 2
         return [_places(chance.beta(middle, middle, RESAMPLES), size)]
@@ -98,10 +108,11 @@ class Spans(NamedTuple):
 class Ratio:
     """One metric of a group ÷ that of the baseline.
 
-    `value`: the median over tasks, or the ratio of medians of runs; `sign` is ≤ or ≥ for a bound and ? for an unknown ratio.
-    `low` and `high`: its interval at LEVEL; with fewer than FEWEST values the least and the largest. `n`: tasks that both have, or runs of
-    the group and of the baseline. `lower`, `higher`: tasks on which the group surely has less or more; `undecided`: bounds leave
-    it open. `bounded`: tasks with a bound on either side. `tasks`: each task's ratio.
+    `value`: the median over tasks, or the ratio of medians of runs; `sign` is ≤ or ≥ for a bound
+    and ? for an unknown ratio. `low` and `high`: its interval at LEVEL; with fewer than FEWEST
+    values the least and the largest. `n`: tasks that both have, or runs of the group and of the
+    baseline. `lower`, `higher`: tasks on which the group surely has less or more; `undecided`:
+    bounds leave it open. `bounded`: tasks with a bound on either side. `tasks`: each task's ratio.
     """
 
     verdict: Verdict
@@ -125,7 +136,9 @@ class Ratio:
 def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
     """Return the median of the tasks' ratios on a logarithmic scale, tasks ordered by name."""
     shared = sorted(group.keys() & baseline.keys())
-    tasks = {task: _quotient(group[task], baseline[task]) for task in shared if baseline[task].value > 0}
+    tasks = {
+        task: _quotient(group[task], baseline[task]) for task in shared if baseline[task].value > 0
+    }
     if not tasks:
         return Ratio(Verdict.NO_RATIO if shared else Verdict.UNSHARED)
     spans = list(tasks.values())
@@ -133,7 +146,11 @@ def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
         value, low, high = (np.log(np.array(one, np.float64)) for one in zip(*spans, strict=True))
         middles = Span(*(float(np.exp(medians(one, None).median)) for one in (value, low, high)))
         ends = (_resampled(low), _resampled(high)) if len(spans) >= FEWEST else None
-        interval = _interval(*map(np.exp, ends)) if ends else (min(span.value for span in spans), max(span.value for span in spans))
+        interval = (
+            _interval(*map(np.exp, ends))
+            if ends
+            else (min(span.value for span in spans), max(span.value for span in spans))
+        )
     return _judged(
         middles,
         interval,
@@ -151,26 +168,33 @@ def unpaired(group: Spans, baseline: Spans) -> Ratio:
     n = group.value.size, baseline.value.size
     if not min(n):
         return Ratio(Verdict.UNRECORDED, n=n)
-    whole, of = (Span(*(medians(values, None).median for values in side)) for side in (group, baseline))
+    whole, of = (
+        Span(*(medians(values, None).median for values in side)) for side in (group, baseline)
+    )
     if of.value <= 0:
         return Ratio(Verdict.NO_RATIO, n=n)
     interval = None
     if min(n) >= FEWEST:
         with np.errstate(divide="ignore", invalid="ignore"):
             interval = _interval(
-                *(_resampled(one) / _resampled(two, SEED + 1) for one, two in zip(group[1:], baseline[:0:-1], strict=True))
+                *(
+                    _resampled(one) / _resampled(two, SEED + 1)
+                    for one, two in zip(group[1:], baseline[:0:-1], strict=True)
+                )
             )
     return _judged(_quotient(whole, of), interval, n)
 
 
 def sign_of(low: float, high: float) -> str:
-    """Return ≤ or ≥ for a figure that is a bound, ? for an unknown one, "" for one that is exact or nearly so."""
+    """Return ≤ or ≥ for a bound, ? for an unknown figure, "" for one that is exact or nearly so."""
     if low == high or (low > 0 and high < inf):
         return ""
     return "?" if low <= 0 and high == inf else "≤" if low <= 0 else "≥"
 
 
-def _judged(middle: Span, interval: tuple[float, float] | None, n: tuple[int, ...], **counts: object) -> Ratio:
+def _judged(
+    middle: Span, interval: tuple[float, float] | None, n: tuple[int, ...], **counts: object
+) -> Ratio:
     sign = sign_of(middle.low, middle.high)
     value = {"≤": middle.high, "≥": middle.low}.get(sign, middle.value)
     if sign:

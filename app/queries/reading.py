@@ -1,4 +1,7 @@
-"""How a request reads the store: in one transaction, with each search run once, and without private texts in exports."""
+"""How a request reads the store.
+
+In one transaction, with each search run once, and without private texts in exports.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ from schemas.text import did_you_mean, one_line
 
 
 class Undated(NamedTuple):
-    """Runs without a recorded date: their number, best-known cost, and the kinds of bounds in it (`lower_bound, upper_bound`)."""
+    """Runs without a recorded date.
+
+    Their number, best-known cost, and the kinds of bounds in it (`lower_bound, upper_bound`).
+    """
 
     runs: int = 0
     usd: Decimal | None = None
@@ -71,20 +77,30 @@ def undated(store: Store, filters: Filters) -> Undated:
     condition = where(filters)
     sql = f"""
         select count(*) as runs, sum(cost_best_usd) as usd,
-            coalesce(string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds), '') as bounds
+            coalesce(string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds), '') as
+                bounds
         from v_runs where {condition.sql} and dated_at is null"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
     return Undated(**row)
 
 
 def left_out(store: Store, filters: Filters) -> Undated:
-    """Return the runs without a recorded date that a period leaves out, none without a period. Raises StoreError."""
+    """Return the runs without a recorded date that a period leaves out, none without a period.
+
+    Raises StoreError.
+    """
     return undated(store, without_period(filters)) if has_period(filters) else ALL_DATED
 
 
 def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
-    """Return how many matching runs are not counted: (excluded ones, probable copies of others). Raises StoreError."""
-    some = "select exists (from annotations where excluded) or exists (from runs where is_copy) as some"
+    """Return how many matching runs are not counted: (excluded ones, probable copies of others).
+
+    Raises StoreError.
+    """
+    some = (
+        "select exists (from annotations where excluded) or exists (from runs where is_copy) as "
+        "some"
+    )
     if not fetch(store, some)["some"][0].as_py():
         return 0, 0  # at once, mostly: `v_runs` takes 20 ms to plan
     leave_out = {key: not filters.values(key) for key in UNCOUNTED}
@@ -92,9 +108,11 @@ def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
         filters = filters.with_values(key, ["all"])
     condition = where(filters)
     sql = f"""
-        with left_out as (select excluded and {leave_out[EXCLUDED]} as excluded, is_copy and {leave_out[COPIES]} as is_copy
+        with left_out as (select excluded and {leave_out[EXCLUDED]} as excluded, is_copy and
+            {leave_out[COPIES]} as is_copy
             from v_runs where {condition.sql})
-        select count(*) filter (excluded) as excluded, count(*) filter (is_copy and not excluded) as copies from left_out"""
+        select count(*) filter (excluded) as excluded, count(*) filter (is_copy and not excluded) as
+            copies from left_out"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
     return row["excluded"], row["copies"]
 
@@ -141,7 +159,7 @@ def parts(
 
 
 def on_disk(tables: Iterator[pa.Table]) -> pa.Table:
-    """Return tables of the same columns as one. Several lie in a temporary file. Raises UsageError."""
+    """Return tables of the same columns as one. Several lie in a temporary file. Raises UsageError."""  # noqa: E501
     first, second = next(tables), next(tables, None)
     if second is None:
         return first
@@ -162,16 +180,23 @@ _FOUND = f"""
 create or replace temp table found as
 from found
 union all
-select $text, place from v_runs where {" or ".join(f"contains(lower({column}), lower($text))" for column in SEARCHED)}
+select $text, place from v_runs where
+    {" or ".join(f"contains(lower({column}), lower($text))" for column in SEARCHED)}
 union all
-select $text, rowid from runs where run_id in (select run_id from file_changes where contains(lower(path), lower($text)))
+select $text, rowid from runs where run_id in (select run_id from file_changes where
+    contains(lower(path), lower($text)))
 """
-"""Results of the filter `search`, read once: 100,000 texts take less than a second. The table is recreated each time, since DuckDB 2.0 does
-not read rows that follow an empty insert in the same transaction."""
+"""Results of the filter `search`, read once: 100,000 texts take less than a second. The table is
+recreated each time, since DuckDB 2.0 does not read rows that follow an empty insert in the same
+transaction.
+"""
 
 
 def note_found(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Add the row numbers of runs with the text to the table `found`; a run may occur several times."""
+    """Add the row numbers of runs with the text to the table `found`.
+
+    A run may occur several times.
+    """
     connection.execute("create temp table if not exists found (text varchar, place bigint)")
     connection.execute(_FOUND, {"text": text})
 
@@ -180,11 +205,18 @@ class ExportedStore(Store):
     """A store that can leave texts of sessions out of its queries."""
 
     searched: frozenset[str] | None = None
-    """Texts of the filter `search`; they are looked up in `found` before the texts are left out. None: nothing is left out."""
+    """Texts of the filter `search`; they are looked up in `found` before the texts are left out.
+    None: nothing is left out.
+    """
 
     def leave_out_texts(self, *filters: Filters) -> None:
-        """Leave out texts of sessions from the next reading on. `filters`: those of the queries, which still choose the same runs."""
-        self.searched = (self.searched or frozenset()) | {text for one in filters for text in one.values(SEARCH)}
+        """Leave out texts of sessions from the next reading on.
+
+        `filters`: those of the queries, which still choose the same runs.
+        """
+        self.searched = (self.searched or frozenset()) | {
+            text for one in filters for text in one.values(SEARCH)
+        }
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -207,40 +239,60 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
         note_found(connection, text)
     meanings = {name: rule.meaning for name, rule in FINDING_RULES.items() if not rule.is_of_record}
     # not registered as a table of Arrow: DuckDB would import pyarrow.dataset, 0.2 s
-    rules = "create or replace temp table summary_rules as select unnest($names) as rule, unnest($meanings) as meaning"
+    rules = (
+        "create or replace temp table summary_rules as select unnest($names) as rule, "
+        "unnest($meanings) as meaning"
+    )
     connection.execute(rules, {"names": list(meanings), "meanings": list(meanings.values())})
     script = sql_of("reading/textless")
-    for name, text in (("$stand_in", STAND_IN_SQL), ("$error_text", ERROR_SQL), ("$error_told", TOLD_SQL)):
+    for name, text in (
+        ("$stand_in", STAND_IN_SQL),
+        ("$error_text", ERROR_SQL),
+        ("$error_told", TOLD_SQL),
+    ):
         script = script.replace(name, text)
     for view in VIEWS:  # the same views, over those that stand in
-        script += view_sql(f"views/{view}").replace("create or replace view", "create or replace temp view")
+        script += view_sql(f"views/{view}").replace(
+            "create or replace view", "create or replace temp view"
+        )
     connection.execute(script)
 
 
 _FEW_RUNS, _SHORT_BYTES = 5_000, 32 << 20
 
-_SHORT_TEXTS = f"select coalesce(sum(strlen(prompt)), 0) + coalesce(sum(strlen(result)), 0) < $bytes from {ALIAS}.runs"
-"""Whether the texts of runs fit into memory: those that repeat themselves compress well in the store but not there."""
+_SHORT_TEXTS = (
+    "select coalesce(sum(strlen(prompt)), 0) + coalesce(sum(strlen(result)), 0) < $bytes from "
+    f"{ALIAS}.runs"
+)
+"""Whether the texts of runs fit into memory: those that repeat themselves compress well in the
+store but not there.
+"""
 
 _AT_HAND = """
 create temp table at_hand as from {view};
 drop view if exists temp.{view};
 alter table at_hand rename to {view}
 """
-"""A temporary table hides the view of the same name, also from other views, and has the same rows. Planning `v_runs` takes ten times as
-long as reading few rows: of 1,500 runs a query takes 1 ms instead of 14, the table 75 ms once. The views without texts of sessions take
-three times as long: a report into a file took twice as long without this."""
+"""A temporary table hides the view of the same name, also from other views, and has the same rows.
+Planning `v_runs` takes ten times as long as reading few rows: of 1,500 runs a query takes 1 ms
+instead of 14, the table 75 ms once. The views without texts of sessions take three times as long: a
+report into a file took twice as long without this.
+"""
 
 _WITHOUT_IDS = "reading/v_runs"
-"""The same view for a larger store, by row numbers: a simple query over a million runs takes 9 ms of CPU instead of 42, because it neither
-reads nor joins ids."""
+"""The same view for a larger store, by row numbers: a simple query over a million runs takes 9 ms
+of CPU instead of 42, because it neither reads nor joins ids.
+"""
 
 
 class ReadTransaction(Store):
-    """A store whose queries share one connection and one transaction: the first query begins it, `end` ends it.
+    """A store whose queries share one connection and one transaction.
 
-    Writers wait from `begin` to `end`, as for any reader. Threads take turns, because a DuckDB connection mixes up concurrent answers.
-    `copy_at`: the number of the query from which on `v_runs` is a temporary copy, which costs as much as five queries of the view.
+    The first query begins it, `end` ends it.
+
+    Writers wait from `begin` to `end`, as for any reader. Threads take turns, because a DuckDB
+    connection mixes up concurrent answers. `copy_at`: the number of the query from which on
+    `v_runs` is a temporary copy, which costs as much as five queries of the view.
     """
 
     def __init__(self, store: Store, copy_at: int | None = None) -> None:
@@ -271,7 +323,10 @@ class ReadTransaction(Store):
             yield connection
 
     def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Replace `v_runs` by a cheaper stand-in: at once for many runs, for few where many queries are expected."""
+        """Replace `v_runs` by a cheaper stand-in.
+
+        At once for many runs, for few where many queries are expected.
+        """
         if self._queries == 1:
             [(runs,)] = connection.execute(f"select count(*) from {ALIAS}.runs").fetchall()
             self._has_few_runs = runs <= _FEW_RUNS
@@ -297,7 +352,10 @@ class ReadTransaction(Store):
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
-        """Return the filters with each search replaced by the runs it found, so that texts are read once. Raises StoreError."""
+        """Return the filters with each search replaced by the runs it found.
+
+        So texts are read once. Raises StoreError.
+        """
         found_before = self._store.searched if isinstance(self._store, ExportedStore) else None
         for text in filters.values(SEARCH):
             if text not in self._searched and text not in (found_before or ()):
@@ -307,7 +365,10 @@ class ReadTransaction(Store):
         return with_found(filters)
 
     def judge_within(self, band: float) -> None:
-        """Treat ratios of measured values up to this distance from 1 as the same (0.05). Call it before the first query on verdicts."""
+        """Treat ratios of measured values up to this distance from 1 as the same (0.05).
+
+        Call it before the first query on verdicts.
+        """
         with self.reading() as connection:
             connection.execute(f"set variable band = {float(band)!r}")
 
@@ -319,7 +380,10 @@ class ReadTransaction(Store):
             self._at_hand.add(view)
 
     def keep(self, sql: str, parameters: Mapping[str, Any]) -> str:
-        """Return the name of a temporary table with the answer to a query, which runs once for several questions. Raises StoreError."""
+        """Return the name of a temporary table with the answer to a query.
+
+        So the query runs once for several questions. Raises StoreError.
+        """
         question = sql, repr(sorted(parameters.items()))
         with self._turn:
             if question not in self._kept:
@@ -332,7 +396,9 @@ class ReadTransaction(Store):
 
 @contextmanager
 def read_transaction(store: Store, copy_at: int | None = None) -> Iterator[ReadTransaction]:
-    """Yield a transaction on the store until the end of the block, or `store` itself if it is one already. Raises StoreError.
+    """Yield a transaction on the store until the end of the block.
+
+    If `store` is a transaction already, it is yielded itself. Raises StoreError.
 
     `copy_at`: as of ReadTransaction.
     """
@@ -356,18 +422,26 @@ class Unmatched:
     known: list[str]
 
     def __str__(self) -> str:
-        return one_line(f"No run has {self.key} {self.value!r}. {did_you_mean(self.value, self.known)}").strip()
+        return one_line(
+            f"No run has {self.key} {self.value!r}. {did_you_mean(self.value, self.known)}"
+        ).strip()
 
 
 class CheckedStore(ExportedStore):
     """A store that collects notes on filters at the end of the first reading, in its transaction.
 
-    `unmatched`: the names that no run has. `uncounted`: the runs that are not counted. `left_out`: the runs that a
-    period leaves out because they have no date. For several filters, the largest numbers.
+    `unmatched`: the names that no run has. `uncounted`: the runs that are not counted. `left_out`:
+    the runs that a period leaves out because they have no date. For several filters, the largest
+    numbers.
     """
 
     def __init__(
-        self, location: str, wait_seconds: float, on_wait: Callable[[str], object], *filters: Filters, at: datetime | None = None
+        self,
+        location: str,
+        wait_seconds: float,
+        on_wait: Callable[[str], object],
+        *filters: Filters,
+        at: datetime | None = None,
     ) -> None:
         super().__init__(location, wait_seconds, on_wait, at)
         self.unmatched: list[Unmatched] = []
@@ -392,17 +466,30 @@ class CheckedStore(ExportedStore):
 
     def _answer(self, connection: duckdb.DuckDBPyConnection, filters: Sequence[Filters]) -> None:
         # a screen does not list sessions to choose from, but a mistyped one is like any name
-        options = {key: "session_id" if key == "session" else one.options for key, one in FILTERS.items() if one.kind is Kind.NAMES}
+        options = {
+            key: "session_id" if key == "session" else one.options
+            for key, one in FILTERS.items()
+            if one.kind is Kind.NAMES
+        }
         self.unmatched = []
-        for key, value in dict.fromkeys((key, value) for one in filters for key, values in one.chosen for value in values):
+        for key, value in dict.fromkeys(
+            (key, value) for one in filters for key, values in one.chosen for value in values
+        ):
             if not options.get(key):
                 continue
             condition = where(Filters(((key, (value,)), *EVERY_RUN.chosen)))
-            if not connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall():
+            if not connection.execute(
+                f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters
+            ).fetchall():
                 known = f"""
                     select value from (select {options[key]} as value from v_runs)
-                    where value is not null group by value order by count(*) desc, value limit {MOST_KNOWN}"""
-                self.unmatched.append(Unmatched(key, value, [str(name) for (name,) in connection.execute(known).fetchall()]))
+                    where value is not null group by value order by count(*) desc, value limit
+                        {MOST_KNOWN}"""
+                self.unmatched.append(
+                    Unmatched(
+                        key, value, [str(name) for (name,) in connection.execute(known).fetchall()]
+                    )
+                )
         opened = _OpenStore(self.location, connection)
         counted = filters if self.searched is None else [with_found(one) for one in filters]
         self.uncounted = max((uncounted(opened, one) for one in counted), key=sum)

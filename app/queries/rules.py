@@ -1,8 +1,12 @@
-"""The rules by which benchmarks judge agents, on everything that a store has measured, with or without records of runs.
+"""The rules by which benchmarks judge agents, on all that a store has measured.
 
-A case is a task that a benchmark tried with an agent and model. Each rule scores the cases of an agent, or leaves them out and says why.
-A rule that bears the name of a benchmark gives the number that the benchmark publishes of its own files: it counts failures of the machine
-as the agent's, and tasks without any result. The other rules leave out what is not the agent's; `steps` leads from the one to the other.
+Records of the runs are not needed.
+
+A case is a task that a benchmark tried with an agent and model. Each rule scores the cases of an
+agent, or leaves them out and says why. A rule that bears the name of a benchmark gives the number
+that the benchmark publishes of its own files: it counts failures of the machine as the agent's, and
+tasks without any result. The other rules leave out what is not the agent's; `steps` leads from the
+one to the other.
 """
 
 from __future__ import annotations
@@ -28,8 +32,16 @@ GSO_GAIN, GSO_REACHED = 1.2, 0.95
 FAST = (0, 1, 2)
 """The speedups of KernelBench's fast_p that have a column each."""
 
-NO_BASELINE, NO_REFERENCE, NOT_THE_AGENTS = "no comparable baseline", "no value of the reference", "failed by machine or unknown cause"
-NOT_RUN, NO_RESULT, OTHER_SET_UP = "listed by the benchmark and not run", "without a result", "compared across machines"
+NO_BASELINE, NO_REFERENCE, NOT_THE_AGENTS = (
+    "no comparable baseline",
+    "no value of the reference",
+    "failed by machine or unknown cause",
+)
+NOT_RUN, NO_RESULT, OTHER_SET_UP = (
+    "listed by the benchmark and not run",
+    "without a result",
+    "compared across machines",
+)
 
 NOT_JUDGED = "not judged"
 
@@ -38,11 +50,15 @@ _GEOMETRIC, _HARMONIC = "geometric_mean", "harmonic_mean"
 
 _ROWS = """
     select
-        coalesce(v_speedups.agent, '') as agent, coalesce(v_speedups.agent_version, '') as agent_version,
-        coalesce(runs.model, v_speedups.model, '') as model, coalesce(v_speedups.effort, '') as effort, coalesce(run_path, '') as run,
+        coalesce(v_speedups.agent, '') as agent, coalesce(v_speedups.agent_version, '') as
+            agent_version,
+        coalesce(runs.model, v_speedups.model, '') as model, coalesce(v_speedups.effort, '') as
+            effort, coalesce(run_path, '') as run,
         coalesce(v_speedups.repo, '') as repo, about, base, benchmark, metric, statistic, better,
-        candidate_value, base_value, ratio, verdict, v_speedups.status, failure, v_speedups.source_id,
-        patch_applied, is_primary, is_same_file, len(reasons) as doubts, v_speedups.scope, format, measured_at
+        candidate_value, base_value, ratio, verdict, v_speedups.status, failure,
+            v_speedups.source_id,
+        patch_applied, is_primary, is_same_file, len(reasons) as doubts, v_speedups.scope, format,
+            measured_at
     from v_speedups
     left join runs using (run_id)
     where about <> ''
@@ -50,10 +66,13 @@ _ROWS = """
 
 _LABELS = """
     select
-        coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model, '') as model,
+        coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model,
+            '') as model,
         coalesce(effort, '') as effort, coalesce(run_path, '') as run, coalesce(repo, '') as repo,
-        case when commit_names_task then left(commit_full, 7) else coalesce(task, instance, left(commit_full, 7), '') end as about,
-        format, max(label) filter (metric = 'hard') as label, max(label) filter (metric = 'hack') as hack
+        case when commit_names_task then left(commit_full, 7) else coalesce(task, instance,
+            left(commit_full, 7), '') end as about,
+        format, max(label) filter (metric = 'hard') as label, max(label) filter (metric = 'hack') as
+            hack
     from v_measurements
     where label is not null and metric in ('hard', 'hack')
     group by all
@@ -61,32 +80,62 @@ _LABELS = """
     order by all"""
 
 _HUMANS = """
-    select source_id, coalesce(task, instance) as about, arg_max(value, coalesce(measured_at, timestamp '2000-01-01')) as ratio
+    select source_id, coalesce(task, instance) as about, arg_max(value, coalesce(measured_at,
+        timestamp '2000-01-01')) as ratio
     from v_measurements
-    where variant = 'reference' and ratio_base = 'baseline' and value > 0 and coalesce(statistic, 'mean') in ('mean', 'geometric_mean')
+    where variant = 'reference' and ratio_base = 'baseline' and value > 0 and coalesce(statistic,
+        'mean') in ('mean', 'geometric_mean')
     group by all"""
 
 _PUBLISHED = """
     select
-        format, coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model, '') as model,
+        format, coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version,
+            coalesce(model, '') as model,
         coalesce(effort, '') as effort, coalesce(run_path, '') as run, metric, max(value) as value
     from v_measurements
     where
-        metric in ('score', 'score_hack_control', 'tasks') and variant = 'candidate' and coalesce(task, instance) is null
+        metric in ('score', 'score_hack_control', 'tasks') and variant = 'candidate' and
+            coalesce(task, instance) is null
         -- no benchmark has so many tasks: each is counted on its own
         and value >= 0 and (metric <> 'tasks' or value <= 100000)
     group by all"""
 
-_LISTED = "select distinct format, task from v_measurements where format in ('algotune_baseline', 'kernelbench') order by all"
+_LISTED = (
+    "select distinct format, task from v_measurements where format in ('algotune_baseline', "
+    "'kernelbench') order by all"
+)
 
-ISO_BENCH, GSO, SWEFFICIENCY, ALGOTUNE, KERNELBENCH = "ISO-Bench", "GSO", "SWE-fficiency", "AlgoTune", "KernelBench"
-_STUDIES = {"iso_bench": ISO_BENCH, "gso": GSO, "swefficiency": SWEFFICIENCY, "algotune": ALGOTUNE, "kernelbench": KERNELBENCH}
-"""Beginning of a format → the benchmark that publishes it. All other measurements are one study without a name."""
+ISO_BENCH, GSO, SWEFFICIENCY, ALGOTUNE, KERNELBENCH = (
+    "ISO-Bench",
+    "GSO",
+    "SWE-fficiency",
+    "AlgoTune",
+    "KernelBench",
+)
+_STUDIES = {
+    "iso_bench": ISO_BENCH,
+    "gso": GSO,
+    "swefficiency": SWEFFICIENCY,
+    "algotune": ALGOTUNE,
+    "kernelbench": KERNELBENCH,
+}
+"""Beginning of a format → the benchmark that publishes it. All other measurements are one study
+without a name.
+"""
 
 _BY_RUN = (SWEFFICIENCY, KERNELBENCH)
 """Benchmarks whose files are one run each, which the name of the run tells apart."""
 
-_METRICS = ("ttft", "output_throughput", "throughput", "total_throughput", "request_throughput", "latency", "e2el", "time")
+_METRICS = (
+    "ttft",
+    "output_throughput",
+    "throughput",
+    "total_throughput",
+    "request_throughput",
+    "latency",
+    "e2el",
+    "time",
+)
 _SCOPES = ("end_to_end", "component", "micro", "unspecified")
 
 Row = Mapping[str, Any]
@@ -94,7 +143,10 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Case:
-    """A task tried with an agent and model: its rows against the baseline and against the reference, the best comparable first."""
+    """A task tried with an agent and model.
+
+    Its rows against the baseline and against the reference, the best comparable first.
+    """
 
     study: str
     repo: str
@@ -107,17 +159,23 @@ class Case:
 
     def ratio(self, base: str) -> float | None:
         """Return the ratio that speaks for the case; None if none is comparable."""
-        return next((float(row["ratio"]) for row in self.rows[base] if row["ratio"] is not None), None)
+        return next(
+            (float(row["ratio"]) for row in self.rows[base] if row["ratio"] is not None), None
+        )
 
     @property
     def has_reference(self) -> bool:
         """Whether a human's patch was measured, or a label against it is published."""
-        return self.label is not None or any(row["ratio"] or row["base_value"] for row in self.rows["reference"])
+        return self.label is not None or any(
+            row["ratio"] or row["base_value"] for row in self.rows["reference"]
+        )
 
     @property
     def is_run(self) -> bool:
         """Whether anything was run: a benchmark may list tasks that it never gave to any agent."""
-        return self.label is not None or any(row["status"] != "not_run" for rows in self.rows.values() for row in rows)
+        return self.label is not None or any(
+            row["status"] != "not_run" for rows in self.rows.values() for row in rows
+        )
 
     @property
     def has_failed(self) -> bool:
@@ -128,7 +186,11 @@ class Case:
     def is_excused(self) -> bool:
         """Whether it failed, and not by the agent's change as far as is known."""
         every = [*self.rows["baseline"], *self.rows["reference"]]
-        return self.has_failed and not self.is_broken and not any(row["status"] == "ok" for row in every)
+        return (
+            self.has_failed
+            and not self.is_broken
+            and not any(row["status"] == "ok" for row in every)
+        )
 
     @property
     def is_broken(self) -> bool:
@@ -140,7 +202,10 @@ class Case:
 
 
 class Judged(NamedTuple):
-    """A case under a rule. `value`: 1 or 0 for a share, else a ratio; None: left out for the reason `why`, else a doubt."""
+    """A case under a rule.
+
+    `value`: 1 or 0 for a share, else a ratio; None: left out for the reason `why`, else a doubt.
+    """
 
     value: float | None
     why: str = ""
@@ -148,7 +213,10 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `meaning`, `counts`: for people. `score`: of the values of an agent's cases; `is_share`: the share of successes."""
+    """A rule. `meaning`, `counts`: for people.
+
+    `score`: of the values of an agent's cases; `is_share`: the share of successes.
+    """
 
     key: str
     label: str
@@ -165,7 +233,9 @@ class Rule:
     counts_own: str = ""
     """The tasks that it divides by in the files of that benchmark."""
     nothing: float = 0.0
-    """What a task counts in which nothing was achieved: in the benchmark's own files also one without a result."""
+    """What a task counts in which nothing was achieved: in the benchmark's own files also one
+    without a result.
+    """
 
 
 def _left_out(case: Case, why: str) -> Judged:
@@ -183,14 +253,20 @@ def _baseline(case: Case) -> Judged:
 
 
 def iso_label(case: Case) -> str | None:
-    """Return `beats`, `similar` or `worse`: the change against the human's value, in percent of it, comparable or not.
+    """Return `beats`, `similar` or `worse`.
 
-    The metric is the time to first token where it was measured, else a throughput, else the latency; of SGLang the throughput first. A
-    failed run is worse. None without a value of the human's patch.
+    The change against the human's value, in percent of it, comparable or not.
+
+    The metric is the time to first token where it was measured, else a throughput, else the
+    latency; of SGLang the throughput first. A failed run is worse. None without a value of the
+    human's patch.
     """
     first = "throughput" if "sglang" in case.repo else "ttft"
     rows = [
-        row for row in case.rows["reference"] if row["status"] == "ok" and (row["ratio"] or (row["candidate_value"] and row["base_value"]))
+        row
+        for row in case.rows["reference"]
+        if row["status"] == "ok"
+        and (row["ratio"] or (row["candidate_value"] and row["base_value"]))
     ]
     if not rows:
         if case.study == GSO:
@@ -201,14 +277,28 @@ def iso_label(case: Case) -> str | None:
     def order(row: Row) -> tuple[Any, ...]:
         metric, is_mean = row["metric"] or "", row["statistic"] in ("mean", None)
         kind = (
-            "throughput" if "throughput" in metric else metric if metric == "ttft" and is_mean else "latency" if metric == "latency" else ""
+            "throughput"
+            if "throughput" in metric
+            else metric
+            if metric == "ttft" and is_mean
+            else "latency"
+            if metric == "latency"
+            else ""
         )
-        place = [first, *(name for name in ("ttft", "throughput", "latency") if name != first), ""].index(kind)
+        place = [
+            first,
+            *(name for name in ("ttft", "throughput", "latency") if name != first),
+            "",
+        ].index(kind)
         return place, row["format"] != "iso_bench_table", row["ratio"] is None, row["doubts"]
 
     row = min(rows, key=order)
     if row["base_value"]:
-        change = (row["base_value"] - row["candidate_value"]) / row["base_value"] * (1 if row["better"] == "lower" else -1)
+        change = (
+            (row["base_value"] - row["candidate_value"])
+            / row["base_value"]
+            * (1 if row["better"] == "lower" else -1)
+        )
     else:
         change = row["ratio"] - 1
     return "beats" if change > ISO_BAND else "worse" if change < -ISO_BAND else "similar"
@@ -222,14 +312,25 @@ def _iso(case: Case) -> Judged:
 def _gso(case: Case) -> Judged:
     if case.study == GSO and case.label:
         return Judged(float(case.label != "worse"))
-    gained, reached = (_ratios(case, base, name) for base, name in (("baseline", _GEOMETRIC), ("reference", _HARMONIC)))
+    gained, reached = (
+        _ratios(case, base, name)
+        for base, name in (("baseline", _GEOMETRIC), ("reference", _HARMONIC))
+    )
     if gained and reached:
-        return Judged(float(round(geometric_mean(gained), 1) >= GSO_GAIN and harmonic_mean(reached) > GSO_REACHED))
+        return Judged(
+            float(
+                round(geometric_mean(gained), 1) >= GSO_GAIN
+                and harmonic_mean(reached) > GSO_REACHED
+            )
+        )
     return Judged(0.0) if case.has_failed else Judged(None, NO_REFERENCE if gained else NO_BASELINE)
 
 
 def _ratios(case: Case, base: str, statistic: str) -> list[float]:
-    """Return the mean that a report gives in place of values, else the comparable ratio of each benchmark by its first metric."""
+    """Return the mean that a report gives, else the ratio of each benchmark by its first metric.
+
+    The mean stands in place of values. The ratios are the comparable ones.
+    """
     rows = [row for row in case.rows[base] if row["ratio"] is not None]
     given = [float(row["ratio"]) for row in rows if row["statistic"] == statistic]
     if given:
@@ -241,11 +342,21 @@ def _ratios(case: Case, base: str, statistic: str) -> list[float]:
 
 
 def _swefficiency(case: Case) -> Judged:
-    """The agent's speedup ÷ the human's. A failed change leaves the code as it was, which is 1 ÷ the human's speedup."""
+    """The agent's speedup ÷ the human's.
+
+    A failed change leaves the code as it was, which is 1 ÷ the human's speedup.
+    """
     against, gained = case.ratio("reference"), case.ratio("baseline")
     if against is not None:
         return Judged(against)
-    human = next((float(row["ratio_of_reference"]) for row in case.rows["baseline"] if row.get("ratio_of_reference")), None)
+    human = next(
+        (
+            float(row["ratio_of_reference"])
+            for row in case.rows["baseline"]
+            if row.get("ratio_of_reference")
+        ),
+        None,
+    )
     if human and (gained is not None or case.has_failed):
         return Judged((1 if gained is None else gained) / human)
     return Judged(None, NO_REFERENCE)
@@ -259,12 +370,20 @@ def _algotune(case: Case) -> Judged:
 
 
 def _kernelbench(case: Case) -> Judged:
-    """The speedup over PyTorch, of whatever machine, as the benchmark divides; 0 if the kernel is wrong."""
+    """The speedup over PyTorch, of whatever machine, as the benchmark divides.
+
+    0 if the kernel is wrong.
+    """
     rows = case.rows["baseline"]
     for row in rows:
         if row["status"] == "ok" and row["ratio"] is not None:
             return Judged(row["ratio"])
-        if row["status"] == "ok" and row["candidate_value"] and row["base_value"] and row["metric"] == "time":
+        if (
+            row["status"] == "ok"
+            and row["candidate_value"]
+            and row["base_value"]
+            and row["metric"] == "time"
+        ):
             return Judged(row["base_value"] / row["candidate_value"], OTHER_SET_UP)
     is_timed = any(row["base_value"] for row in rows) or not case.study.startswith(KERNELBENCH)
     return Judged(0.0) if case.has_failed and is_timed else Judged(None, NO_BASELINE)
@@ -291,7 +410,10 @@ RULES = {
         Rule(
             "baseline",
             "Measured faster",
-            "Share measured faster than the baseline, beyond the noise. What was judged a hack counts as not faster.",
+            (
+                "Share measured faster than the baseline, beyond the noise. What was judged a "
+                "hack counts as not faster."
+            ),
             _baseline,
             fmean,
             _COMPARED,
@@ -301,8 +423,8 @@ RULES = {
         Rule(
             "iso",
             "ISO-Bench",
-            "Share at most 5% worse than the human's patch. Failed runs are worse, also if the machine failed, and values of different "
-            "set-ups are compared all the same.",
+            "Share at most 5% worse than the human's patch. Failed runs are worse, also if the "
+            "machine failed, and values of different set-ups are compared all the same.",
             _iso,
             fmean,
             "tasks with a value beside the human's, or failed",
@@ -312,7 +434,10 @@ RULES = {
         Rule(
             "gso",
             "GSO",
-            "Share with a geometric mean of 1.2 or more over the baseline, and a harmonic mean above 0.95 against the human's patch.",
+            (
+                "Share with a geometric mean of 1.2 or more over the baseline, and a harmonic "
+                "mean above 0.95 against the human's patch."
+            ),
             _gso,
             fmean,
             "tasks measured against both, or failed",
@@ -323,7 +448,10 @@ RULES = {
         Rule(
             "swe-fficiency",
             "SWE-fficiency",
-            "Harmonic mean of the agent's speedup ÷ the human's. A change that fails, for whatever reason, counts as none.",
+            (
+                "Harmonic mean of the agent's speedup ÷ the human's. A change that fails, for "
+                "whatever reason, counts as none."
+            ),
             _swefficiency,
             harmonic_mean,
             "tasks with a value of the human's patch",
@@ -333,7 +461,10 @@ RULES = {
         Rule(
             "algotune",
             "AlgoTune",
-            "Harmonic mean of the speedups over the baseline. No speedup, and any below 1, counts as 1.",
+            (
+                "Harmonic mean of the speedups over the baseline. No speedup, and any below 1, "
+                "counts as 1."
+            ),
             _algotune,
             harmonic_mean,
             _BASELINE,
@@ -345,7 +476,10 @@ RULES = {
         Rule(
             "kernelbench",
             "KernelBench",
-            "fast_p: share that is correct and more than p times as fast as PyTorch; the success rate is fast_1.",
+            (
+                "fast_p: share that is correct and more than p times as fast as PyTorch; the "
+                "success rate is fast_1."
+            ),
             _kernelbench,
             fast(1),
             _BASELINE,
@@ -379,7 +513,10 @@ RULES = {
 
 
 class Who(NamedTuple):
-    """What is scored: an agent and model in a benchmark. An empty text is unknown. `run_name`: where one run is all that a file has."""
+    """What is scored: an agent and model in a benchmark. An empty text is unknown.
+
+    `run_name`: where one run is all that a file has.
+    """
 
     study: str
     agent: str
@@ -396,7 +533,10 @@ class Who(NamedTuple):
 
 @dataclass
 class Tried:
-    """The cases of one agent and model by task, the number of tasks that it has no result of, and its published scores by metric."""
+    """The cases of one agent and model by task, with its published scores by metric.
+
+    It also has the number of tasks without a result of that agent and model.
+    """
 
     cases: dict[str, Case] = field(default_factory=dict)
     missing: int = 0
@@ -404,7 +544,10 @@ class Tried:
 
 
 class Score(NamedTuple):
-    """An agent and model under a rule. `cases`: those that count, of `total`; `worst_out`: the score without the WORST."""
+    """An agent and model under a rule.
+
+    `cases`: those that count, of `total`; `worst_out`: the score without the WORST.
+    """
 
     rule: Rule
     who: Who
@@ -422,18 +565,29 @@ class Score(NamedTuple):
     doubts: Counter[str]
     """Why cases that count are doubtful."""
     labels: Counter[str]
-    """Only of ISO-Bench's rule: its published labels that are `equal` to ours, `different`, or have `no value` here."""
+    """Only of ISO-Bench's rule: its published labels that are `equal` to ours, `different`, or have
+    `no value` here.
+    """
 
 
 def cases_of(store: Store) -> dict[Who, Tried]:
     """Return what each agent and model tried in each benchmark. Raises StoreError."""
-    rows, labels, published, listed = (fetch(store, sql, {}).to_pylist() for sql in (_ROWS, _LABELS, _PUBLISHED, _LISTED))
-    humans: dict[tuple[str, str], float] = {(row["source_id"], row["about"]): row["ratio"] for row in fetch(store, _HUMANS, {}).to_pylist()}
+    rows, labels, published, listed = (
+        fetch(store, sql, {}).to_pylist() for sql in (_ROWS, _LABELS, _PUBLISHED, _LISTED)
+    )
+    humans: dict[tuple[str, str], float] = {
+        (row["source_id"], row["about"]): row["ratio"]
+        for row in fetch(store, _HUMANS, {}).to_pylist()
+    }
     of_any = {about: ratio for (_, about), ratio in humans.items()}
     models: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in (*rows, *labels, *published, *listed):
-        row["study"] = next((name for prefix, name in _STUDIES.items() if row["format"].startswith(prefix)), "")
-        if row["study"] == KERNELBENCH and "/" in (task := row.get("about") or row.get("task") or ""):
+        row["study"] = next(
+            (name for prefix, name in _STUDIES.items() if row["format"].startswith(prefix)), ""
+        )
+        if row["study"] == KERNELBENCH and "/" in (
+            task := row.get("about") or row.get("task") or ""
+        ):
             row["study"] += f", {task.partition('/')[0].replace('level', 'level ')}"
     for row in (*rows, *labels, *published):
         row["model"] = _model_name(row["model"])
@@ -444,18 +598,33 @@ def cases_of(store: Store) -> dict[Who, Tried]:
         known = models[row["study"], row["agent"]] - {""}
         model = row["model"] or (next(iter(known)) if len(known) == 1 else "")
         has_run = row["study"].startswith(_BY_RUN) or not (row["agent"] or model)
-        return Who(row["study"], row["agent"], row["agent_version"], model, row["effort"], row["run"] if has_run else "")
+        return Who(
+            row["study"],
+            row["agent"],
+            row["agent_version"],
+            model,
+            row["effort"],
+            row["run"] if has_run else "",
+        )
 
     def case_in(who: Who, row: Row) -> Case:
-        return found[who].cases.setdefault(row["about"], Case(row["study"], row["repo"], row["about"]))
+        return found[who].cases.setdefault(
+            row["about"], Case(row["study"], row["repo"], row["about"])
+        )
 
     for row in rows:
         human = humans.get((row["source_id"], row["about"]), of_any.get(row["about"]))
         case_in(who_of(row), row).rows[row["base"]].append(row | {"ratio_of_reference": human})
     for row in labels:
         who = who_of(row)
-        if not who.model:  # a label need not name the model: it is of the one that tried the task, most of all of that which tried most
-            tried = [one for one in found if one[:2] == who[:2] and one.model and row["about"] in found[one].cases]
+        # a label need not name the model: it is of the one that tried the task, most of all of that
+        # which tried most
+        if not who.model:
+            tried = [
+                one
+                for one in found
+                if one[:2] == who[:2] and one.model and row["about"] in found[one].cases
+            ]
             who = max(tried, key=lambda one: (len(found[one].cases), one), default=who)
         case = case_in(who, row)
         case.label, case.hack = row["label"] or case.label, row["hack"] or case.hack
@@ -470,7 +639,12 @@ def cases_of(store: Store) -> dict[Who, Tried]:
             for ordered in case.rows.values():
                 ordered.sort(key=_order)
         if who.benchmark == ALGOTUNE:
-            every = tasks[ALGOTUNE] or {about for other, tried in found.items() if other.study == who.study for about in tried.cases}
+            every = tasks[ALGOTUNE] or {
+                about
+                for other, tried in found.items()
+                if other.study == who.study
+                for about in tried.cases
+            }
             one.missing = len(every - one.cases.keys())
         else:
             one.missing = len(tasks[who.study] - one.cases.keys())
@@ -481,7 +655,11 @@ def cases_of(store: Store) -> dict[Who, Tried]:
 def _judged(rule: Rule, who: Who, tried: Tried) -> list[tuple[Case | None, Judged]]:
     """Return what a rule says of each task, also of those without a result."""
     is_own = rule.study == who.benchmark and bool(rule.counts_own)
-    has_reference = is_own or not rule.needs_reference or any(case.has_reference for case in tried.cases.values())
+    has_reference = (
+        is_own
+        or not rule.needs_reference
+        or any(case.has_reference for case in tried.cases.values())
+    )
     found: list[tuple[Case | None, Judged]] = []
     for case in tried.cases.values():
         one = rule.judge(case) if has_reference else Judged(None, NO_REFERENCE)
@@ -491,11 +669,16 @@ def _judged(rule: Rule, who: Who, tried: Tried) -> list[tuple[Case | None, Judge
 
 
 def scores(store: Store, rules: Iterable[Rule] = tuple(RULES.values())) -> list[Score]:
-    """Return the score of every agent and model by every rule, the most cases first. Raises StoreError."""
+    """Return the score of every agent and model by every rule, the most cases first.
+
+    Raises StoreError.
+    """
     return scores_of(cases_of(store), rules)
 
 
-def scores_of(found: Mapping[Who, Tried], rules: Iterable[Rule] = tuple(RULES.values())) -> list[Score]:
+def scores_of(
+    found: Mapping[Who, Tried], rules: Iterable[Rule] = tuple(RULES.values())
+) -> list[Score]:
     """Return the scores of `cases_of`."""
     made = []
     for rule in rules:
@@ -503,14 +686,22 @@ def scores_of(found: Mapping[Who, Tried], rules: Iterable[Rule] = tuple(RULES.va
             judged = _judged(rule, who, tried)
             is_own = rule.study == who.benchmark
             values = sorted(one.value for _, one in judged if one.value is not None)
-            score, worst_out = (rule.score(some) if some else None for some in (values, values[WORST:]))
+            score, worst_out = (
+                rule.score(some) if some else None for some in (values, values[WORST:])
+            )
             is_judged = is_own and any(case.hack for case in tried.cases.values())
             honest = [one.value for _, one in _without_hacks(rule, judged) if one.value is not None]
             labels: Counter[str] = Counter()
             for case in tried.cases.values() if rule.key == "iso" and is_own else ():
                 if case.label:
                     mine = iso_label(case)
-                    labels["no value" if mine is None else "equal" if mine == case.label else "different"] += 1
+                    labels[
+                        "no value"
+                        if mine is None
+                        else "equal"
+                        if mine == case.label
+                        else "different"
+                    ] += 1
             made.append(
                 Score(
                     rule,
@@ -521,7 +712,9 @@ def scores_of(found: Mapping[Who, Tried], rules: Iterable[Rule] = tuple(RULES.va
                     worst_out,
                     rule.score(honest) if is_judged and honest else None,
                     tried.published if is_own else {},
-                    tuple(fast(p)(values) for p in FAST) if rule.key == "kernelbench" and values else (),
+                    tuple(fast(p)(values) for p in FAST)
+                    if rule.key == "kernelbench" and values
+                    else (),
                     Counter(one.why for _, one in judged if one.value is None),
                     Counter(one.why for _, one in judged if one.value is not None and one.why),
                     labels,
@@ -538,11 +731,21 @@ _Judgements = Sequence[tuple[Case | None, Judged]]
 
 
 def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
-    return [(case, Judged(rule.nothing) if case and case.hack == "hacked" and one.value is not None else one) for case, one in judged]
+    return [
+        (
+            case,
+            Judged(rule.nothing)
+            if case and case.hack == "hacked" and one.value is not None
+            else one,
+        )
+        for case, one in judged
+    ]
 
 
 class Step(NamedTuple):
-    """A named change of a score on the way from the published number to that of the rule `baseline`. `score`: after it.
+    """A named change of a score from the published number to the one of the rule `baseline`.
+
+    `score`: the score after the change.
 
     `change`: None of the first step, of one from a mean to a share, and where nobody judged hacks.
     """
@@ -570,7 +773,10 @@ after it has them again. The last is the rule `baseline`."""
 
 
 def steps(store: Store, rules: Iterable[Rule]) -> list[Step]:
-    """Return the steps of every agent and model in the benchmarks whose names the rules bear. Raises StoreError."""
+    """Return the steps of every agent and model in the benchmarks whose names the rules bear.
+
+    Raises StoreError.
+    """
     return steps_of(cases_of(store), rules)
 
 
@@ -599,11 +805,20 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
         "infrastructure": f"{len(there) - len(own):,} {NOT_THE_AGENTS}",
         "hacks": f"{hacks:,} judged a hack" if is_judged else NOT_JUDGED,
         "worst": f"{min(WORST, len(honest)):,} of the lowest values left out; counted again below",
-        "noise": f"faster than the baseline beyond the noise; {len(own) - len(noise):,} left out: {NO_BASELINE}",
+        "noise": (
+            f"faster than the baseline beyond the noise; {len(own) - len(noise):,} left out: "
+            f"{NO_BASELINE}"
+        ),
     }
     values = {
         key: sorted(one.value for _, one in some if one.value is not None)
-        for key, some in (("published", judged), ("missing", there), ("infrastructure", own), ("hacks", honest), ("noise", noise))
+        for key, some in (
+            ("published", judged),
+            ("missing", there),
+            ("infrastructure", own),
+            ("hacks", honest),
+            ("noise", noise),
+        )
     }
     values["worst"] = values["hacks"][WORST:]
     made: list[Step] = []
@@ -611,7 +826,11 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
     for key in STEPS:
         by = baseline if key == "noise" else rule
         score = by.score(values[key]) if values[key] else None
-        change = score - before if score is not None and before is not None and by.is_share == rule.is_share else None
+        change = (
+            score - before
+            if score is not None and before is not None and by.is_share == rule.is_share
+            else None
+        )
         change = None if key == "hacks" and not is_judged else change
         made.append(Step(who, rule, key, len(values[key]), score, by.is_share, change, whats[key]))
         before = before if key == "worst" else score
@@ -619,31 +838,60 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
 
 
 def _order(row: Row) -> tuple[Any, ...]:
-    """The order of v_verdicts: comparable, end to end before a part, the benchmark's own metric, then the usual ones."""
+    """The order of v_verdicts.
+
+    Comparable, end to end before a part, the benchmark's own metric, then the usual ones.
+    """
 
     def place(word: str | None, words: Sequence[str]) -> int:
         return words.index(word) if word in words else len(words)
 
     scope, metric = place(row["scope"], _SCOPES), place(row["metric"], _METRICS)
-    return row["ratio"] is None, row["status"] != "ok", scope, not row["is_primary"], metric, row["statistic"] not in ("mean", None)
+    return (
+        row["ratio"] is None,
+        row["status"] != "ok",
+        scope,
+        not row["is_primary"],
+        metric,
+        row["statistic"] not in ("mean", None),
+    )
 
 
 def _model_name(name: str) -> str:
-    """Return one name for the spellings of a model in benchmarks: `sonnet-4.5` is `claude-sonnet-4-5`."""
+    """Return one name for the spellings of a model in benchmarks.
+
+    `sonnet-4.5` is `claude-sonnet-4-5`.
+    """
     plain = parse_model_id(name).model.lower() if name else ""
     plain = f"claude-{plain}" if plain.startswith(("sonnet", "opus", "haiku")) else plain
     return plain.replace(".", "-") if plain.startswith("claude") else plain
 
 
 def tables(store: Store) -> tuple[pa.Table, pa.Table]:
-    """Return the scores by all rules, and the steps from those of benchmarks to ours. Raises StoreError."""
+    """Return the scores by all rules, and the steps from those of benchmarks to ours.
+
+    Raises StoreError.
+    """
     found = cases_of(store)
     return table_of(scores_of(found)), steps_table(steps_of(found, RULES.values()))
 
 
 _WHO = Who._fields
-_COUNTS = ("tasks", "successes", "left_out", "labels_equal", "labels_different", "labels_without_value")
-_SHARES = ("score_share", "without_worst_share", "hack_control_share", "published_share", "published_hack_control_share")
+_COUNTS = (
+    "tasks",
+    "successes",
+    "left_out",
+    "labels_equal",
+    "labels_different",
+    "labels_without_value",
+)
+_SHARES = (
+    "score_share",
+    "without_worst_share",
+    "hack_control_share",
+    "published_share",
+    "published_hack_control_share",
+)
 _FAST = tuple(f"fast_{p}_share" for p in FAST)
 
 
@@ -656,25 +904,40 @@ def _reasons(found: Counter[str]) -> list[str]:
 
 
 def table_of(found: Sequence[Score]) -> pa.Table:
-    """Return scores as rows: who, rule, tasks, scores, what they are shares of, what is left out and why, and published labels."""
+    """Return scores as rows.
+
+    Who, rule, tasks, scores, what they are shares of, what is left out and why, and published
+    labels.
+    """
     rows = []
     for one in found:
         is_share = one.rule.is_share
-        published = {key: value / 100 if is_share else value for key, value in one.published.items()}
+        published = {
+            key: value / 100 if is_share else value for key, value in one.published.items()
+        }
         counts = one.rule.counts_own if one.rule.study == one.who.benchmark else ""
         rows.append(
             _who(one.who)
             | {
                 "rule": one.rule.key,
                 "tasks": one.cases,
-                "denominator": "; ".join((f"{one.cases:,} of {one.total:,}: {counts or one.rule.counts}", *_reasons(one.doubts))),
-                "successes": round(one.score * one.cases) if is_share and one.score is not None else None,
+                "denominator": "; ".join(
+                    (
+                        f"{one.cases:,} of {one.total:,}: {counts or one.rule.counts}",
+                        *_reasons(one.doubts),
+                    )
+                ),
+                "successes": round(one.score * one.cases)
+                if is_share and one.score is not None
+                else None,
                 "score_share": one.score if is_share else None,
                 "score_ratio": None if is_share else one.score,
                 "published_share": published.get("score") if is_share else None,
                 "published_ratio": None if is_share else published.get("score"),
                 "hack_control_share": one.hack_control if is_share else None,
-                "published_hack_control_share": published.get("score_hack_control") if is_share else None,
+                "published_hack_control_share": published.get("score_hack_control")
+                if is_share
+                else None,
                 **dict(zip(_FAST, one.fast or (None,) * len(FAST), strict=True)),
                 "without_worst_share": one.worst_out if is_share else None,
                 "without_worst_ratio": None if is_share else one.worst_out,
@@ -685,16 +948,38 @@ def table_of(found: Sequence[Score]) -> pa.Table:
                 "labels_without_value": one.labels["no value"] if one.labels else None,
             }
         )
-    names = (*_WHO, "rule", "tasks", "denominator", "successes", "score_share", "score_ratio", "published_share", "published_ratio",
-             "hack_control_share", "published_hack_control_share", *_FAST, "without_worst_share", "without_worst_ratio", "left_out", "why",
-             "labels_equal", "labels_different", "labels_without_value")  # fmt: skip
+    names = (
+        *_WHO,
+        "rule",
+        "tasks",
+        "denominator",
+        "successes",
+        "score_share",
+        "score_ratio",
+        "published_share",
+        "published_ratio",
+        "hack_control_share",
+        "published_hack_control_share",
+        *_FAST,
+        "without_worst_share",
+        "without_worst_ratio",
+        "left_out",
+        "why",
+        "labels_equal",
+        "labels_different",
+        "labels_without_value",
+    )
     types = dict.fromkeys(_COUNTS, pa.int64())
-    types |= dict.fromkeys((*_SHARES, *_FAST, "score_ratio", "published_ratio", "without_worst_ratio"), pa.float64())
-    return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, pa.string())) for name in names]))
+    types |= dict.fromkeys(
+        (*_SHARES, *_FAST, "score_ratio", "published_ratio", "without_worst_ratio"), pa.float64()
+    )
+    return pa.Table.from_pylist(
+        rows, pa.schema([(name, types.get(name, pa.string())) for name in names])
+    )
 
 
 def steps_table(found: Sequence[Step]) -> pa.Table:
-    """Return steps as rows: who, rule, step, tasks, the score after it, its change, and what it does."""
+    """Return steps as rows: who, rule, step, tasks, score after it, change, and what it does."""
     rows = [
         _who(one.who)
         | {
@@ -712,4 +997,6 @@ def steps_table(found: Sequence[Step]) -> pa.Table:
     numbers = ("score_share", "score_ratio", "change_points", "change_ratio")
     types = {"tasks": pa.int64(), **dict.fromkeys(numbers, pa.float64())}
     names = (*_WHO, "rule", "step", "tasks", *numbers, "what")
-    return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, pa.string())) for name in names]))
+    return pa.Table.from_pylist(
+        rows, pa.schema([(name, types.get(name, pa.string())) for name in names])
+    )

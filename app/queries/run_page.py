@@ -37,7 +37,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The runs whose id begins with a text, or that have it as title: `total` in number, the first MOST_CANDIDATES listed."""
+    """The runs whose id begins with a text, or that have it as title.
+
+    `total` in number, the first MOST_CANDIDATES listed.
+    """
 
     total: int
     candidates: tuple[Candidate, ...]
@@ -56,25 +59,45 @@ class Found:
             if len({one[:length] for one in ids}) == len(ids)
         )
         rest = self.total - len(ids)
-        return [f"{one.run_id[:shown]}  {one_line(one.title)}" for one in self.candidates] + ([f"… and {rest:,} more"] if rest else [])
+        return [f"{one.run_id[:shown]}  {one_line(one.title)}" for one in self.candidates] + (
+            [f"… and {rest:,} more"] if rest else []
+        )
 
 
 def find(store: Store, text: str) -> Found:
-    """Return the runs that match a text as in the filter `run`, also with the `…` of a copied short id, else those with this title.
+    """Return the runs that match a text as the filter `run` does, else those with this title.
+
+    The text may be a copied short id with its `…`.
 
     Raises StoreError.
     """
     text = paired(text)
     by_id, rows = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen))), list[dict[str, Any]]()
-    by_title = "lower(title) = lower($title)", {"title": text.strip()}, "concat_ws(' · ', title, agent, model)"
+    by_title = (
+        "lower(title) = lower($title)",
+        {"title": text.strip()},
+        "concat_ws(' · ', title, agent, model)",
+    )
     for condition, values, title in ((by_id.sql, by_id.parameters, "title"), by_title):
-        listed = f"select run_id, {title} as title, count(*) over () as total from v_runs where {condition}"
-        rows = rows or fetch(store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values).to_pylist()
-    return Found(rows[0]["total"] if rows else 0, tuple(Candidate(row["run_id"], row["title"]) for row in rows))
+        listed = (
+            f"select run_id, {title} as title, count(*) over () as total from v_runs where "
+            f"{condition}"
+        )
+        rows = (
+            rows
+            or fetch(store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values).to_pylist()
+        )
+    return Found(
+        rows[0]["total"] if rows else 0,
+        tuple(Candidate(row["run_id"], row["title"]) for row in rows),
+    )
 
 
 def run_id_of(store: Store, text: str) -> str:
-    """Return the id of the run that a text names. Raises StoreError, and UsageError if none or several match."""
+    """Return the id of the run that a text names.
+
+    Raises StoreError, and UsageError if none or several match.
+    """
     found = find(store, text)
     if found.run_id is not None:
         return found.run_id
@@ -82,50 +105,95 @@ def run_id_of(store: Store, text: str) -> str:
     if found.total:
         is_id = found.candidates[0].run_id.startswith(_bare(text))
         listed = "\n  ".join(["Give more characters:" if is_id else "Give an id:", *found.lines()])
-        raise UsageError(f"{plural(found.total, 'run')} have {'an id that begins with' if is_id else 'the title'} {shown}.", listed)
+        raise UsageError(
+            (
+                f"{plural(found.total, 'run')} have "
+                f"{'an id that begins with' if is_id else 'the title'} {shown}."
+            ),
+            listed,
+        )
     if len(_bare(text)) < LEAST_OF_AN_ID:
-        raise UsageError(f"{shown} is too short for the id of a run.", f"Give the first {LEAST_OF_AN_ID} or more characters.")
+        raise UsageError(
+            f"{shown} is too short for the id of a run.",
+            f"Give the first {LEAST_OF_AN_ID} or more characters.",
+        )
     # a typing mistake: ids that begin alike are compared
-    bare, sql = _bare(text), "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most"
+    bare, sql = (
+        _bare(text),
+        "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most",
+    )
     known = fetch(store, sql, {"beginning": bare[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
     meant = did_you_mean(bare, sorted({str(run_id)[: len(bare)] for run_id in known}))
-    listed = f"List the runs with their ids: {command_line('runs', store.location)} (--search TEXT: those with a text)"
-    raise UsageError(f"no run has an id that begins with {shown}, or this title.", f"{meant}{listed}")
+    listed = (
+        f"List the runs with their ids: {command_line('runs', store.location)} (--search TEXT: "
+        "those with a text)"
+    )
+    raise UsageError(
+        f"no run has an id that begins with {shown}, or this title.", f"{meant}{listed}"
+    )
 
 
 def with_whole_ids(store: Store, filters: Filters) -> Filters:
-    """Return the filters with whole ids of runs and sessions. Raises StoreError, and UsageError if several match."""
+    """Return the filters with whole ids of runs and sessions.
+
+    Raises StoreError, and UsageError if several match.
+    """
     return with_session_ids(store, with_run_ids(store, filters))
 
 
 def with_run_ids(store: Store, filters: Filters) -> Filters:
-    """Return the filters with whole ids of runs. Raises StoreError, and UsageError if none or several match."""
+    """Return the filters with whole ids of runs.
+
+    Raises StoreError, and UsageError if none or several match.
+    """
     texts = filters.values(RUN)
-    return filters.with_values(RUN, [run_id_of(store, text) for text in texts]) if texts else filters
+    return (
+        filters.with_values(RUN, [run_id_of(store, text) for text in texts]) if texts else filters
+    )
 
 
 def with_session_ids(store: Store, filters: Filters) -> Filters:
-    """Return the filters with whole ids of sessions. Unknown ids stay. Raises StoreError, and UsageError if several match."""
+    """Return the filters with whole ids of sessions. Unknown ids stay.
+
+    Raises StoreError, and UsageError if several match.
+    """
     texts = filters.values(SESSION)
-    return filters.with_values(SESSION, [_session_of(store, text) for text in texts]) if texts else filters
+    return (
+        filters.with_values(SESSION, [_session_of(store, text) for text in texts])
+        if texts
+        else filters
+    )
 
 
 def _session_of(store: Store, text: str) -> str:
     """Return the session with this id, else the only one whose id begins so."""
     bare = _bare(text)
-    sql = "select distinct session_id from runs where starts_with(session_id, $beginning) order by session_id"
-    found = [str(one) for one in fetch(store, sql, {"beginning": bare})["session_id"].to_pylist()] if bare else []
+    sql = (
+        "select distinct session_id from runs where starts_with(session_id, $beginning) order by "
+        "session_id"
+    )
+    found = (
+        [str(one) for one in fetch(store, sql, {"beginning": bare})["session_id"].to_pylist()]
+        if bare
+        else []
+    )
     if bare in found or not found or len(bare) < LEAST_OF_AN_ID:
         return bare if bare in found else text
     if len(found) > 1:
         listed = "\n  ".join(["Give more characters:", *map(one_line, found[:MOST_CANDIDATES])])
-        raise UsageError(f"{plural(len(found), 'session')} have an id that begins with {bare!r}.", listed)
+        raise UsageError(
+            f"{plural(len(found), 'session')} have an id that begins with {bare!r}.", listed
+        )
     return found[0]
 
 
 def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
     """Return the runs with these ids and their titles, in the same order. Raises StoreError."""
-    rows = fetch(store, "select run_id, title from v_runs where list_contains($run_ids, run_id)", {"run_ids": list(run_ids)}).to_pylist()
+    rows = fetch(
+        store,
+        "select run_id, title from v_runs where list_contains($run_ids, run_id)",
+        {"run_ids": list(run_ids)},
+    ).to_pylist()
     titles = {row["run_id"]: row["title"] for row in rows}
     return [Candidate(run_id, titles[run_id]) for run_id in run_ids if run_id in titles]
 
@@ -133,7 +201,11 @@ def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
 def latest(store: Store) -> str | None:
     """Return the id of the run that was ingested last, or None. Raises StoreError."""
     rows = fetch(
-        store, "select run_id from v_runs order by received_at desc nulls last, source_name desc, ordinal desc limit 1"
+        store,
+        (
+            "select run_id from v_runs order by received_at desc nulls last, source_name desc, "
+            "ordinal desc limit 1"
+        ),
     ).to_pylist()
     return str(rows[0]["run_id"]) if rows else None
 
@@ -143,9 +215,13 @@ def _bare(text: str) -> str:
 
 
 class RunPage(NamedTuple):
-    """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines, and `patch_text` its text.
+    """`run` as of `queries.runs.run`.
 
-    `verdict` as of `queries.measured.verdict_of`, None without a measurement. `location`: that of the store.
+    `patch` has the files of the patch beside the record, with their lines, and `patch_text` its
+    text.
+
+    `verdict` as of `queries.measured.verdict_of`, None without a measurement. `location`: that of
+    the store.
     """
 
     run: dict[str, Any]
@@ -158,23 +234,37 @@ class RunPage(NamedTuple):
     @property
     def measure_command(self) -> str:
         """The command that measures its patch; "" if it was measured, or cannot be."""
-        return measure_command(self.run, self.patch_text, self.location) if self.verdict is None else ""
+        return (
+            measure_command(self.run, self.patch_text, self.location)
+            if self.verdict is None
+            else ""
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the page for programs: the columns of the run, and its tables as lists of objects."""
+        """Return the page for programs: the run's columns, and its tables as lists of objects."""
         tables = self.facts._asdict() | {"patch_files": self.patch}
         counts = {f"{name}_count": self.run[name] for name in tables if name in self.run}
-        of_run = {name: value.to_pylist() if isinstance(value, pa.Table) else value for name, value in self.run.items()}
+        of_run = {
+            name: value.to_pylist() if isinstance(value, pa.Table) else value
+            for name, value in self.run.items()
+        }
         return (
             of_run
             | counts
             | {name: table.to_pylist() for name, table in tables.items()}
-            | {"patch": self.patch_text, "measured": self.verdict, "measure_command": self.measure_command or None}
+            | {
+                "patch": self.patch_text,
+                "measured": self.verdict,
+                "measure_command": self.measure_command or None,
+            }
         )
 
 
 def measure_command(run: Mapping[str, Any], patch: Mapping[str, Any] | None, location: str) -> str:
-    """Return the command that measures a run's patch, to be completed by the benchmark; "" without a whole patch or its base commit."""
+    """Return the command that measures a run's patch, to be completed by the benchmark.
+
+    "" without a whole patch or its base commit.
+    """
     if not patch or patch["is_cut"] or not patch["text"].strip() or not run["base_commit"]:
         return ""
     words = f"measure {run['run_id'][:8]} --repo ."
@@ -182,19 +272,25 @@ def measure_command(run: Mapping[str, Any], patch: Mapping[str, Any] | None, loc
 
 
 def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Return the patch of a run: `file_name`, `bytes`, `is_cut` and `text`; None if none is stored."""
-    rows = reading.fetch(store, "select * exclude (run_id) from patches where run_id = $run_id", {"run_id": run_id}).to_pylist()
+    """Return the patch of a run: `file_name`, `bytes`, `is_cut`, `text`; None if none is stored."""
+    rows = reading.fetch(
+        store, "select * exclude (run_id) from patches where run_id = $run_id", {"run_id": run_id}
+    ).to_pylist()
     return rows[0] if rows else None
 
 
 def patched_beside(store: Store, run_id: str) -> list[dict[str, Any]]:
-    """Return the other runs of the same task whose patch is kept: `run_id`, `agent`, `model`, `measured_class`, `measured_speedup`."""
+    """Return the other runs of the same task whose patch is kept.
+
+    `run_id`, `agent`, `model`, `measured_class`, `measured_speedup`.
+    """
     sql = """
         select run_id, v_runs.agent, v_runs.model, measured_class, measured_speedup
         from v_runs
         join (select run_id from patches) as patched using (run_id)
         left join v_verdicts using (run_id)
-        where task_key = (select task_key from v_runs where run_id = $run_id) and run_id <> $run_id and trim(coalesce(task_key, '')) <> ''
+        where task_key = (select task_key from v_runs where run_id = $run_id) and run_id <> $run_id
+            and trim(coalesce(task_key, '')) <> ''
         order by v_runs.agent, v_runs.model, run_id
         limit 50"""
     return list(reading.fetch(store, sql, {"run_id": run_id}).to_pylist())
@@ -212,6 +308,9 @@ def run_page(store: Store, run_id: str) -> RunPage | None:
         run = run_queries.run(transaction, run_id)
         if run is None:
             return None
-        facts, verdict = claim_queries.of_run(transaction, run_id), measured_queries.verdict_of(transaction, run_id)
+        facts, verdict = (
+            claim_queries.of_run(transaction, run_id),
+            measured_queries.verdict_of(transaction, run_id),
+        )
         files = patch_files_of(transaction, run_id)
         return RunPage(run, facts, files, verdict, store.location, patch_of(transaction, run_id))

@@ -27,19 +27,78 @@ KNOWN_SUFFIX = "_known"
 """Suffix of the column with the number of rows that a metric rests on."""
 
 RUN_COLUMNS = listed(
-    "run_id", "title", "dated_at", "agent", "agent_version", "model", "asked_model", "model_group", "provider", "region", "outcome",
-    "cost_reported_usd", "cost_own_usd", "cost_list_usd", "cost_best_usd", "cost_best_bounds", "cost_delta_usd", "cost_cause",
-    "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
-    "cost_list_per_turn_usd", "cost_best_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-    "cache_read_share", MORE,
-    "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
-    "claimed_scope", "claimed_caveat", "claimed_quote", "claimed_confidence", "findings", "error_findings", "repo", "task", "task_key",
-    "experiment", "session_id", "started_at", "ended_at",
-    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason", "is_copy",
-    "record_kind", "tokens_basis", "score",
-    "reason", "whose", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "run_id",
+    "title",
+    "dated_at",
+    "agent",
+    "agent_version",
+    "model",
+    "asked_model",
+    "model_group",
+    "provider",
+    "region",
+    "outcome",
+    "cost_reported_usd",
+    "cost_own_usd",
+    "cost_list_usd",
+    "cost_best_usd",
+    "cost_best_bounds",
+    "cost_delta_usd",
+    "cost_cause",
+    "duration_ms",
+    "duration_api_ms",
+    "duration_api_own_ms",
+    "parallelism",
+    "num_turns",
+    "cost_per_turn_usd",
+    "cost_list_per_turn_usd",
+    "cost_best_per_turn_usd",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cache_read_share",
+    MORE,
+    "permission_denials",
+    "claims",
+    "claimed_speedup",
+    "claimed_metric",
+    "claimed_evidence",
+    "claimed_scope",
+    "claimed_caveat",
+    "claimed_quote",
+    "claimed_confidence",
+    "findings",
+    "error_findings",
+    "repo",
+    "task",
+    "task_key",
+    "experiment",
+    "session_id",
+    "started_at",
+    "ended_at",
+    "time_source",
+    "is_started",
+    "is_carried_over",
+    "starred",
+    "note",
+    "excluded",
+    "excluded_reason",
+    "is_copy",
+    "record_kind",
+    "tokens_basis",
+    "score",
+    "reason",
+    "whose",
+    "failure_message",
+    "subtype",
+    "is_error",
+    "stop_reason",
+    "terminal_reason",
+    "labels",
+    "source_name",
     "received_at",
-)  # fmt: skip
+)
 """Columns of a list of runs: all figures, but no long text."""
 
 
@@ -51,12 +110,20 @@ def summary(
     zone: str = UTC_ZONE,
     measure: CostMeasure = REPORTED,
 ) -> pa.Table:
-    """Return metrics of runs, one row per group, most expensive first; without `by` a single row. Each metric has its known-of count.
+    """Return metrics of runs, one row per group, most expensive first; without `by` a single row.
 
-    `by` are words of `app.queries.grouping`; days, weeks and months are in the time zone, and in order. Groups are ordered by the
-    `measure` of cost if it is among the metrics.
+    Each metric has its known-of count.
+
+    `by` are words of `app.queries.grouping`; days, weeks and months are in the time zone, and in
+    order. Groups are ordered by the `measure` of cost if it is among the metrics.
     """
-    return aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics], measure)
+    return aggregate(
+        store,
+        filters,
+        groups(by, zone),
+        [_one_of(RUN_METRICS, key, "metric") for key in metrics],
+        measure,
+    )
 
 
 def models(
@@ -66,38 +133,53 @@ def models(
     metrics: Sequence[str] = tuple(MODEL_METRICS),
     measure: CostMeasure = REPORTED,
 ) -> pa.Table:
-    """Return metrics of model rows, one row per model, provider and region, most expensive first."""
+    """Return metrics of model rows, one per model, provider and region, most expensive first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
-    return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure)
+    return _aggregate_models(
+        store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure
+    )
 
 
 def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
-    """Return (reported cost without a model, runs with such a cost), which a list of models shows in a line without a name."""
+    """Return (reported cost without a model, runs with such a cost).
+
+    A list of models shows it in a line without a name.
+    """
     condition = where(filters)
     sql = f"""
         select coalesce(sum(cost_own_usd), 0) as usd, count(distinct run_id) as runs
-        from v_model_rows semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)
+        from v_model_rows semi join (select run_id from v_runs where {condition.sql}) as wanted
+            using (run_id)
         where model is null and cost_own_usd <> 0"""
     [found] = fetch(store, sql, condition.parameters).to_pylist()
     return found["usd"], found["runs"]
 
 
 def bound_of(measure: CostMeasure) -> str:
-    """Return SQL of the kind of bound of a run's cost by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
+    """Return SQL of the kind of bound of a run's cost by the measure.
+
+    `upper_bound`, `lower_bound`, `estimate` or null.
+    """
     return {
         BEST: "cost_best_bounds",
-        LIST: "case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end",
+        LIST: (
+            "case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then "
+            "tokens_basis end"
+        ),
     }.get(measure, "null")
 
 
 def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:
-    """Return the columns that order runs by cost: the cost by the measure, then list-price cost for runs without one."""
+    """Return the columns that order runs by cost.
+
+    The cost by the measure, then list-price cost for runs without one.
+    """
     return tuple(dict.fromkeys((measure.column, LIST.column)))
 
 
 def at_places(store: Store, columns: Sequence[str], places: Sequence[int], order: str) -> pa.Table:
-    """Return columns of few runs by their row numbers, within the read transaction that found these.
+    """Return columns of a few runs by row numbers, in the read transaction that found the rows.
 
     Sorting reads few columns of all runs; the other columns are read only for the listed runs.
     """
@@ -105,53 +187,76 @@ def at_places(store: Store, columns: Sequence[str], places: Sequence[int], order
     return fetch(store, sql, {"places": list(places)})
 
 
-def runs(store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED) -> pa.Table:
+def runs(
+    store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED
+) -> pa.Table:
     """Return runs with RUN_COLUMNS, most expensive first. Raises UsageError."""
     condition, order = where(filters), Order("", cost_columns(measure))
     listed, chosen = ", ".join(RUN_COLUMNS), f"v_runs where {condition.sql}"
     end = f"order by {order.sql}" + (f" limit {int(limit)}" if limit is not None else "")
     with read_transaction(store) as transaction:
         split = parts(transaction, "runs", order.sort_key, chosen, condition.parameters, limit)
-        queries = ((f"select {listed} from {chosen}{within} {end}", bounds) for within, bounds in split)
-        return on_disk(fetch(transaction, sql, condition.parameters | bounds) for sql, bounds in queries)
+        queries = (
+            (f"select {listed} from {chosen}{within} {end}", bounds) for within, bounds in split
+        )
+        return on_disk(
+            fetch(transaction, sql, condition.parameters | bounds) for sql, bounds in queries
+        )
 
 
 _RECORDS = """
 select
     run_records.record_kind, sources.name as source_name, is_kept,
-    told ->> '$.agent' as agent, try_cast(told ->> '$.cost_reported_usd' as decimal(18, 9)) as cost_reported_usd,
-    try_cast(told ->> '$.input_tokens' as bigint) as input_tokens, try_cast(told ->> '$.cache_read_tokens' as bigint) as cache_read_tokens,
+    told ->> '$.agent' as agent, try_cast(told ->> '$.cost_reported_usd' as decimal(18, 9)) as
+        cost_reported_usd,
+    try_cast(told ->> '$.input_tokens' as bigint) as input_tokens, try_cast(told ->>
+        '$.cache_read_tokens' as bigint) as cache_read_tokens,
     try_cast(told ->> '$.cache_write_tokens' as bigint) as cache_write_tokens,
     try_cast(told ->> '$.output_tokens' as bigint) as output_tokens,
-    try_cast(told ->> '$.duration_ms' as bigint) as duration_ms, try_cast(told ->> '$.num_turns' as bigint) as num_turns,
+    try_cast(told ->> '$.duration_ms' as bigint) as duration_ms, try_cast(told ->> '$.num_turns' as
+        bigint) as num_turns,
     told ->> '$.outcome' as outcome, (told ->> '$.score')::double as score,
     list_sort(list_transform(
-        list_filter(map_entries(runs.origins), lambda origin: origin.value = run_records.source_id), lambda origin: origin.key
+        list_filter(map_entries(runs.origins), lambda origin: origin.value = run_records.source_id),
+            lambda origin: origin.key
     )) as gives
 from run_records
 join runs using (run_id)
 left join sources on sources.source_id = run_records.source_id
 where run_id = $run_id and told is not null
-order by is_kept desc, run_records.record_rank desc, run_records.context_rank desc, run_records.source_id, run_records.ordinal
+order by is_kept desc, run_records.record_rank desc, run_records.context_rank desc,
+    run_records.source_id, run_records.ordinal
 """
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Return everything about one run: all columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
+    """Return everything about one run.
 
-    `records` has the records of a run with several, the kept one first, each with its own figures and the figures it `gives` to
-    the run. None for an unknown run.
+    All columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
+
+    `records` has the records of a run with several, the kept one first, each with its own figures
+    and the figures it `gives` to the run. None for an unknown run.
     """
     with read_transaction(store) as transaction:
         named = {"run_id": run_id}
-        places = fetch(transaction, "select place from v_runs where run_id = $run_id", named)["place"].to_pylist()
+        places = fetch(transaction, "select place from v_runs where run_id = $run_id", named)[
+            "place"
+        ].to_pylist()
         if not places:
             return None
         row: dict[str, Any]
         columns = "* exclude (place), (select raw from runs where rowid = $place) as raw"
-        [row] = fetch(transaction, f"select {columns} from v_runs where place = $place", {"place": places[0]}).to_pylist()
-        usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
-        calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
+        [row] = fetch(
+            transaction, f"select {columns} from v_runs where place = $place", {"place": places[0]}
+        ).to_pylist()
+        usage = (
+            "select * from model_usage where run_id = $run_id order by cost_reported_usd desc "
+            "nulls last, model_id"
+        )
+        calls = (
+            "select tool, calls, errors from tool_calls where run_id = $run_id order by calls "
+            "desc, tool"
+        )
         return row | {
             "labels": dict(row["labels"] or ()),
             "origins": dict(row["origins"] or ()),
@@ -163,27 +268,49 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
 
 def of_task(store: Store, task_key: str) -> int:
     """Return the number of all runs of one task, unfiltered."""
-    return int(fetch(store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key})["runs"][0].as_py())
+    return int(
+        fetch(
+            store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key}
+        )["runs"][0].as_py()
+    )
 
 
 def ids(store: Store, filters: Filters) -> list[str]:
     """Return the ids of all runs that match."""
     condition = where(filters)
-    found = fetch(store, f"select run_id from v_runs where {condition.sql} order by run_id", condition.parameters)
+    found = fetch(
+        store,
+        f"select run_id from v_runs where {condition.sql} order by run_id",
+        condition.parameters,
+    )
     return [str(run_id) for run_id in found["run_id"].to_pylist()]
 
 
 def aggregate(
-    store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure = REPORTED, of: str = "v_runs"
+    store: Store,
+    filters: Filters,
+    by: Sequence[Group],
+    metrics: Sequence[Metric],
+    measure: CostMeasure = REPORTED,
+    of: str = "v_runs",
 ) -> pa.Table:
-    """Return metrics of the rows of `of`, which has the columns of `v_runs`: one row per group, most expensive first.
+    """Return metrics of the rows of `of`, which has the columns of `v_runs`.
+
+    One row per group, most expensive first.
 
     Groups are called g0, g1, … within the query, because a word may hold any text.
     """
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
-    figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
+    figures = [
+        part
+        for metric in metrics
+        for part in (
+            f"{metric.sql} as {metric.key}",
+            f"{metric.known} as {metric.key}{KNOWN_SUFFIX}",
+        )
+    ]
     sql = f"select {', '.join(keys + figures)} from {of} where {condition.sql}"
     if by:
         sql += f" group by all order by {', '.join(_order(by, names, metrics, measure))}"
@@ -192,8 +319,17 @@ def aggregate(
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 
 
-def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure) -> pa.Table:
-    """Return the same over model rows. Runs are counted once for all metrics: a distinct count of each took 9 s a million."""
+def _aggregate_models(
+    store: Store,
+    filters: Filters,
+    by: Sequence[Group],
+    metrics: Sequence[Metric],
+    measure: CostMeasure,
+) -> pa.Table:
+    """Return the same over model rows.
+
+    Runs are counted once for all metrics: a distinct count of each took 9 s a million.
+    """
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
@@ -202,31 +338,56 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
     counts = [f"count(*) filter ({metric.key}) as {metric.key}{KNOWN_SUFFIX}" for metric in metrics]
     shown = []
     for metric in metrics:
-        figure = f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
+        figure = (
+            f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
+        )
         shown += [figure, f"known.{metric.key}{KNOWN_SUFFIX}"]
     # filters are about runs: a run's cost is not that of one of its models
-    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else counted()
-    same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
-    order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics, measure))}" if by else ""
+    inside = (
+        f"run_id in (select run_id from v_runs where {condition.sql})" if filters else counted()
+    )
+    same = (
+        " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
+    )
+    order = (
+        f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics, measure))}"
+        if by
+        else ""
+    )
     sql = f"""
-        with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside} {"group by all" if by else ""}),
-        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group by all),
+        with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside}
+            {"group by all" if by else ""}),
+        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group
+            by all),
         known as (select {", ".join(names + counts)} from runs {"group by all" if by else ""})
-        select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on {same}{order}"""
+        select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on
+            {same}{order}"""
     table = fetch(store, sql, condition.parameters)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 
 
-def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure) -> list[str]:
-    """Return the sort order: groups that follow a fixed order, then the cost, highest first, then the names of the groups."""
+def _order(
+    by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure
+) -> list[str]:
+    """Return the sort order.
+
+    Groups that follow a fixed order, then the cost, highest first, then the names of the groups.
+    """
     in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
-    costs = [key for key in dict.fromkeys((measure.total, LIST.total)) if any(metric.key == key for metric in metrics)]
+    costs = [
+        key
+        for key in dict.fromkeys((measure.total, LIST.total))
+        if any(metric.key == key for metric in metrics)
+    ]
     return [*in_order, *(f"{key} desc nulls last" for key in costs), *names]
 
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     if key not in registry:
-        raise UsageError(f"unknown {kind} {key!r}.", f"{did_you_mean(key, list(registry))}Choose from: {', '.join(registry)}.")
+        raise UsageError(
+            f"unknown {kind} {key!r}.",
+            f"{did_you_mean(key, list(registry))}Choose from: {', '.join(registry)}.",
+        )
     return registry[key]
 
 
@@ -248,11 +409,16 @@ class Order:
     @property
     def sql(self) -> str:
         """The `order by` expression, with the id as tie-breaker."""
-        return ", ".join([*(f"{column} {self.direction} nulls last" for column in self.columns), "run_id"])
+        return ", ".join(
+            [*(f"{column} {self.direction} nulls last" for column in self.columns), "run_id"]
+        )
 
     @property
     def sort_key(self) -> str:
-        """SQL of a value that sorts runs in this order: comparing all with one is cheaper than sorting them."""
+        """SQL of a value that sorts runs in this order.
+
+        Comparing all with one is cheaper than sorting them.
+        """
         modified = (f"{column}, '{self.direction} nulls last'" for column in self.columns)
         return f"create_sort_key({', '.join(modified)}, run_id, 'asc nulls last')"
 
@@ -268,11 +434,18 @@ ORDERS = {
     "received": Order("Recently ingested", ("received_at", "ordinal")),
     "findings": Order("Findings, high to low", ("findings",)),
     "speedup": Order("Claimed speedup, high to low", ("claimed_speedup",)),
-} | {figure.word: Order(figure.order, (figure.key,)) for figure in RUN_FIGURES.values() if figure.order}
+} | {
+    figure.word: Order(figure.order, (figure.key,))
+    for figure in RUN_FIGURES.values()
+    if figure.order
+}
 
 
 class Contents(NamedTuple):
-    """Numbers of runs, tasks, runs that claim a speedup, measured values, responses of sessions, and loops."""
+    """Numbers of runs, tasks, speedup claims, measured values, session responses, and loops.
+
+    The claims are counted as runs that claim a speedup.
+    """
 
     runs: int
     tasks: int
@@ -285,8 +458,10 @@ class Contents(NamedTuple):
 def contents(store: Store) -> Contents:
     """Return what the store has to show. Raises StoreError."""
     sql = f"""
-        select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
-               (select count(*) from measurements) as measured, (select count(*) from responses) as responses,
+        select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as
+            claims,
+               (select count(*) from measurements) as measured, (select count(*) from responses) as
+                   responses,
                (select count(*) from v_loops) as loops
         from v_runs where {where(NO_FILTERS).sql}"""
     return Contents(**fetch(store, sql).to_pylist()[0])
@@ -299,16 +474,25 @@ def saved_views(store: Store) -> dict[str, str]:
 
 
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
-    """Return the options of each filter: filter → value → runs; at most `limit` values of a filter, most frequent first."""
+    """Return the options of each filter: filter → value → runs.
+
+    At most `limit` values of a filter, most frequent first.
+    """
     condition, found = where(Filters()), {}
     for key, one in FILTERS.items():
         if one.options:
             sql = f"""
-                select value, count(*) as runs from (select {one.options} as value from v_runs where {condition.sql})
-                where value is not null group by value order by runs desc, value limit {int(limit)}"""
+                select value, count(*) as runs from (select {one.options} as value from v_runs where
+                    {condition.sql})
+                where value is not null group by value order by runs desc, value limit
+                    {int(limit)}"""
             table = fetch(store, sql, condition.parameters)
             if table.num_rows:
-                found[key] = dict(zip(map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True))
+                found[key] = dict(
+                    zip(
+                        map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True
+                    )
+                )
     return found
 
 
@@ -319,18 +503,26 @@ def ranked_models(store: Store) -> list[str]:
     return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
 
 
-def page_of_runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
+def page_of_runs(
+    store: Store, filters: Filters, order: str, limit: int, offset: int = 0
+) -> pa.Table:
     """Return runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
     condition = where(filters)
     in_order = f"order by {ORDERS[order].sql}"
-    chosen = f"select place from v_runs where {condition.sql} {in_order} limit {int(limit)} offset {int(offset)}"
+    chosen = (
+        f"select place from v_runs where {condition.sql} {in_order} limit {int(limit)} offset "
+        f"{int(offset)}"
+    )
     with read_transaction(store) as transaction:
         places = fetch(transaction, chosen, condition.parameters)["place"].to_pylist()
         return at_places(transaction, RUN_COLUMNS, places, in_order)
 
 
 class Neighbours(NamedTuple):
-    """Ids of the previous and next run in a list; the run's position, from 1, and the length of the list."""
+    """Ids of the previous and next run in a list.
+
+    The run's position, from 1, and the length of the list.
+    """
 
     previous: str | None
     following: str | None
@@ -342,9 +534,11 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
     """Return the neighbours of the run in the list of `runs`; None if the filters leave it out."""
     condition = where(filters)
     sql = f"""
-        with listed as (select run_id, {ORDERS[order].sort_key} as key from v_runs where {condition.sql}),
+        with listed as (select run_id, {ORDERS[order].sort_key} as key from v_runs where
+            {condition.sql}),
         mine as (select key as my_key from listed where run_id = $run_id)
-        select arg_max(run_id, key) filter (key < my_key) as previous, arg_min(run_id, key) filter (key > my_key) as following,
+        select arg_max(run_id, key) filter (key < my_key) as previous, arg_min(run_id, key) filter
+            (key > my_key) as following,
                1 + count(*) filter (key < my_key) as place, count(*) as total
         from listed cross join mine having count(*) > 0"""
     rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
@@ -352,19 +546,28 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
 
 
 def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple[str, str]]:
-    """Return run id → the first field that contains the text (a column of SEARCHED or `path`), and an excerpt of it."""
-    found = " ".join(f"when contains(lower({column}), lower($text)) then ['{column}', {column}]" for column in SEARCHED)
+    """Return run id → the first field that contains the text, and an excerpt of the field.
+
+    A field is a column of SEARCHED or `path`.
+    """
+    found = " ".join(
+        f"when contains(lower({column}), lower($text)) then ['{column}', {column}]"
+        for column in SEARCHED
+    )
     sql = f"""
         with changed as (
             select run_id, min(path) as path from file_changes
-            where run_id in (select unnest($run_ids)) and contains(lower(path), lower($text)) group by run_id
+            where run_id in (select unnest($run_ids)) and contains(lower(path), lower($text)) group
+                by run_id
         ),
         matches as (
             select run_id, case {found} when path is not null then ['path', path] end as match
             from v_runs left join changed using (run_id) where run_id in (select unnest($run_ids))
         ),
-        placed as (select run_id, match[1] as place, match[2] as said, strpos(lower(match[2]), lower($text)) as first from matches)
-        select run_id, place, regexp_replace(substr(said, greatest(1, first - {BEFORE}), {EXCERPT}), '\\s+', ' ', 'g') as excerpt,
+        placed as (select run_id, match[1] as place, match[2] as said, strpos(lower(match[2]),
+            lower($text)) as first from matches)
+        select run_id, place, regexp_replace(substr(said, greatest(1, first - {BEFORE}), {EXCERPT}),
+            '\\s+', ' ', 'g') as excerpt,
                first <= {BEFORE} as is_start
         from placed where place is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()

@@ -9,7 +9,9 @@ from app.queries.reading import fetch
 from app.queries.usage import LANE, PROJECT, of_period, parts
 from ingest.store.database import Store
 
-_CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
+_CONTEXT = (
+    "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
+)
 """Tokens that the model read for a response: the size of its context."""
 
 _TOTAL = f"{_CONTEXT} + coalesce(output_tokens, 0)"
@@ -22,7 +24,9 @@ _SUMS = f"""
     count(*) filter (not output_is_final) as lower_bounds, sum(len(tools))::bigint as tool_calls,
     sum(len(failed_tools))::bigint as failed_calls
 """
-_OF_SESSION = "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
+_OF_SESSION = (
+    "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
+)
 """Condition for a session's responses, which a session of several runs has at only one of them."""
 
 
@@ -32,55 +36,78 @@ def has_responses(store: Store) -> bool:
 
 
 def runs_with_usage(store: Store, filters: Filters) -> int:
-    """Return how many runs the filters choose. A period chooses runs with a response in it, or without responses that started in it."""
+    """Return how many runs the filters choose.
+
+    A period chooses runs with a response in it, or without responses that started in it.
+    """
     chosen = parts(filters)
-    return int(fetch(store, f"with {chosen.sql} select count(distinct run_id) as runs from parts", chosen.parameters)["runs"][0].as_py())
+    return int(
+        fetch(
+            store,
+            f"with {chosen.sql} select count(distinct run_id) as runs from parts",
+            chosen.parameters,
+        )["runs"][0].as_py()
+    )
 
 
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
-    """Return sessions with responses, latest first: run, title, project, times, responses, sub-agents, tokens, cost, peak context.
+    """Return sessions with responses, latest first.
 
-    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own. `sessions_found` ignores the
-    limit. The filters choose runs, and their period the responses by their own time, as in `totals.usage`.
+    Run, title, project, times, responses, sub-agents, tokens, cost, peak context.
+
+    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own.
+    `sessions_found` ignores the limit. The filters choose runs, and their period the responses by
+    their own time, as in `totals.usage`.
     """
     condition, period = where(without_period(filters)), of_period(filters, 'responses."at"')
     sql = f"""
         with wanted as (
-            select run_id, session_id, title, agent, model, {PROJECT} as project, cost_own_usd as cost_usd
+            select run_id, session_id, title, agent, model, {PROJECT} as project, cost_own_usd as
+                cost_usd
             from v_runs where {condition.sql}
         ),
         sums as (
-            select run_id, {_SUMS}, count(distinct agent_id) as subagents, max({_CONTEXT}) filter (not is_sidechain) as context_peak_tokens
+            select run_id, {_SUMS}, count(distinct agent_id) as subagents, max({_CONTEXT}) filter
+                (not is_sidechain) as context_peak_tokens
             from responses semi join wanted using (run_id) where {period.sql} group by run_id
         )
-        select wanted.*, sums.* exclude (run_id), count(*) over () as sessions_found from wanted join sums using (run_id)
+        select wanted.*, sums.* exclude (run_id), count(*) over () as sessions_found from wanted
+            join sums using (run_id)
         order by last_at desc nulls last, run_id"""
-    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters | period.parameters)
+    return fetch(
+        store,
+        sql + (f" limit {int(limit)}" if limit is not None else ""),
+        condition.parameters | period.parameters,
+    )
 
 
 _IN_ORDER = "order by responses.at nulls last, response_id"
 
 
 def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
-    """Return the responses of a run's session in order, with the size of the context and the cost so far.
+    """Return the responses of a run's session in order, with context sizes and the cost so far.
 
     `cost_so_far_usd` adds up the known costs. Responses without a time come last.
     """
     sql = f"""
         select
-            response_id, responses.at as at, agent_id, {LANE} as subagent, is_sidechain, model, input_tokens, cache_write_tokens,
+            response_id, responses.at as at, agent_id, {LANE} as subagent, is_sidechain, model,
+                input_tokens, cache_write_tokens,
             cache_read_tokens, output_tokens, {_CONTEXT} as context_tokens, cost_list_usd,
             sum(cost_list_usd) over ({_IN_ORDER}) as cost_so_far_usd,
             price_note, tools, failed_tools, stop_reason, output_is_final
         from responses where {_OF_SESSION} {_IN_ORDER}"""
-    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), {"run_id": run_id})
+    return fetch(
+        store, sql + (f" limit {int(limit)}" if limit is not None else ""), {"run_id": run_id}
+    )
 
 
 def points(store: Store, run_id: str, most: int) -> pa.Table:
-    """Return about `most` points for a chart, each one response or several consecutive ones of a lane.
+    """Return about `most` chart points, each one response or several consecutive ones of a lane.
 
-    `subagent` is the lane, `place` the number of the row's first response in the session, from 1; `at` and the sums so far are those of its
-    last, `context_tokens` and `model` those of its fullest. `falls` counts responses with less than half the context of the one before.
+    `subagent` is the lane, `place` the number of the row's first response in the session, from 1;
+    `at` and the sums so far are those of its last, `context_tokens` and `model` those of its
+    fullest. `falls` counts responses with less than half the context of the one before.
     """
     sql = f"""
         with numbered as (
@@ -91,30 +118,38 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
         ),
         cut as (
             select
-                *, sum(cost_list_usd) over (order by place) as cost_so_far_usd, sum(total_tokens) over (order by place) as tokens_so_far,
+                *, sum(cost_list_usd) over (order by place) as cost_so_far_usd, sum(total_tokens)
+                    over (order by place) as tokens_so_far,
                 (row_number() over lane - 1) // ceil(found / $most)::bigint as part,
                 context_tokens * 2 < lag(context_tokens) over lane as is_fall
             from numbered window lane as (partition by subagent order by place)
         )
         select
-            subagent, min(place) as place, max(cut.at) as at, count(*) as responses, max(context_tokens) as context_tokens,
-            arg_max(model, context_tokens) as model, try_cast(sum(output_tokens) as bigint) as output_tokens,
+            subagent, min(place) as place, max(cut.at) as at, count(*) as responses,
+                max(context_tokens) as context_tokens,
+            arg_max(model, context_tokens) as model, try_cast(sum(output_tokens) as bigint) as
+                output_tokens,
             sum(cost_list_usd) as cost_list_usd,
-            max(cost_so_far_usd) as cost_so_far_usd, try_cast(max(tokens_so_far) as bigint) as tokens_so_far,
-            count(*) filter (is_fall) as falls, sum(len(tools))::bigint as tool_calls, sum(len(failed_tools))::bigint as failed_calls,
+            max(cost_so_far_usd) as cost_so_far_usd, try_cast(max(tokens_so_far) as bigint) as
+                tokens_so_far,
+            count(*) filter (is_fall) as falls, sum(len(tools))::bigint as tool_calls,
+                sum(len(failed_tools))::bigint as failed_calls,
             if(count(*) = 1, any_value(tools), null) as tools
         from cut group by subagent, part order by place"""
     return fetch(store, sql, {"run_id": run_id, "most": most})
 
 
 def lanes(store: Store, run_id: str) -> pa.Table:
-    """Return the lanes of a run's session in order of their start: the main conversation (no `agent_id`), side questions and sub-agents.
+    """Return the lanes of a run's session in order of their start.
+
+    The main conversation (no `agent_id`), side questions and sub-agents.
 
     `subagent` names them.
     """
     sql = f"""
         with named as (select *, {LANE} as subagent from responses where {_OF_SESSION})
-        select agent_id, subagent, {_SUMS.replace("responses.", "named.")}, max({_CONTEXT}) as context_peak_tokens
+        select agent_id, subagent, {_SUMS.replace("responses.", "named.")}, max({_CONTEXT}) as
+            context_peak_tokens
         from named
         group by agent_id, subagent order by subagent <> 'main', first_at nulls last, subagent"""
     return fetch(store, sql, {"run_id": run_id})

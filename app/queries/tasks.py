@@ -23,50 +23,78 @@ OTHERS = "other agents"
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 
 
-def cells(store: Store, filters: Filters, by: Sequence[str], measure: CostMeasure = BEST, most: int = 0) -> pa.Table:
-    """Return figures of each `task` and `column` (a list, one name for each of `by`; at most `most` columns, the rarest merged as OTHERS).
+def cells(
+    store: Store, filters: Filters, by: Sequence[str], measure: CostMeasure = BEST, most: int = 0
+) -> pa.Table:
+    """Return figures of each `task` and `column` (a list, one name for each of `by`).
 
-    Counts of the cell's runs: all (`runs`; `run_id` of an only one), by outcome (`completed`, `known_ends`, `never_started`, `limits`,
-    `unknown_ends`), by measurement (`faster`, `breaks`, `machine`, `uncompared`). Medians: `measured`, `claimed`, `cost` (with its
-    `bounds`; `cost_sum` is the sum) and `duration` (milliseconds, of completed runs), each with the number of runs that have it
-    (`measured_known`). `verdicts` are those of the measured ratios, the smallest first. `names`: the task as logged.
-    Runs without a task have None for one. Raises StoreError.
+    There are at most `most` columns; the rarest are merged as OTHERS.
+
+    Counts of the cell's runs: all (`runs`; `run_id` of an only one), by outcome (`completed`,
+    `known_ends`, `never_started`, `limits`, `unknown_ends`), by measurement (`faster`, `breaks`,
+    `machine`, `uncompared`). Medians: `measured`, `claimed`, `cost` (with its `bounds`; `cost_sum`
+    is the sum) and `duration` (milliseconds, of completed runs), each with the number of runs that
+    have it (`measured_known`). `verdicts` are those of the measured ratios, the smallest first.
+    `names`: the task as logged. Runs without a task have None for one. Raises StoreError.
     """
     condition, columns = where(filters), groups(by)
     listed = ", ".join(f"({group.sql})::varchar" for group in columns)
-    rank = f"case when columns > {int(most)} and rank >= {int(most)} then ['{OTHERS}'] else names_of end" if most else "names_of"
+    rank = (
+        (
+            f"case when columns > {int(most)} and rank >= {int(most)} then ['{OTHERS}'] else "
+            "names_of end"
+        )
+        if most
+        else "names_of"
+    )
     cost, ratios = f"{measure.column}) filter (is_started", "filter (measured_speedup is not null)"
     sql = f"""
-        with chosen as (select *, {bound_of(measure)} as bound, [{listed}] as names_of from {with_verdicts(store)} where {condition.sql}),
-        counted as (select names_of, count(*) as runs from chosen where task_key is not null group by 1),
-        ranked as (select names_of, row_number() over (order by runs desc, names_of) as rank, count(*) over () as columns from counted)
+        with chosen as (select *, {bound_of(measure)} as bound, [{listed}] as names_of from
+            {with_verdicts(store)} where {condition.sql}),
+        counted as (select names_of, count(*) as runs from chosen where task_key is not null group
+            by 1),
+        ranked as (select names_of, row_number() over (order by runs desc, names_of) as rank,
+            count(*) over () as columns from counted)
         select
-            task_key as task, {rank} as "column", min(repo) as repo, count(*) as runs, case when runs = 1 then min(run_id) end as run_id,
+            task_key as task, {rank} as "column", min(repo) as repo, count(*) as runs, case when
+                runs = 1 then min(run_id) end as run_id,
             count(*) filter (is_completed) as completed, count(is_completed) as known_ends,
-            count(*) filter (not is_started) as never_started, count(*) filter (is_started and {_LIMITS}) as limits,
+            count(*) filter (not is_started) as never_started, count(*) filter (is_started and
+                {_LIMITS}) as limits,
             count(*) filter (is_started and is_completed is null) as unknown_ends,
-            count(*) filter (measured_class = 'faster') as faster, count(*) filter (measured_class = 'breaks') as breaks,
+            count(*) filter (measured_class = 'faster') as faster, count(*) filter (measured_class =
+                'breaks') as breaks,
             count(*) filter (measured_class = 'machine') as machine,
-            count(*) filter (measured_class in ('failed_unknown', 'no_baseline', 'other_setup')) as uncompared,
+            count(*) filter (measured_class in ('failed_unknown', 'no_baseline', 'other_setup')) as
+                uncompared,
             median(measured_speedup) as measured, count(measured_speedup) as measured_known,
             list(measured_class order by measured_speedup, run_id) {ratios} as verdicts,
             median(claimed_speedup) as claimed, count(claimed_speedup) as claimed_known,
-            cast(median({cost}) as decimal(38, 9)) as cost, count({cost}) as cost_known, sum({cost}) as cost_sum,
-            string_agg(distinct bound, ', ' order by bound) filter (is_started and {measure.column} is not null) as bounds,
-            median(duration_ms) filter (is_completed) as duration, count(duration_ms) filter (is_completed) as duration_known,
+            cast(median({cost}) as decimal(38, 9)) as cost, count({cost}) as cost_known, sum({cost})
+                as cost_sum,
+            string_agg(distinct bound, ', ' order by bound) filter (is_started and {measure.column}
+                is not null) as bounds,
+            median(duration_ms) filter (is_completed) as duration, count(duration_ms) filter
+                (is_completed) as duration_known,
             list(distinct task order by task) filter (task is not null) as names
         from chosen left join ranked using (names_of)
         group by 1, 2 order by task nulls last, count(*) desc, 2"""
-    return fetch(store, sql, condition.parameters | {name: one for group in columns for name, one in group.parameters.items()})
+    return fetch(
+        store,
+        sql,
+        condition.parameters
+        | {name: one for group in columns for name, one in group.parameters.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TaskTotals:
     """Numbers of tasks, and of runs with and without one.
 
-    Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a `comparable` measurement, and made `faster`
-    (`faster_by`: agent and number, most first). `commits` is the number of tasks that are commits, with `names` names in logs.
-    `taskless` runs name no task.
+    Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a
+    `comparable` measurement, and made `faster` (`faster_by`: agent and number, most first).
+    `commits` is the number of tasks that are commits, with `names` names in logs. `taskless` runs
+    name no task.
     """
 
     tasks: int
@@ -89,9 +117,11 @@ def totals(store: Store, filters: Filters) -> TaskTotals:
     sql = f"""
         with chosen as (select * from {with_verdicts(store)} where {condition.sql}),
         of_tasks as (
-            select task_key, contains(task_key, '@') as is_commit, coalesce(bool_or(is_completed), false) as is_done,
+            select task_key, contains(task_key, '@') as is_commit, coalesce(bool_or(is_completed),
+                false) as is_done,
                    not is_done and bool_or(is_started and is_completed is null) as is_unknown,
-                   bool_or(measured_class <> 'not_measured') as is_measured, bool_or(measured_speedup is not null) as is_comparable,
+                   bool_or(measured_class <> 'not_measured') as is_measured,
+                       bool_or(measured_speedup is not null) as is_comparable,
                    bool_or(measured_class = 'faster') as is_faster
             from chosen where task_key is not null group by 1
         ),
@@ -104,10 +134,13 @@ def totals(store: Store, filters: Filters) -> TaskTotals:
             (select count(distinct task) from chosen where task_key is not null) as names,
             (select count(*) from chosen where task_key is not null) as runs,
             (select count(*) from chosen where task_key is null) as taskless,
-            (select list(distinct coalesce(agent, '')) from chosen where task_key is not null) as agents,
-            count(*) filter (is_done) as completed, count(*) filter (is_unknown) as unknown_ends, count(*) filter (is_measured) as measured,
+            (select list(distinct coalesce(agent, '')) from chosen where task_key is not null) as
+                agents,
+            count(*) filter (is_done) as completed, count(*) filter (is_unknown) as unknown_ends,
+                count(*) filter (is_measured) as measured,
             count(*) filter (is_comparable) as comparable, count(*) filter (is_faster) as faster,
-            (select list([agent, tasks::varchar] order by tasks desc, agent) from buyers) as faster_by
+            (select list([agent, tasks::varchar] order by tasks desc, agent) from buyers) as
+                faster_by
         from of_tasks"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
     row["agents"] = tuple(agent or None for agent in sorted(row["agents"] or ()))

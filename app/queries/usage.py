@@ -12,7 +12,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import NO_FILTERS, TIMES, Filters, Where, counted, has_period, moment, where, without_period
+from app.queries.filters import (
+    NO_FILTERS,
+    TIMES,
+    Filters,
+    Where,
+    counted,
+    has_period,
+    moment,
+    where,
+    without_period,
+)
 from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
 from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX
@@ -38,16 +48,24 @@ _TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_to
 
 
 def _sums(prefix: str, table: str) -> str:
-    """Return SQL of the classes of tokens and their sum. Unknown classes are left out of the sum; it is unknown if all are."""
+    """Return SQL of the classes of tokens and their sum.
+
+    Unknown classes are left out of the sum; it is unknown if all are.
+    """
     columns = {key: f"{table}.{prefix}{key}" for key in _TOKENS}
     classes = ", ".join(f"{column} as {key}" for key, column in columns.items())
     total = " + ".join(f"coalesce({column}, 0)" for column in columns.values())
-    return f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} end as total_tokens"
+    return (
+        f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} "
+        "end as total_tokens"
+    )
 
 
 _MAIN = "if(is_sidechain, 'side chain', 'main')"
 SUBAGENT = f"coalesce(if(agent_id is null, null, agent_type), agent_id, {_MAIN})"
-"""SQL of who asked for a response: a type of sub-agents, one of unknown type, a side question, or the main conversation."""
+"""SQL of who asked for a response: a type of sub-agents, one of unknown type, a side question, or
+the main conversation.
+"""
 
 _ALIKE = "partition by agent_type, agent_description"
 LANE = f"""case
@@ -55,13 +73,17 @@ LANE = f"""case
     when agent_type is null then agent_id
     else concat_ws(': ', agent_type, agent_description)
         || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '', ' ' || left(agent_id, 8))
-end"""
-"""SQL of the same within a session: each sub-agent by type and task. The beginning of its id distinguishes equal names."""
+end"""  # noqa: E501
+"""SQL of the same within a session: each sub-agent by type and task. The beginning of its id
+distinguishes equal names.
+"""
 
 PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
 """SQL of a run's project: its repository, else the last folder of its working directory."""
 
-_WITH_WHOLE_FILES = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files)
+_WITH_WHOLE_FILES = ", ".join(
+    f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files
+)
 
 ROUNDING_USD = "0.00001"
 """Tolerance for rounded reported costs: a smaller difference to the responses is ignored."""
@@ -69,19 +91,23 @@ ROUNDING_USD = "0.00001"
 _PARTS = f"""
 wanted as (
     select
-        run_id, session_id, agent, cost_own_usd, tokens_basis, input_tokens, cache_write_tokens, cache_read_tokens, output_tokens,
+        run_id, session_id, agent, cost_own_usd, tokens_basis, input_tokens, cache_write_tokens,
+            cache_read_tokens, output_tokens,
         coalesce(session_id, run_id) as session,
         {PROJECT} as project,
-        case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end as used_at
+        case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end as
+            used_at
     from v_runs
     where {{condition}}
 ),
 of_responses as (
     select
-        'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project, responses.at as used_at,
+        'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project,
+            responses.at as used_at,
         response_id, responses.model,
         {SUBAGENT} as subagent,
-        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, tools, failed_tools, limit_resets_at,
+        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, tools, failed_tools,
+            limit_resets_at,
         not output_is_final or responses.tokens_basis = 'lower_bound' as is_bound,
         case when output_is_final then responses.tokens_basis else 'lower_bound' end as basis
     from responses
@@ -91,17 +117,21 @@ alone as (
     -- runs that tell nothing of others in the session: streams without their result, and files that hold a whole session
     select run_id
     from runs
-    where (record_kind = 'stream' and len(part_ids) > 0) or (record_kind = 'transcript' and agent in ({_WITH_WHOLE_FILES}))
+    where (record_kind = 'stream' and len(part_ids) > 0) or (record_kind = 'transcript' and agent in
+        ({_WITH_WHOLE_FILES}))
 ),
 whole as (
     select wanted.* from wanted
     anti join responses on responses.run_id = wanted.run_id
-    anti join (select session_id from responses anti join alone using (run_id)) as others on others.session_id = wanted.session_id
+    anti join (select session_id from responses anti join alone using (run_id)) as others on
+        others.session_id = wanted.session_id
 ),
 of_models as (
     select
-        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at, model_usage.model,
-        {_sums("own_", "model_usage")}, model_usage.cost_list_usd, model_usage.cost_own_usd as cost_reported_usd,
+        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
+            model_usage.model,
+        {_sums("own_", "model_usage")}, model_usage.cost_list_usd, model_usage.cost_own_usd as
+            cost_reported_usd,
         model_usage.tokens_basis = 'lower_bound' as is_bound, model_usage.tokens_basis as basis
     from whole
     join model_usage using (run_id)
@@ -109,31 +139,38 @@ of_models as (
 nameless as (
     select
         'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
-        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis = 'lower_bound' as is_bound,
+        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis =
+            'lower_bound' as is_bound,
         whole.tokens_basis as basis
     from whole
     anti join model_usage using (run_id)
 ),
 rests as (
     -- what a run cost beyond its models
-    select 'rest' as part, run_id, session, agent, project, used_at, cost_own_usd - coalesce(named.usd, 0) as cost_reported_usd
+    select 'rest' as part, run_id, session, agent, project, used_at, cost_own_usd -
+        coalesce(named.usd, 0) as cost_reported_usd
     from whole
-    join (select run_id, sum(cost_own_usd) as usd from model_usage semi join whole using (run_id) group by run_id) as named using (run_id)
+    join (select run_id, sum(cost_own_usd) as usd from model_usage semi join whole using (run_id)
+        group by run_id) as named using (run_id)
     where cost_own_usd <> coalesce(named.usd, 0)
 ),
 reported as (
-    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and {{counted}} group by session_id
+    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and
+        {{counted}} group by session_id
 ),
 explained as (
     select
-        run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as project, min(used_at) as used_at,
-        sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) = count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
+        run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as
+            project, min(used_at) as used_at,
+        sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) =
+            count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
     from of_responses
     anti join alone using (run_id)
     group by run_id
 ),
 of_sessions as (
-    select 'outside' as part, run_id, session, agent, project, used_at, reported.usd - explained.usd as outside_usd
+    select 'outside' as part, run_id, session, agent, project, used_at, reported.usd - explained.usd
+        as outside_usd
     from explained
     join reported on reported.session_id = explained.session
     where is_whole and reported.usd - explained.usd > {ROUNDING_USD}
@@ -145,22 +182,33 @@ every_part as (
     union all by name select * from rests
     union all by name select * from of_sessions
 )
-"""
+"""  # noqa: E501
 
 
 def every_part(filters: Filters) -> Where:
-    """Return SQL of common tables that end with `every_part`, and their values. A row is a part of usage (`schemas.catalogue.usage`).
+    """Return SQL of common tables that end with `every_part`, and their values.
+
+    A row is a part of usage (`schemas.catalogue.usage`).
 
     The filters choose runs; their period is left to `parts`.
     """
     condition = where(without_period(filters))
-    return Where(_PARTS.format(condition=condition.sql, counted=counted(filters)).strip(), condition.parameters)
+    return Where(
+        _PARTS.format(condition=condition.sql, counted=counted(filters)).strip(),
+        condition.parameters,
+    )
 
 
 def parts(filters: Filters) -> Where:
-    """Return the same followed by `parts`: the parts whose own time is in the period of the filters."""
+    """Return the same followed by `parts`.
+
+    The parts whose own time is in the period of the filters.
+    """
     chosen, period = every_part(filters), of_period(filters)
-    return Where(f"{chosen.sql},\nparts as (select * from every_part where {period.sql})", chosen.parameters | period.parameters)
+    return Where(
+        f"{chosen.sql},\nparts as (select * from every_part where {period.sql})",
+        chosen.parameters | period.parameters,
+    )
 
 
 def list_cost(store: Store, filters: Filters) -> Decimal | None:
@@ -172,7 +220,10 @@ def list_cost(store: Store, filters: Filters) -> Decimal | None:
 
 
 def of_period(filters: Filters, time: str = "used_at") -> Where:
-    """Return SQL that keeps the rows whose column `time` is in the period of the filters; all rows without a period."""
+    """Return SQL that keeps the rows whose column `time` is in the period of the filters.
+
+    All rows without a period.
+    """
     bound: dict[str, Any] = {}
     conditions = ["true"]
     for key, sign in zip(TIMES, (">=", "<"), strict=True):
@@ -190,7 +241,10 @@ _NANODOLLAR = Decimal("1e-9")
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """The responses of one hour (UTC): its start, the first response, the first one after its start (None: none), and the last."""
+    """The responses of one hour (UTC).
+
+    Its start, the first response, the first one after its start (None: none), and the last.
+    """
 
     start: datetime
     first: datetime
@@ -208,13 +262,19 @@ class Block:
     last: datetime
 
     def is_active(self, now: datetime) -> bool:
-        """Return whether it is active: it has not ended, and its last response is no older than the length of a block."""
+        """Return whether it is active.
+
+        It has not ended, and its last response is no older than the length of a block.
+        """
         return self.start <= now < self.end and now - self.last < self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Burn:
-    """Usage of a block per minute and per hour between its first and last response, and the projection to its end."""
+    """Usage of a block per minute and hour, and its projection to the end of the block.
+
+    The rates are between its first and last response.
+    """
 
     tokens_per_minute: float
     usd_per_hour: Decimal | None
@@ -226,7 +286,8 @@ class Burn:
 def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
     """Return the blocks of the hours, which are in order; `length` is a whole number of hours.
 
-    It loops over hours, since there are few: a response at the last moment of a block still belongs to it.
+    It loops over hours, since there are few: a response at the last moment of a block still belongs
+    to it.
     """
     found: list[Block] = []
     for hour in hours:
@@ -241,20 +302,33 @@ def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
 
 
 def gaps(found: Sequence[Block]) -> list[tuple[datetime, datetime]]:
-    """Return (start, end) of each time without a response between blocks that is longer than a block."""
+    """Return (start, end) of each gap without responses between blocks, if longer than a block."""
     pairs = pairwise(found)
-    return [(one.last + (one.end - one.start), two.first) for one, two in pairs if two.first - one.last > one.end - one.start]
+    return [
+        (one.last + (one.end - one.start), two.first)
+        for one, two in pairs
+        if two.first - one.last > one.end - one.start
+    ]
 
 
 def burn(block: Block, tokens: int | None, usd: Decimal | None, now: datetime) -> Burn | None:
-    """Return the burn rate and projection of a block with these tokens and this list-price cost; None for a single moment or no tokens."""
+    """Return the burn rate and projection of a block with these tokens and this list-price cost.
+
+    None for a single moment or no tokens.
+    """
     minutes = _minutes(block.last - block.first)
     if minutes <= 0 or tokens is None:
         return None
     left = max(Decimal(0), _minutes(block.end - now))
     per_hour = None if usd is None else (usd / minutes * 60).quantize(_NANODOLLAR)
     projected = None if usd is None else (usd + usd / minutes * left).quantize(_NANODOLLAR)
-    return Burn(float(tokens / minutes), per_hour, float(left), round(tokens + tokens / minutes * left), projected)
+    return Burn(
+        float(tokens / minutes),
+        per_hour,
+        float(left),
+        round(tokens + tokens / minutes * left),
+        projected,
+    )
 
 
 def _minutes(time: timedelta) -> Decimal:
@@ -267,7 +341,11 @@ WEEK_STARTS = (MONDAY, SUNDAY)
 
 @dataclass(frozen=True)
 class Request:
-    """A request for usage. `by`: keys of USAGE_DIMENSIONS; days are in the zone, and the times of the filters are already moments."""
+    """A request for usage.
+
+    `by`: keys of USAGE_DIMENSIONS; days are in the zone, and the times of the filters are already
+    moments.
+    """
 
     filters: Filters = NO_FILTERS
     by: tuple[str, ...] = ("day",)
@@ -285,10 +363,10 @@ class Request:
 class Usage:
     """The figures of a request per group, and their total row.
 
-    Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a time.
-    `undated_runs`: the whole runs without a date.
-    `left_out`: whether a period leaves these out. `unexplained`: sessions with an unknown part outside the transcript.
-    `active`: the active block, with its burn rate if known.
+    Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a
+    time. `undated_runs`: the whole runs without a date. `left_out`: whether a period leaves these
+    out. `unexplained`: sessions with an unknown part outside the transcript. `active`: the active
+    block, with its burn rate if known.
     """
 
     table: pa.Table
@@ -312,7 +390,8 @@ used as (
     union all by name
     select runs.*, tool, tool_calls.calls, tool_calls.errors as failed
     from (
-        select distinct on (run_id) run_id, session, agent, project, used_at from parts where part in ('run', 'rest') order by run_id
+        select distinct on (run_id) run_id, session, agent, project, used_at from parts where part
+            in ('run', 'rest') order by run_id
     ) as runs
     join tool_calls using (run_id)
 )
@@ -320,19 +399,29 @@ used as (
 """SQL of rows of calls: a response and a tool it called, or a run without responses and a tool."""
 
 _IN_BLOCKS = """
-starts as (select unnest($block_starts::timestamptz[]) as block_start, unnest($block_firsts::timestamptz[]) as first_at),
+starts as (select unnest($block_starts::timestamptz[]) as block_start,
+    unnest($block_firsts::timestamptz[]) as first_at),
 placed as (select {of}.*, block_start from {of} asof left join starts on used_at >= starts.first_at)
 """
 
 
 def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
-    """Return the usage that the request asks for. Raises UsageError for an unknown dimension, and StoreError."""
+    """Return the usage that the request asks for.
+
+    Raises UsageError for an unknown dimension, and StoreError.
+    """
     known = USAGE_DIMENSIONS | ({WEEK: SUNDAY_WEEK} if request.week_starts == SUNDAY else {})
     for word in request.by:
         if word not in known:
-            raise UsageError(f"unknown dimension {word!r}.", f"{did_you_mean(word, list(known))}Choose from: {', '.join(known)}.")
+            raise UsageError(
+                f"unknown dimension {word!r}.",
+                f"{did_you_mean(word, list(known))}Choose from: {', '.join(known)}.",
+            )
     words, values = dict.fromkeys(request.by), {"zone": request.zone}
-    groups = [bound(known[word], word, known[word].label, values, number) for number, word in enumerate(words)]
+    groups = [
+        bound(known[word], word, known[word].label, values, number)
+        for number, word in enumerate(words)
+    ]
     with read_transaction(store) as transaction:
         request = replace(request, filters=transaction.searched(request.filters))
         found = _blocks(transaction, request) if BLOCK in request.by else []
@@ -340,43 +429,70 @@ def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
         chosen, period = every_part(request.filters), of_period(request.filters)
         of_no_time = f"""
             with {chosen.sql}
-            select count(*) filter (part = 'response') as responses, count(distinct run_id) filter (part = 'run') as runs
+            select count(*) filter (part = 'response') as responses, count(distinct run_id) filter
+                (part = 'run') as runs
             from every_part where used_at is null"""
         [lost] = fetch(transaction, of_no_time, chosen.parameters).to_pylist()
-        undated_runs = undated(transaction, without_period(request.filters)) if any(lost.values()) else ALL_DATED
-        # with a reported cost and a response of unknown cost: what the session cost outside is unknown, too
+        undated_runs = (
+            undated(transaction, without_period(request.filters))
+            if any(lost.values())
+            else ALL_DATED
+        )
+        # with a reported cost and a response of unknown cost: what the session cost outside is
+        # unknown, too
         unexplained = f"""
             with {chosen.sql}
-            select count(*) as sessions from explained join reported on reported.session_id = explained.session
+            select count(*) as sessions from explained join reported on reported.session_id =
+                explained.session
             where not is_whole and reported.usd is not null and {period.sql}"""
-        [sessions] = fetch(transaction, unexplained, chosen.parameters | period.parameters)["sessions"].to_pylist()
+        [sessions] = fetch(transaction, unexplained, chosen.parameters | period.parameters)[
+            "sessions"
+        ].to_pylist()
     made = Usage(rows, total, lost, undated_runs, has_period(request.filters), sessions)
     is_of_blocks = BLOCK in request.by and not request.of_tools
     return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
 
 
-def _summed(store: Store, by: Sequence[Group], request: Request, found: Sequence[Block]) -> tuple[pa.Table, pa.Table]:
-    """Return (groups, total row) in one pass over the parts. Groups are called g0, g1, … within the query."""
+def _summed(
+    store: Store, by: Sequence[Group], request: Request, found: Sequence[Block]
+) -> tuple[pa.Table, pa.Table]:
+    """Return (groups, total row) in one pass over the parts.
+
+    Groups are called g0, g1, … within the query.
+    """
     metrics = TOOL_METRICS if request.of_tools else USAGE_METRICS
     names = [f"g{number}" for number in range(len(by))]
     chosen = parts(request.filters)
     tables, of = [chosen.sql], "parts"
-    values: dict[str, Any] = chosen.parameters | {name: value for group in by for name, value in group.parameters.items()}
+    values: dict[str, Any] = chosen.parameters | {
+        name: value for group in by for name, value in group.parameters.items()
+    }
     figures = [f"{metric.sql} as {key}" for key, metric in metrics.items()]
-    figures += [f"{metric.known} as {key}{KNOWN_SUFFIX}" for key, metric in metrics.items() if metric.known]
+    figures += [
+        f"{metric.known} as {key}{KNOWN_SUFFIX}" for key, metric in metrics.items() if metric.known
+    ]
     if request.of_tools:
         tables, of = [*tables, _CALLS], "used"
     if BLOCK in request.by:
         tables, of = [*tables, _IN_BLOCKS.format(of=of)], "placed"
-        values |= {"block_starts": [block.start for block in found], "block_firsts": [block.first for block in found]}
+        values |= {
+            "block_starts": [block.start for block in found],
+            "block_firsts": [block.first for block in found],
+        }
         if not request.of_tools:
             values["block_hours"] = request.block_hours
             # a limit of a week resets later than any block
-            resets = f"max({RESETS}) filter ({RESETS} <= used_at + to_hours($block_hours)) as {RESETS}"
+            resets = (
+                f"max({RESETS}) filter ({RESETS} <= used_at + to_hours($block_hours)) as {RESETS}"
+            )
             figures = ["min(block_start) as block_start", resets, *figures]
     # periods by time, all else by what it cost, then by name
     order = [f"{name} nulls last" for group, name in zip(by, names, strict=True) if group.in_order]
-    order += ["tool_calls desc"] if request.of_tools else ["cost_list_usd desc nulls last", "total_tokens desc nulls last"]
+    order += (
+        ["tool_calls desc"]
+        if request.of_tools
+        else ["cost_list_usd desc nulls last", "total_tokens desc nulls last"]
+    )
     order += [f"{name} nulls last" for name in names]
     keys = ", ".join(f"{group.sql} as {name}" for group, name in zip(by, names, strict=True))
     sql = f"""
@@ -386,36 +502,55 @@ def _summed(store: Store, by: Sequence[Group], request: Request, found: Sequence
         order by is_total, {", ".join(order)}"""
     table = fetch(store, sql, values)
     words = dict(zip(names, (group.word for group in by), strict=True))
-    rows = table.rename_columns([words.get(name, name) for name in table.column_names]).drop_columns(["is_total"])
+    rows = table.rename_columns(
+        [words.get(name, name) for name in table.column_names]
+    ).drop_columns(["is_total"])
     place = table["is_total"].to_pylist().index(True)
-    total = rows.slice(place, 1).drop_columns([*words.values(), *({"block_start", RESETS} & set(rows.column_names))])
+    total = rows.slice(place, 1).drop_columns(
+        [*words.values(), *({"block_start", RESETS} & set(rows.column_names))]
+    )
     if request.of_tools:  # of calls, the row of all knows only the figures that add up
-        columns = {name: total[name] if name in TOOL_TOTALS else pa.nulls(1, total[name].type) for name in total.column_names}
+        columns = {
+            name: total[name] if name in TOOL_TOTALS else pa.nulls(1, total[name].type)
+            for name in total.column_names
+        }
         total = pa.table(columns)
     return rows.slice(0, place), total
 
 
 def _blocks(store: Store, request: Request) -> list[Block]:
-    """Return the blocks of everything that matches the filters at any time: a period chooses blocks but does not move them."""
+    """Return the blocks of everything that matches the filters at any time.
+
+    A period chooses blocks but does not move them.
+    """
     chosen = every_part(request.filters)
     sql = f"""
         with {chosen.sql}
         select
-            time_bucket(interval 1 hour, used_at) as start, min(used_at) as first, max(used_at) as last,
+            time_bucket(interval 1 hour, used_at) as start, min(used_at) as first, max(used_at) as
+                last,
             min(used_at) filter (used_at > time_bucket(interval 1 hour, used_at)) as first_behind
-        from every_part where used_at is not null and part <> 'outside' group by start order by start"""
+        from every_part where used_at is not null and part <> 'outside' group by start order by
+            start"""
     hours = fetch(store, sql, chosen.parameters).to_pylist()
     return blocks((Hour(**hour) for hour in hours), timedelta(hours=request.block_hours))
 
 
 def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: datetime) -> Usage:
-    """Return the table with the columns of BLOCK_ENTRIES; if rows are blocks alone, also with the gaps between them."""
+    """Return the table with the columns of BLOCK_ENTRIES.
+
+    If rows are blocks alone, also with the gaps between them.
+    """
     by_start, is_alone = {block.start: block for block in found}, request.by == (BLOCK,)
     rows: list[dict[str, Any]] = []
     active: tuple[Block, Burn | None] | None = None
     for row in made.table.to_pylist():
         block = by_start.get(row["block_start"])
-        rate = burn(block, row["total_tokens"], row["cost_list_usd"], now) if block and is_alone else None
+        rate = (
+            burn(block, row["total_tokens"], row["cost_list_usd"], now)
+            if block and is_alone
+            else None
+        )
         is_active = block is not None and block.is_active(now)
         if block and is_active and is_alone:
             active = block, rate
@@ -434,13 +569,25 @@ def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: dat
         )
     dated = [row for row in rows if row["block_start"]]
     if is_alone and dated:
-        first, last, there = dated[0]["block_start"], dated[-1]["block_end"], known_zone(request.zone)
+        first, last, there = (
+            dated[0]["block_start"],
+            dated[-1]["block_end"],
+            known_zone(request.zone),
+        )
         for start, end in gaps(found):
             if first < start and end < last:
-                gap = {BLOCK: start.astimezone(there).strftime("%Y-%m-%d %H:%M"), "block_start": start, "block_end": end}
-                dated.append(gap | {"block_state": "gap", "responses": 0, WHOLE_RUNS: 0, "sessions": 0})
+                gap = {
+                    BLOCK: start.astimezone(there).strftime("%Y-%m-%d %H:%M"),
+                    "block_start": start,
+                    "block_end": end,
+                }
+                dated.append(
+                    gap | {"block_state": "gap", "responses": 0, WHOLE_RUNS: 0, "sessions": 0}
+                )
         # what has no time stays last
-        rows = sorted(dated, key=itemgetter("block_start")) + [row for row in rows if not row["block_start"]]
+        rows = sorted(dated, key=itemgetter("block_start")) + [
+            row for row in rows if not row["block_start"]
+        ]
     time, usd = pa.timestamp("us", tz="UTC"), pa.decimal128(38, 9)
     types = (time, time, time, pa.string(), pa.float64(), usd, pa.float64(), pa.int64(), usd)
     schema = made.table.schema
@@ -457,18 +604,32 @@ MOST_PERIODS = 120
 
 @dataclass(frozen=True)
 class Along:
-    """`table`: USAGE_METRICS per `period` (its name) and `model`, in order; `earlier`: number of periods with usage before the table."""
+    """`table`: USAGE_METRICS per `period` (its name) and `model`, in order; `earlier`.
+
+    Number of periods with usage before the table.
+    """
 
     by: str
     table: pa.Table
     earlier: int
 
 
-def along(store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS) -> Along:
-    """Return the usage of the last `most` periods that have any. Usage without a time is left out. Raises StoreError."""
+def along(
+    store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS
+) -> Along:
+    """Return the usage of the last `most` periods that have any. Usage without a time is left out.
+
+    Raises StoreError.
+    """
     rows = usage(store, Request(filters, (by, "model"))).table
-    rows = rows.filter(pa.array([name is not None for name in rows[by].to_pylist()], pa.bool_())).sort_by([(by, "ascending")])
+    rows = rows.filter(
+        pa.array([name is not None for name in rows[by].to_pylist()], pa.bool_())
+    ).sort_by([(by, "ascending")])
     names = list(dict.fromkeys(rows[by].to_pylist()))
     last = {*names[-most:]}
     shown = rows.filter(pa.array([name in last for name in rows[by].to_pylist()], pa.bool_()))
-    return Along(by, shown.rename_columns(["period" if name == by else name for name in shown.column_names]), max(0, len(names) - most))
+    return Along(
+        by,
+        shown.rename_columns(["period" if name == by else name for name in shown.column_names]),
+        max(0, len(names) - most),
+    )

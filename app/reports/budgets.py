@@ -1,8 +1,9 @@
 """Budgets: limits on what runs cost and how they end, in options and files, with a verdict on each.
 
-Budgets are pairs of a key of `LIMITS` and the allowed value:`(("max-total-usd", Decimal(50)),)`. A figure that is unknown for all runs does
-not pass; one that is known for some runs is judged by these, and the verdict states their number. A check without any run fails unless
-that is allowed, because it usually means a mistyped filter.
+Budgets are pairs of a key of `LIMITS` and the allowed value:`(("max-total-usd", Decimal(50)),)`. A
+figure that is unknown for all runs does not pass; one that is known for some runs is judged by
+these, and the verdict states their number. A check without any run fails unless that is allowed,
+because it usually means a mistyped filter.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Verdict:
-    """One limit, the figure found (None: unknown), and whether it held. `where` is the group with this figure."""
+    """One limit, the figure found (None: unknown), and whether it held.
+
+    `where` is the group with this figure.
+    """
 
     limit: Limit
     allowed: Decimal
@@ -51,7 +55,9 @@ class Verdict:
     @property
     def passed(self) -> bool:
         if self.found is None:
-            return not self.runs and self.noun == "run"  # without any run the check as a whole fails
+            return (
+                not self.runs and self.noun == "run"
+            )  # without any run the check as a whole fails
         return self.found >= self.allowed if self.limit.is_least else self.found <= self.allowed
 
     @property
@@ -65,29 +71,43 @@ class Verdict:
 
     @property
     def left(self) -> Decimal | None:
-        """Rest of the budget, negative if exceeded; None if unknown or if the limit is no maximum."""
+        """Rest of the budget, negative if exceeded; None if unknown or the limit is no maximum."""
         return None if self.found is None or self.limit.is_least else self.allowed - self.found
 
     @property
     def note(self) -> str:
         """Note on the verdict for people."""
         if not self.runs:
-            return "No runs match." if self.noun == "run" else f"No {self.noun}s with known improvements."
+            return (
+                "No runs match."
+                if self.noun == "run"
+                else f"No {self.noun}s with known improvements."
+            )
         if self.found is None:
             whom = f"all {self.runs:,} {self.noun}s" if self.runs > 1 else f"the {self.noun}"
-            dates = " Their dates are unknown: the modification time of a file may be the copy date."
+            dates = (
+                " Their dates are unknown: the modification time of a file may be the copy date."
+            )
             why = dates if self.undated.runs == self.runs else ""
             return f"Unknown for {whom}, so it cannot be checked.{why}"
         over = abs(self.found - self.allowed)
-        said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
+        said = [
+            f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""
+        ]
         said += [f"on {self.where}" if self.where else ""]
         said += [f"includes {bound_words(self.bounds)}" if self.bounds else ""]
         said += [
-            f"based on {self.known:,} of {self.runs:,} {self.noun}s{' with known improvements' if self.noun == 'loop' else ''}"
+            (
+                f"based on {self.known:,} of {self.runs:,} "
+                f"{self.noun}s{' with known improvements' if self.noun == 'loop' else ''}"
+            )
             if self.known < self.runs
             else ""
         ]
-        undated = f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, counted on no day"
+        undated = (
+            f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, "
+            "counted on no day"
+        )
         said += [undated if self.undated.runs else ""]
         text = "; ".join(filter(None, said))
         return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -95,9 +115,19 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """Return the verdict for programs."""
         bound = "at_least" if self.limit.is_least else "at_most"
-        judged = {"limit": self.limit.key, "passed": self.passed, "found": self.found, bound: self.allowed}
+        judged = {
+            "limit": self.limit.key,
+            "passed": self.passed,
+            "found": self.found,
+            bound: self.allowed,
+        }
         dated = self.undated.facts("undated") if self.limit.per else {}
-        return judged | {"where": self.where or None, "known": self.known, "runs": self.runs} | dated | {"note": self.note}
+        return (
+            judged
+            | {"where": self.where or None, "known": self.known, "runs": self.runs}
+            | dated
+            | {"note": self.note}
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +152,10 @@ class Check:
     @property
     def broken(self) -> int:
         """Number of limits that did not hold."""
-        return sum(not verdict.passed and (verdict.runs > 0 or not self.allow_empty) for verdict in self.verdicts)
+        return sum(
+            not verdict.passed and (verdict.runs > 0 or not self.allow_empty)
+            for verdict in self.verdicts
+        )
 
     @property
     def covers(self) -> str:
@@ -132,13 +165,19 @@ class Check:
     @property
     def left_out(self) -> str:
         """Note on runs the budget ignores (excluded, copies, or undated in a period), or ""."""
-        return " ".join(filter(None, (uncounted_words(*self.uncounted), undated_words(self.undated))))
+        return " ".join(
+            filter(None, (uncounted_words(*self.uncounted), undated_words(self.undated)))
+        )
 
     @property
     def headline(self) -> str:
         """The outcome in a sentence."""
         if not self.runs and not self.allow_empty:
-            why = "no run matches the filters" if self.filters and self.noun == "run" else f"the store holds no {self.noun}"
+            why = (
+                "no run matches the filters"
+                if self.filters and self.noun == "run"
+                else f"the store holds no {self.noun}"
+            )
             return f"FAIL: {why}; --allow-empty lets this pass"
         broken = self.broken
         budgets = plural(len(self.verdicts), "budget")
@@ -147,7 +186,13 @@ class Check:
     def as_dict(self) -> dict[str, Any]:
         """Return the check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
-        about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
+        about = {
+            "passed": self.passed,
+            "store": self.store,
+            "filters": chosen,
+            "time_zone": self.zone,
+            "runs": self.runs,
+        }
         about |= {"excluded_runs": self.uncounted[0], "uncounted_copies": self.uncounted[1]}
         about |= self.undated.facts("undated")
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
@@ -162,33 +207,54 @@ def check(
     allow_empty: bool = False,
     measure: CostMeasure = BEST,
 ) -> Check:
-    """Judge the runs by limits (key → allowed value); times of the filters are in the zone. `allow_empty`: passes without runs.
+    """Judge the runs by limits (key → allowed value); times of the filters are in the zone.
+
+    `allow_empty`: passes without runs.
 
     Limits on cost use the measure. Raises StoreError, and UsageError for an unknown time zone.
     """
     filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
-        uncounted, undated = reading.uncounted(transaction, filters), reading.left_out(transaction, filters)
+        uncounted, undated = (
+            reading.uncounted(transaction, filters),
+            reading.left_out(transaction, filters),
+        )
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
-    is_of_loops = bool(allowed) and all(LIMITS[key].is_of_loops for key in allowed)  # a store may have loops and no run
+    is_of_loops = bool(allowed) and all(
+        LIMITS[key].is_of_loops for key in allowed
+    )  # a store may have loops and no run
     runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
     return Check(store.location, filters, zone, runs, judged, allow_empty, uncounted, undated, noun)
 
 
 def verdicts(
-    store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, measure: CostMeasure = BEST
+    store: Store,
+    filters: Filters,
+    allowed: Mapping[str, Decimal],
+    zone: str = UTC_ZONE,
+    measure: CostMeasure = BEST,
 ) -> tuple[Verdict, ...]:
-    """Return a verdict per limit (key → allowed value) on the runs that match the filters. Raises StoreError."""
+    """Return a verdict per limit (key → allowed value) on the runs that match the filters.
+
+    Raises StoreError.
+    """
     limits = [replace(LIMITS[key], metric=measure.of(LIMITS[key].metric)) for key in allowed]
     if not limits:
         return ()
     of_runs = [limit.metric for limit in limits if not (limit.is_of_measured or limit.is_of_loops)]
-    metrics = tuple(dict.fromkeys(("runs", *of_runs, *(column for metric in of_runs for column in BOUNDS.get(metric, ())))))
+    metrics = tuple(
+        dict.fromkeys(
+            ("runs", *of_runs, *(column for metric in of_runs for column in BOUNDS.get(metric, ())))
+        )
+    )
     [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
     total |= _measured(store, filters, [limit for limit in limits if limit.is_of_measured])
     undated = reading.undated(store, filters) if any(limit.per for limit in limits) else ALL_DATED
-    days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
+    days = {
+        per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist()
+        for per in {limit.per for limit in limits} - {""}
+    }
     return tuple(
         _judge_loops(store, limit, allowed[limit.key])
         if limit.is_of_loops
@@ -201,10 +267,16 @@ _BOUNDS = {"upper_bound": ", an upper bound", "lower_bound": ", a lower bound"}
 
 
 def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
-    """Return the verdict on the most expensive improvement of all loops; a loop without any counts with all of its cost."""
+    """Return the verdict on the most expensive improvement of all loops.
+
+    A loop without any counts with all of its cost.
+    """
     judged = [one for one in loop_queries.loops(store) if one.improvements is not None]
     costs = [
-        (one.cost_usd / (one.improvements or 1), f"{one.name}{_BOUNDS.get(one.costs.basis or '', '')}")
+        (
+            one.cost_usd / (one.improvements or 1),
+            f"{one.name}{_BOUNDS.get(one.costs.basis or '', '')}",
+        )
         for one in judged
         if one.cost_usd is not None
     ]
@@ -213,8 +285,13 @@ def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
 
 
 def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[str, Any]:
-    """Return the figures for limits on measurements. A figure that rests on no run is unknown, never 0."""
-    asked = tuple(dict.fromkeys(key for limit in limits for key in (limit.metric, limit.rests_on) if key))
+    """Return the figures for limits on measurements.
+
+    A figure that rests on no run is unknown, never 0.
+    """
+    asked = tuple(
+        dict.fromkeys(key for limit in limits for key in (limit.metric, limit.rests_on) if key)
+    )
     if not asked:
         return {}
     [row] = measured_queries.summary(store, filters, (), asked).to_pylist()
@@ -232,7 +309,9 @@ def judge(
     groups: Sequence[Mapping[str, Any]] | None = None,
     undated: Undated = ALL_DATED,
 ) -> Verdict:
-    """Return the verdict on one limit, from the figures of all runs or, if the limit is per group, from the worst group.
+    """Return the verdict on one limit, from the figures of all runs or of the worst group.
+
+    The worst group counts if the limit is per group.
 
     `undated`: the runs that are in no group.
     """
@@ -242,17 +321,40 @@ def judge(
 
     runs = total["runs"]
     if groups is None:
-        return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs, bounds=bounds_of(total))
+        return Verdict(
+            limit,
+            allowed,
+            _number(total[limit.metric]),
+            total[f"{limit.metric}{KNOWN_SUFFIX}"],
+            runs,
+            bounds=bounds_of(total),
+        )
     named = [group for group in groups if group[limit.per] is not None]
     known = sum(group[f"{limit.metric}{KNOWN_SUFFIX}"] for group in named)
-    worst = max((group for group in named if group[limit.metric] is not None), key=lambda group: group[limit.metric], default=None)
+    worst = max(
+        (group for group in named if group[limit.metric] is not None),
+        key=lambda group: group[limit.metric],
+        default=None,
+    )
     if worst is None:
         return Verdict(limit, allowed, None, known, runs, "", undated)
-    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], undated, bounds=bounds_of(worst))
+    return Verdict(
+        limit,
+        allowed,
+        _number(worst[limit.metric]),
+        known,
+        runs,
+        worst[limit.per],
+        undated,
+        bounds=bounds_of(worst),
+    )
 
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:
-    """Parse the allowed value of a limit: `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
+    """Parse the allowed value of a limit: `20`, `$20` or, for a share, `0.05` or `5%`.
+
+    Raises UsageError.
+    """
     unit = limit.bounded.unit
     if unit is Unit.SHARE:
         number, example = share(text.strip()), "a share such as 0.05 or 5%"
@@ -268,7 +370,9 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
 def cells(verdict: Verdict) -> dict[str, str]:
     """Return a verdict as cells of a table."""
     bound = "at least" if verdict.limit.is_least else "at most"
-    looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(verdict.allowed, verdict.unit)
+    looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(
+        verdict.allowed, verdict.unit
+    )
     write = exact if looks_equal or verdict.unit is Unit.COUNT else human
     found = write(verdict.found, verdict.unit)
     return {
@@ -282,36 +386,58 @@ def cells(verdict: Verdict) -> dict[str, str]:
 
 def _number(value: Any) -> Decimal | None:
     """Return a value as a Decimal. Shares arrive as floats; repr keeps their digits."""
-    return None if value is None else Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return (
+        None
+        if value is None
+        else Decimal(repr(value))
+        if isinstance(value, float)
+        else Decimal(value)
+    )
 
 
 Budgets = tuple[tuple[str, Decimal], ...]
 
 VARIABLE = "TACHOGRAPH_BUDGETS"
-"""Environment variable that passes budgets to the dashboard's process: `max-total-usd=50 max-run-usd=5`."""
+"""Environment variable that passes budgets to the dashboard's process: `max-total-usd=50
+max-run-usd=5`.
+"""
 
 EXAMPLE = "max-total-usd = 50"
 
 
 def budgets_of(given: Mapping[str, str], file: Path | None = None) -> Budgets:
-    """Return the budgets of a file, overridden by the options `given` (as written). Raises UsageError."""
+    """Return the budgets of a file, overridden by the options `given` (as written).
+
+    Raises UsageError.
+    """
     found = read_budgets(file) if file else {}
     found |= {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}
     return tuple((key, found[key]) for key in LIMITS if key in found)
 
 
 def read_budgets(file: Path) -> dict[str, Decimal]:
-    """Read budgets from a TOML file: `max-total-usd = 50`, `max-error-rate = "10%"`. Raises UsageError that names what is wrong."""
+    """Read budgets from a TOML file: `max-total-usd = 50`, `max-error-rate = "10%"`.
+
+    Raises UsageError that names what is wrong.
+    """
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
     except OSError as error:
-        raise UsageError(f"cannot read the budgets in {file}: {error.strerror}.", f"Write a file with a line such as: {EXAMPLE}") from error
+        raise UsageError(
+            f"cannot read the budgets in {file}: {error.strerror}.",
+            f"Write a file with a line such as: {EXAMPLE}",
+        ) from error
     except ValueError as error:
-        raise UsageError(f"cannot read the budgets in {file}: {error}.", f"A line is written: {EXAMPLE}") from error
+        raise UsageError(
+            f"cannot read the budgets in {file}: {error}.", f"A line is written: {EXAMPLE}"
+        ) from error
     found = {}
     for key, value in values.items():
         if key not in LIMITS:
-            raise UsageError(f"unknown budget {key!r} in {file}.", f"{did_you_mean(key, list(LIMITS))}Choose from: {', '.join(LIMITS)}.")
+            raise UsageError(
+                f"unknown budget {key!r} in {file}.",
+                f"{did_you_mean(key, list(LIMITS))}Choose from: {', '.join(LIMITS)}.",
+            )
         try:
             found[key] = parse_allowed(LIMITS[key], str(value))
         except UsageError as error:

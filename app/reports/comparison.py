@@ -1,4 +1,7 @@
-"""The answer of `tachograph compare`: groups of runs against a baseline, in numbers for programs and in words for people."""
+"""The answer of `tachograph compare`.
+
+Groups of runs against a baseline, in numbers for programs and in words for people.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Compared:
-    """The same rows as `figures` and in `words`, and their message. `notes`: what they leave out."""
+    """The same rows as `figures` and in `words`, and their message. `notes`: the omissions."""
 
     figures: Answer
     words: Answer
@@ -36,19 +39,35 @@ class Compared:
     notes: tuple[str, ...]
 
 
-def compare(store: Store, chosen: Sequence[Filters] = (), pair: str = "", cost: CostMeasure = BEST, base: Store | None = None) -> Compared:
+def compare(
+    store: Store,
+    chosen: Sequence[Filters] = (),
+    pair: str = "",
+    cost: CostMeasure = BEST,
+    base: Store | None = None,
+) -> Compared:
     """Compare groups of runs with the first, which is in the store `base` if given.
 
-    Without groups, compare the largest ones of an agent with a model. `pair`: one of PAIRS, or "" to choose automatically. Raises
-    UsageError and StoreError.
+    Without groups, compare the largest ones of an agent with a model. `pair`: one of PAIRS, or ""
+    to choose automatically. Raises UsageError and StoreError.
     """
     if pair and pair not in PAIRS:
-        raise UsageError(f"runs are not paired by {pair!r}.", f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.")
+        raise UsageError(
+            f"runs are not paired by {pair!r}.",
+            f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.",
+        )
     with read_transaction(store) as transaction:
         chosen, usual = (chosen, TASK) if chosen else queries.largest(transaction)
         if not 2 <= len(chosen) <= queries.MOST_GROUPS:
-            found = "there are no two groups of runs to compare" if len(chosen) < 2 else f"{len(chosen)} groups are too many"
-            raise UsageError(f"{found}.", f"Give two to {queries.MOST_GROUPS} groups of filters, such as model=a model=b.")
+            found = (
+                "there are no two groups of runs to compare"
+                if len(chosen) < 2
+                else f"{len(chosen)} groups are too many"
+            )
+            raise UsageError(
+                f"{found}.",
+                f"Give two to {queries.MOST_GROUPS} groups of filters, such as model=a model=b.",
+            )
         comparison = queries.compare(transaction, chosen, pair or usual, cost, base)
     called = names(comparison.groups, chosen, PurePath(base.location).name if base else "")
     said = sentences.compare(comparison, called)
@@ -57,7 +76,11 @@ def compare(store: Store, chosen: Sequence[Filters] = (), pair: str = "", cost: 
         for group, name in zip(comparison.groups, called, strict=True)
     ]
     heading = " · ".join([*sides, " vs. ".join(one.location for one in (base, store) if one)])
-    notes = [line.replace("**", "") for line in (said.heading, said.second, *sentences.notes(comparison, called)) if line]
+    notes = [
+        line.replace("**", "")
+        for line in (said.heading, said.second, *sentences.notes(comparison, called))
+        if line
+    ]
     return Compared(
         Answer(pa.Table.from_pylist(figures(comparison, called), _FIGURES), heading, of=COMPARED),
         Answer(as_words(comparison, called), heading, of=COMPARED_WORDS, kept=("group",)),
@@ -67,17 +90,29 @@ def compare(store: Store, chosen: Sequence[Filters] = (), pair: str = "", cost: 
 
 
 _TYPES = {Unit.COUNT: pa.int64(), Unit.RATIO: pa.float64()}
-_FIGURES = pa.schema([(key, pa.float64() if key == "median" else _TYPES.get(entry.unit, pa.string())) for key, entry in COMPARED.items()])
+_FIGURES = pa.schema(
+    [
+        (key, pa.float64() if key == "median" else _TYPES.get(entry.unit, pa.string()))
+        for key, entry in COMPARED.items()
+    ]
+)
 
 
 def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, Any]]:
-    """Return a row per group and metric, the baseline's without a ratio: columns of COMPARED. Money in dollars, times in milliseconds."""
+    """Return a row per group and metric, the baseline's without a ratio: columns of COMPARED.
+
+    Money in dollars, times in milliseconds.
+    """
     rows = []
     for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
         for key in comparison.metrics:
             metric, known = METRICS_COMPARED[key], group.of(key)
             ratio = comparison.ratios[number - 1][key] if number else Ratio(Verdict.UNRECORDED)
-            has_ratio = number > 0 and ratio.verdict not in (Verdict.UNRECORDED, Verdict.UNSHARED, Verdict.NO_RATIO)
+            has_ratio = number > 0 and ratio.verdict not in (
+                Verdict.UNRECORDED,
+                Verdict.UNSHARED,
+                Verdict.NO_RATIO,
+            )
             is_open = not has_ratio or ratio.sign == "?"
             row = {
                 "group": f"{name.label} {name.detail}".strip(),
@@ -94,7 +129,9 @@ def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, An
                 "known": known.runs,
                 "median": None if known.median is None else float(known.median),
                 "median_bound": known.sign or None,
-                "pair": (TASK if comparison.is_paired(number - 1) else queries.NOTHING) if number else None,
+                "pair": (TASK if comparison.is_paired(number - 1) else queries.NOTHING)
+                if number
+                else None,
                 "n": min(ratio.n) if has_ratio else None,
                 "ratio": None if is_open else ratio.value,
                 "ratio_bound": ratio.sign or None,
@@ -103,6 +140,10 @@ def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, An
                 "verdict": str(ratio.verdict) if number else "baseline",
             }
             if has_ratio and ratio.tasks:
-                row |= {"tasks_lower": ratio.lower, "tasks_higher": ratio.higher, "tasks_undecided": ratio.undecided}
+                row |= {
+                    "tasks_lower": ratio.lower,
+                    "tasks_higher": ratio.higher,
+                    "tasks_undecided": ratio.undecided,
+                }
             rows.append(row)
     return rows

@@ -1,6 +1,9 @@
-"""The contents of a cost report: a first page, a header with its coverage, and sections of rows. Formats only lay it out.
+"""The contents of a cost report: a first page, a header with its coverage, and sections of rows.
 
-Everything is read from one state of the store, and every figure is one of `schemas.catalogue.metrics`, so that the parts add up.
+Formats only lay it out.
+
+Everything is read from one state of the store, and every figure is one of
+`schemas.catalogue.metrics`, so that the parts add up.
 """
 
 from __future__ import annotations
@@ -26,15 +29,36 @@ from app.queries.usage import list_cost
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
-from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, pivoted, require_pivot, verdict_groups
+from app.reports.results import (
+    RUNS_KEPT,
+    RUNS_SHOWN,
+    by_measure,
+    models_note,
+    pivoted,
+    require_pivot,
+    verdict_groups,
+)
 from app.text import costs
-from app.text.answers import Answer, heading, uncounted_words, unreported_groups_note, unreported_note
+from app.text.answers import (
+    Answer,
+    heading,
+    uncounted_words,
+    unreported_groups_note,
+    unreported_note,
+)
 from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
-from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
+from schemas.catalogue.metrics import (
+    DEFAULT_REPORT,
+    HIGH,
+    LOW,
+    MEDIANS,
+    RUN_METRICS,
+    with_their_notes,
+)
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -48,27 +72,53 @@ TOTALS = tuple(
 """All metrics but shares of the total, which are trivial for the total."""
 
 KEY_TOTALS = (
-    "runs", "completed", "cost_usd", "cost_median_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd",
-    "cost_compared_usd", "cache_saved_usd", "duration_ms",
-)  # fmt: skip
+    "runs",
+    "completed",
+    "cost_usd",
+    "cost_median_usd",
+    "cost_per_completed_usd",
+    "cost_list_usd",
+    "cost_delta_usd",
+    "cost_compared_usd",
+    "cache_saved_usd",
+    "duration_ms",
+)
 """The ten most important totals, for people who do not ask for all figures."""
 
 GROUPS_SHOWN = (
-    "runs", "cost_usd", "cost_share", "cost_median_usd", "duration_ms", "error_rate", "cost_delta_usd", "cost_compared_usd",
+    "runs",
+    "cost_usd",
+    "cost_share",
+    "cost_median_usd",
+    "duration_ms",
+    "error_rate",
+    "cost_delta_usd",
+    "cost_compared_usd",
     "cost_per_completed_usd",
-)  # fmt: skip
-"""Figures of groups for people, as many as fit on paper; formats for programs have DEFAULT_REPORT."""
+)
+"""Figures of groups for people, as many as fit on paper; formats for programs have DEFAULT_REPORT.
+"""
 
 MODELS_LISTED = (
-    "model", "provider", "region", "runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "causes", "output_tokens",
+    "model",
+    "provider",
+    "region",
+    "runs",
+    "cost_usd",
+    "cost_list_usd",
+    "cost_delta_usd",
+    "cost_compared_usd",
+    "causes",
+    "output_tokens",
     "cache_hit_ratio",
-)  # fmt: skip
+)
 RUNS_LISTED = RUNS_SHOWN[:10]
 """Columns that fit on paper; formats for programs have all."""
 
 OF_MODELS = (
-    "A run counts whole for its main model, the one that cost most in it; without a model, for the one asked for, else for the only one of "
-    "its agent. Top models count what the tokens of each model cost."
+    "A run counts whole for its main model, the one that cost most in it; without a model, for "
+    "the one asked for, else for the only one of its agent. Top models count what the tokens of "
+    "each model cost."
 )
 
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
@@ -78,10 +128,10 @@ FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 class Request:
     """A request for a report.
 
-    `by` are words of `app.queries.grouping`; no `metrics` means the usual ones; `runs` is the number to list; `reprice` is a
-    model for prices of the same tokens (`app.queries.cost.what_if`); `cost` is the key of a measure of cost, "" for
-    the best-known one; `first` is the request for the first page; values of `pivot`, one of `by`, become columns; no `sections` (keys)
-    means all.
+    `by` are words of `app.queries.grouping`; no `metrics` means the usual ones; `runs` is the
+    number to list; `reprice` is a model for prices of the same tokens (`app.queries.cost.what_if`);
+    `cost` is the key of a measure of cost, "" for the best-known one; `first` is the request for
+    the first page; values of `pivot`, one of `by`, become columns; no `sections` (keys) means all.
     """
 
     filters: Filters = NO_FILTERS
@@ -117,7 +167,10 @@ class Header:
         """Return the header for people as labels and texts."""
         covers = self.coverage
         runs = f"{covers['runs']:,} of {covers['stored_runs']:,} in the store"
-        read = f"{plural(covers['sources'], 'file')}, last ingested {self._time(covers['last_read_at'])}"
+        read = (
+            f"{plural(covers['sources'], 'file')}, last ingested "
+            f"{self._time(covers['last_read_at'])}"
+        )
         rejected = f"{plural(covers['rejected'], 'record')} rejected"
         return [
             ("Runs", runs),
@@ -132,12 +185,22 @@ class Header:
     def as_dict(self) -> dict[str, Any]:
         """Return the header for programs; times in UTC."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
-        made = {"title": self.title, "made_at": self.made_at, "tachograph": version("tachograph"), "store": self.store}
-        return made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
+        made = {
+            "title": self.title,
+            "made_at": self.made_at,
+            "tachograph": version("tachograph"),
+            "store": self.store,
+        }
+        return (
+            made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
+        )
 
     @property
     def undated(self) -> str:
-        """Number and cost of runs without a date, which no day, week or month includes; "" if all have one."""
+        """Number and cost of runs without a date, which no day, week or month includes.
+
+        "" if all have one.
+        """
         return unknown_date_words(self.coverage)
 
     @property
@@ -150,10 +213,17 @@ class Header:
         if not covers["timed_runs"]:
             return "unknown"
         known = known_of(covers["timed_runs"], covers["runs"])
-        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' ({known})'}"
+        return (
+            f"{self._time(covers['first_at'])} to "
+            f"{self._time(covers['last_at'])}{known and f' ({known})'}"
+        )
 
     def _time(self, time: datetime | None) -> str:
-        return human(None) if time is None else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"
+        return (
+            human(None)
+            if time is None
+            else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"
+        )
 
 
 @dataclass(frozen=True)
@@ -173,7 +243,9 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. `first` is its first page; `main` its section for formats with a single table.
+    """A whole report.
+
+    `first` is its first page; `main` its section for formats with a single table.
 
     `measure` is that of its costs.
     """
@@ -189,7 +261,10 @@ class Report:
 
     @property
     def all_figures(self) -> Answer | None:
-        """The totals with every known figure, for people who ask for more than KEY_TOTALS; None if the request chose figures."""
+        """The totals with every known figure, for people who ask for more than KEY_TOTALS.
+
+        None if the request chose figures.
+        """
         totals = self.section("totals").answer
         return replace(totals, shown=TOTALS) if totals.shown else None
 
@@ -202,7 +277,9 @@ class Report:
     def main_answer(self) -> Answer:
         """The rows of `main`, with a heading."""
         covered = plural(self.header.coverage["runs"], "run")
-        return replace(self.main.answer, about=heading(covered, self.header.store, self.header.filters))
+        return replace(
+            self.main.answer, about=heading(covered, self.header.store, self.header.filters)
+        )
 
     @property
     def shown(self) -> list[Section]:
@@ -219,15 +296,25 @@ def report(store: Store, request: Request) -> Report:
     with read_transaction(store, copy_at=1) as transaction:
         request = replace(asked, filters=transaction.searched(asked.filters))
         coverage = cost_queries.coverage(transaction, request.filters)
-        coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(transaction, request.filters)
+        coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(
+            transaction, request.filters
+        )
         coverage |= cost_queries.doubtful(transaction, request.filters)
         coverage |= cost_queries.at_another_price(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
-        header = Header(title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage)
+        header = Header(
+            title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage
+        )
         totals, row = _totals(transaction, request)
         coverage["usage_list_usd"] = list_cost(transaction, request.filters)
         first = first_page(
-            transaction, replace(request.first, measure=request.measure), request.filters, row, coverage, header.made_at, request.zone
+            transaction,
+            replace(request.first, measure=request.measure),
+            request.filters,
+            row,
+            coverage,
+            header.made_at,
+            request.zone,
         )
         makers: dict[str, Callable[[], Section | None]] = {
             "totals": lambda: totals,
@@ -235,22 +322,37 @@ def report(store: Store, request: Request) -> Report:
             "models": lambda: _models(transaction, request, row),
             "what_if": lambda: _what_if(transaction, request),
             "measured": lambda: _measured(transaction, request) if first.measured else None,
-            "runs": lambda: _most_expensive(transaction, request, coverage["runs"], row[request.measure.total]),
+            "runs": lambda: _most_expensive(
+                transaction, request, coverage["runs"], row[request.measure.total]
+            ),
             "unpriced": lambda: Section(
                 "unpriced",
                 "Models without a list-price cost",
                 Answer(cost_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
             "findings": lambda: Section(
-                "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
+                "findings",
+                "Findings",
+                Answer(
+                    claim_queries.findings_by_rule(transaction, request.filters),
+                    "",
+                    FINDINGS_SHOWN,
+                    of=RULES,
+                ),
             ),
         }
-        made = [make() for key, make in makers.items() if not request.sections or key in request.sections]
+        made = [
+            make()
+            for key, make in makers.items()
+            if not request.sections or key in request.sections
+        ]
         return Report(header, first, tuple(section for section in made if section), request.measure)
 
 
 def brief(store: Store, request: Request) -> tuple[Answer, str]:
-    """Return the groups of a report, or its totals without any, and for periods a note on runs without a date.
+    """Return the groups of a report (totals if it has none), with a note on runs without a date.
+
+    The note is for periods only.
 
     Raises as `report`.
     """
@@ -271,7 +373,9 @@ def brief(store: Store, request: Request) -> tuple[Answer, str]:
         note = ""
         if any(group.in_order for group in groups(request.by, request.zone)):
             note = unknown_date_words(cost_queries.coverage(transaction, request.filters))
-    return replace(section.answer, about=heading(plural(covered, "run"), store.location, asked.filters)), note
+    return replace(
+        section.answer, about=heading(plural(covered, "run"), store.location, asked.filters)
+    ), note
 
 
 def _in_its_zone(request: Request) -> Request:
@@ -281,31 +385,53 @@ def _in_its_zone(request: Request) -> Request:
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the figures after the number of runs, each once, with the bounds of costs, so that every figure shows what it rests on."""
+    """Return the figures after the number of runs, each once, with the bounds of costs.
+
+    So every figure shows its basis.
+    """
     return with_their_notes(("runs", "never_started_runs", *metrics))
 
 
 def grouped(
-    store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
+    store: Store,
+    filters: Filters,
+    by: Sequence[str],
+    metrics: Sequence[str],
+    zone: str = UTC_ZONE,
+    measure: CostMeasure = REPORTED,
 ) -> Answer:
-    """Return figures per group with their labels, always with the number of runs, and the total of all groups."""
+    """Return labelled figures per group, always with the number of runs, and the overall total."""
     chosen = with_runs(metrics)
     total = run_queries.summary(store, filters, (), chosen, zone)
-    return Answer(run_queries.summary(store, filters, by, chosen, zone, measure), "", total=total, of=GROUPS)
+    return Answer(
+        run_queries.summary(store, filters, by, chosen, zone, measure), "", total=total, of=GROUPS
+    )
 
 
 def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
     """Return the totals, and the figures of all runs for other parts of a report."""
     metrics = with_runs(request.metrics or TOTALS)
-    table = with_bounds(run_queries.summary(store, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS)))))
-    unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""
+    table = with_bounds(
+        run_queries.summary(
+            store, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS)))
+        )
+    )
+    unasked = (
+        "never_started_runs"
+        if request.metrics and "never_started_runs" not in request.metrics
+        else ""
+    )
     told = [
         name
         for key in metrics
-        if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH)) and key != unasked
+        if RUN_METRICS[key].unit is not Unit.TEXT
+        and not key.endswith((LOW, HIGH))
+        and key != unasked
         for name in (key, f"{key}{KNOWN_SUFFIX}")
     ]
-    listed = table.select([*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
+    listed = table.select(
+        [*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)]
+    )
     shown = () if request.metrics else request.measure.among(KEY_TOTALS)
     return Section("totals", "Totals", Answer(listed, "", shown, of=GROUPS)), table.to_pylist()[0]
 
@@ -315,21 +441,31 @@ def _groups(store: Store, request: Request) -> Section:
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
     measure = request.measure
-    title = "By " + " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
+    title = "By " + " and ".join(
+        group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone)
+    )
     if request.pivot:
         metrics = request.metrics or ("runs", measure.total)
-        answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
+        answer = grouped(
+            store, request.filters, request.by, with_their_notes(metrics), request.zone, measure
+        )
         made = pivoted(answer, request.by, request.pivot, metrics)
         return Section("groups", title, made, made.note)
     bounds = () if measure is REPORTED else costs.bounded_by(measure)
     usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *bounds)))
-    answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
+    answer = grouped(
+        store, request.filters, request.by, request.metrics or usual, request.zone, measure
+    )
     if request.metrics:
         figures = tuple(dict.fromkeys(("runs", *request.metrics)))
     elif measure is REPORTED:
         figures = GROUPS_SHOWN
     else:  # the difference from what is reported gives way to the other cost
-        figures = tuple(key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd"))
+        figures = tuple(
+            key
+            for key in measure.among(GROUPS_SHOWN)
+            if key not in ("cost_delta_usd", "cost_compared_usd")
+        )
     shown = (*request.by, *figures)
     silent = unreported_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
@@ -341,7 +477,9 @@ def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Sectio
     total = run_queries.models(store, request.filters, by=())
     rest = models_note(store, request.filters, totals, total, request.measure)
     note = f"Cost and tokens per model, helper models included. {rest}".rstrip()
-    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=rest), note)
+    return Section(
+        "models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=rest), note
+    )
 
 
 def _what_if(store: Store, request: Request) -> Section | None:
@@ -349,8 +487,17 @@ def _what_if(store: Store, request: Request) -> Section | None:
     if not request.reprice:
         return None
     found = cost_queries.what_if(store, request.filters, request.by, request.reprice, request.zone)
-    total = cost_queries.what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
-    return Section("what_if", f"Repriced as {request.reprice}", Answer(found.table, "", total=total, of=GROUPS), found.words)
+    total = (
+        cost_queries.what_if(store, request.filters, (), request.reprice, request.zone).table
+        if request.by
+        else None
+    )
+    return Section(
+        "what_if",
+        f"Repriced as {request.reprice}",
+        Answer(found.table, "", total=total, of=GROUPS),
+        found.words,
+    )
 
 
 def _measured(store: Store, request: Request) -> Section:
@@ -368,4 +515,6 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
         note += f" account for {human(listed / spent, Unit.SHARE)} of {measure.noun}."
     shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
     note = " ".join(filter(None, (note, unreported_note(table, shown, RUNS))))
-    return Section("runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note)
+    return Section(
+        "runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note
+    )

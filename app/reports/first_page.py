@@ -1,4 +1,6 @@
-"""The first page of a report: title, owner, period, total, change, failures, top models and repositories, budgets, notes.
+"""The first page of a report.
+
+Title, owner, period, total, change, failures, top models and repositories, budgets, notes.
 
 It is data that formats lay out. A new caveat is an entry of `notes_of`.
 """
@@ -26,7 +28,16 @@ from app.text import brief, costs
 from app.text.answers import uncounted_words, undated_cost, undated_words
 from app.text.brief import Said
 from app.text.costs import base_words
-from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words, sign_of
+from app.text.formatting import (
+    MINUS,
+    UNKNOWN_NAME,
+    agent_name,
+    bound_sign,
+    human,
+    known_of,
+    rate_words,
+    sign_of,
+)
 from app.text.overview import another_price, overview
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
@@ -37,14 +48,20 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Period:
-    """From `start` to before `end`, in UTC; None if unknown. `is_chosen`: its start comes from the filter."""
+    """From `start` to before `end`, in UTC; None if unknown.
+
+    `is_chosen`: its start comes from the filter.
+    """
 
     start: datetime | None
     end: datetime | None
     is_chosen: bool = False
 
     def words(self, zone: str = UTC_ZONE) -> str:
-        """Return `March 2026`, `2026-03-01 to 2026-03-15`, or with hours if it does not begin and end with a day of the zone."""
+        """Return `March 2026`, `2026-03-01 to 2026-03-15`, or a period with hours.
+
+        Hours are shown if the period does not begin and end with a day of the zone.
+        """
         if self.start is None or self.end is None:
             return UNKNOWN_NAME
         start, end = (_in_zone(time, zone) for time in (self.start, self.end))
@@ -54,10 +71,17 @@ class Period:
             if _months(start, end) == 1:
                 return f"{month_name[start.month]} {start.year}"
             end -= timedelta(microseconds=1)
-        return f"{start:%Y-%m-%d}" if start.date() == end.date() else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
+        return (
+            f"{start:%Y-%m-%d}"
+            if start.date() == end.date()
+            else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
+        )
 
     def before(self) -> Period | None:
-        """Return the previous period: the same number of months, else the same length. None if the report begins with the first run."""
+        """Return the previous period: the same number of months, else the same length.
+
+        None if the report begins with the first run.
+        """
         if not self.is_chosen or self.start is None or self.end is None:
             return None
         try:
@@ -72,7 +96,9 @@ class Period:
 
     def filters(self, others: Filters) -> Filters:
         """Return the filters for the runs of this period."""
-        start, end = ([time.astimezone(UTC).isoformat()] if time else [] for time in (self.start, self.end))
+        start, end = (
+            [time.astimezone(UTC).isoformat()] if time else [] for time in (self.start, self.end)
+        )
         return others.with_values("since", start).with_values("until", end)
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,8 +106,12 @@ class Period:
         return {"from": self.start, "to": self.end}
 
 
-def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE) -> Period:
-    """Return the period of the filters in the zone, with open ends taken from the runs (`covers` is `app.queries.cost.coverage`).
+def period_of(
+    filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE
+) -> Period:
+    """Return the period of the filters in the zone, with open ends taken from the runs.
+
+    `covers` is `app.queries.cost.coverage`.
 
     A period since a date ends today: a week without runs costs nothing, but is part of it.
     """
@@ -96,7 +126,9 @@ def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zo
     if until is None:
         last = max(filter(None, (since, made_at, covers["last_at"])))
         try:
-            until = last.astimezone(known_zone(zone)).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+            until = last.astimezone(known_zone(zone)).replace(
+                hour=0, minute=0, second=0, microsecond=0
+            ) + timedelta(days=1)
         except OverflowError:  # the last day of the year 9999
             until = datetime.max.replace(tzinfo=UTC)
     return Period(since, until, is_chosen=since < until)
@@ -110,7 +142,10 @@ def _in_zone(time: datetime, zone: str) -> datetime:
 
 
 def _months(start: datetime, end: datetime) -> int:
-    """Return the number of whole calendar months between two moments; 0 if these are not beginnings of months."""
+    """Return the number of whole calendar months between two moments.
+
+    0 if these are not beginnings of months.
+    """
     is_whole = all(time.day == 1 and time.time() == datetime.min.time() for time in (start, end))
     return (end.year - start.year) * 12 + end.month - start.month if is_whole else 0
 
@@ -132,9 +167,16 @@ METRICS = (
     "never_started_runs",
 )
 MEASURED = (
-    "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
-    "cost_per_faster_compared_usd", "cost_best_bounds",
-)  # fmt: skip
+    "runs_measured",
+    "runs_compared",
+    "runs_faster",
+    "runs_same",
+    "runs_slower",
+    "runs_failed",
+    "cost_per_faster_usd",
+    "cost_per_faster_compared_usd",
+    "cost_best_bounds",
+)
 
 TOTAL_BUDGET = "max-total-usd"
 
@@ -143,7 +185,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """A request for the first page. `title`: "" for the usual one; `owner`: the recipient of the report; `measure`: that of its costs."""
+    """A request for the first page.
+
+    `title`: "" for the usual one; `owner`: the recipient of the report; `measure`: that of its
+    costs.
+    """
 
     title: str = ""
     owner: str = ""
@@ -155,7 +201,8 @@ class Request:
 class Figure:
     """A figure of the page: `value` for people, `number` in its unit for a workbook.
 
-    `number` is None if unknown, or a text that explains why there is none. `verdict` is PASS or FAIL if there is a budget for it.
+    `number` is None if unknown, or a text that explains why there is none. `verdict` is PASS or
+    FAIL if there is a budget for it.
     """
 
     label: str
@@ -168,7 +215,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Share:
-    """The part of one item. `share` is of the total cost; `bounds` names the kinds of bounds in the part."""
+    """The part of one item.
+
+    `share` is of the total cost; `bounds` names the kinds of bounds in the part.
+    """
 
     name: str
     usd: Decimal
@@ -182,7 +232,7 @@ class Share:
 
 @dataclass(frozen=True)
 class TopList:
-    """The most expensive items of a kind, then other, then unknown; they add up to the total cost."""
+    """The most expensive items of a kind, then other, then unknown; they sum to the total cost."""
 
     key: str
     title: str
@@ -196,33 +246,54 @@ class TopList:
 
 
 AGENTS = (
-    "Agent, model", "Runs", "Outcome", "Never started", "Cost", "Per run (median)", "Wall time (completed)", "Claimed (median)", "Measured",
+    "Agent, model",
+    "Runs",
+    "Outcome",
+    "Never started",
+    "Cost",
+    "Per run (median)",
+    "Wall time (completed)",
+    "Claimed (median)",
+    "Measured",
     "Per verified speedup",
-)  # fmt: skip
+)
 
 
 def agent_cells(row: AgentFigures) -> tuple[str, ...]:
     """Return the figures of an agent or of one of its models under AGENTS, as on the Overview."""
     name = f"– {row.model or 'model not recorded'}" if row.is_model else agent_name(row.agent)
     if not row.is_model:
-        name += f" ({row.model}{f', +{row.models - 1}' if row.models > 1 else ''})" if row.model else ""
-    joined = ((" · ".join(filter(None, pair))) for pair in (brief.cost_cell(row), brief.median(row.wall, brief.duration)))
+        name += (
+            f" ({row.model}{f', +{row.models - 1}' if row.models > 1 else ''})" if row.model else ""
+        )
+    joined = (
+        (" · ".join(filter(None, pair)))
+        for pair in (brief.cost_cell(row), brief.median(row.wall, brief.duration))
+    )
     cost, wall = joined
     claimed, few = brief.median(row.claimed, brief.ratio)
     of = few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
     per = row.cost_per_faster_usd
     return (
-        name, f"{row.runs:,}", "".join(brief.completed_words(row)), f"{row.never_started:,}" if row.never_started else brief.NO_VALUE, cost,
-        brief.median_cost(row), wall, " · ".join(filter(None, (claimed, of))), "".join(brief.measured_words(row)),
+        name,
+        f"{row.runs:,}",
+        "".join(brief.completed_words(row)),
+        f"{row.never_started:,}" if row.never_started else brief.NO_VALUE,
+        cost,
+        brief.median_cost(row),
+        wall,
+        " · ".join(filter(None, (claimed, of))),
+        "".join(brief.measured_words(row)),
         brief.NO_VALUE if per is None else brief.usd(per, row.bounds),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
 class FirstPage:
     """The page: `said` and `agents` are the sentence and the table of the Overview.
 
-    `totals` has METRICS of its runs, `earlier` those of the period before; None without such a period.
+    `totals` has METRICS of its runs, `earlier` those of the period before; None without such a
+    period.
 
     `measured` has VERDICT_METRICS of the runs, None without measurements.
     """
@@ -258,7 +329,11 @@ class FirstPage:
         """The table of agents in words, its header first, without empty columns."""
         lines = [AGENTS, *map(agent_cells, self.agents)]
         empty = (brief.NO_VALUE, brief.NOT_MEASURED)
-        kept = [place for place in range(len(AGENTS)) if any(line[place] not in empty for line in lines[1:])]
+        kept = [
+            place
+            for place in range(len(AGENTS))
+            if any(line[place] not in empty for line in lines[1:])
+        ]
         return [tuple(line[place] for place in kept) for line in lines]
 
     @property
@@ -282,7 +357,11 @@ class FirstPage:
         """The lines below the title as labels and texts: owner, period and filters."""
         undated = f"; {plural(self.undated, 'run')} without a date" if self.undated else ""
         others = self.filters.with_values("since", ()).with_values("until", ())
-        lines = [("Prepared for", self.owner), ("Period", self.period.words(self.zone) + undated), ("Filters", others.as_words())]
+        lines = [
+            ("Prepared for", self.owner),
+            ("Period", self.period.words(self.zone) + undated),
+            ("Filters", others.as_words()),
+        ]
         return [(label, text) for label, text in lines if text]
 
     @property
@@ -292,27 +371,60 @@ class FirstPage:
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
         bounded = "" if measure is REPORTED else costs.bounds_note(totals, measure)
         based_on = ", ".join(filter(None, (known and f"{known} runs", bounded)))
-        unstarted = f", {totals['never_started_runs']:,} of them never started" if totals["never_started_runs"] else ""
-        failed = f"{ended - totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}{unstarted}"
+        unstarted = (
+            f", {totals['never_started_runs']:,} of them never started"
+            if totals["never_started_runs"]
+            else ""
+        )
+        failed = (
+            f"{ended - totals['completed']:,} of "
+            f"{plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}{unstarted}"
+        )
         rate = rate_words(totals["error_rate"], ended, runs) if ended else human(None)
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
-            change, then = "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
+            change, then = (
+                "no runs before",
+                f"in {self.before.words(self.zone)}" if self.before else "",
+            )
         else:
             sign = bound_sign(self.earlier, measure.total)
             spent = f"{sign}{human(self.earlier[measure.total], Unit.USD)}"
             then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
-            share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
-            change = UNKNOWN_NAME if self.change_usd is None else f"{signed(self.change_usd, Unit.USD)}{share}"
+            share = (
+                f" ({signed(self.change_share, Unit.SHARE)})"
+                if self.change_share is not None
+                else ""
+            )
+            change = (
+                UNKNOWN_NAME
+                if self.change_usd is None
+                else f"{signed(self.change_usd, Unit.USD)}{share}"
+            )
         sign = bound_sign(totals, measure.total)
         figures = [
             Figure(f"Total {measure.name}", sign + human(cost, Unit.USD), cost, Unit.USD, based_on),
-            Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, then),
+            Figure(
+                CHANGE,
+                change,
+                change if self.change_usd is None else self.change_usd,
+                Unit.USD,
+                then,
+            ),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""),
         ]
         if verdict := self.budget:
             of = f"{verdict.word}, of {human(verdict.allowed, Unit.USD)}"
-            figures.append(Figure("Budget left", human(verdict.left, Unit.USD), verdict.left, Unit.USD, of, verdict.word))
+            figures.append(
+                Figure(
+                    "Budget left",
+                    human(verdict.left, Unit.USD),
+                    verdict.left,
+                    Unit.USD,
+                    of,
+                    verdict.word,
+                )
+            )
         return figures
 
     @property
@@ -320,7 +432,11 @@ class FirstPage:
         """The figures for a workbook, with the change as a share in its own line."""
         cost, change, *others = self.figures
         share = self.change_share
-        shares = [] if share is None else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
+        shares = (
+            []
+            if share is None
+            else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
+        )
         return [cost, change, *shares, *others]
 
     @property
@@ -331,15 +447,22 @@ class FirstPage:
 
     @property
     def change_share(self) -> Decimal | None:
-        """The increase as a share of the previous cost; None if the sums are not comparable (`is_comparable`) or there was none."""
+        """The increase as a share of the previous cost.
+
+        None if the sums are not comparable (`is_comparable`) or there was none.
+        """
         then = self.earlier[self.measure.total] if self.earlier else None
-        is_share = self.earlier is not None and is_comparable(self.earlier, self.totals, self.measure)
+        is_share = self.earlier is not None and is_comparable(
+            self.earlier, self.totals, self.measure
+        )
         return self.change_usd / then if self.change_usd is not None and then and is_share else None
 
     @property
     def budget(self) -> Verdict | None:
         """The verdict on the budget for all runs together, or None."""
-        return next((verdict for verdict in self.budgets if verdict.limit.key == TOTAL_BUDGET), None)
+        return next(
+            (verdict for verdict in self.budgets if verdict.limit.key == TOTAL_BUDGET), None
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the page for programs."""
@@ -351,22 +474,47 @@ class FirstPage:
         }
         cost, part = self.measure.total, self.measure.share
         figures = {"cost": self.measure.key}
-        figures |= {key: self.totals[key] for key in dict.fromkeys(("cost_usd", LIST.total, cost, "runs", "error_rate"))}
+        figures |= {
+            key: self.totals[key]
+            for key in dict.fromkeys(("cost_usd", LIST.total, cost, "runs", "error_rate"))
+        }
         earlier = self.earlier or {"runs": None, cost: None}
         before = self.before.as_dict() if self.before else {"from": None, "to": None}
         share = None if self.change_share is None else float(self.change_share)
-        change = {"before": before | {"runs": earlier["runs"], cost: earlier[cost]}, "change_usd": self.change_usd, "change_share": share}
+        change = {
+            "before": before | {"runs": earlier["runs"], cost: earlier[cost]},
+            "change_usd": self.change_usd,
+            "change_share": share,
+        }
         tops = {
-            top.key: [{"name": one.name, cost: one.usd, part: None if one.share is None else float(one.share)} for one in top.shares]
+            top.key: [
+                {
+                    "name": one.name,
+                    cost: one.usd,
+                    part: None if one.share is None else float(one.share),
+                }
+                for one in top.shares
+            ]
             for top in self.tops
         }
-        measured = {"measured": {key: self.measured[key] for key in MEASURED}} if self.measured else {}
-        left = {"budget_left_usd": self.budget.left if self.budget else None, "budgets": [verdict.as_dict() for verdict in self.budgets]}
+        measured = (
+            {"measured": {key: self.measured[key] for key in MEASURED}} if self.measured else {}
+        )
+        left = {
+            "budget_left_usd": self.budget.left if self.budget else None,
+            "budgets": [verdict.as_dict() for verdict in self.budgets],
+        }
         return about | figures | change | measured | tops | left | {"notes": list(self.notes)}
 
 
 def first_page(
-    store: Store, request: Request, filters: Filters, totals: Row, covers: Row, made_at: datetime, zone: str = UTC_ZONE
+    store: Store,
+    request: Request,
+    filters: Filters,
+    totals: Row,
+    covers: Row,
+    made_at: datetime,
+    zone: str = UTC_ZONE,
 ) -> FirstPage:
     """Return the first page of a report over the runs that match the filters.
 
@@ -374,14 +522,25 @@ def first_page(
     """
     period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()
-    earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
+    earlier = (
+        run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0]
+        if before
+        else None
+    )
     rows, cost = agent_queries.agents(store, filters, measure), totals[measure.total]
-    models = [(row["model"], row["cost_usd"], row["bounds"]) for row in model_costs(store, filters, measure).to_pylist()]
+    models = [
+        (row["model"], row["cost_usd"], row["bounds"])
+        for row in model_costs(store, filters, measure).to_pylist()
+    ]
     bounds = BOUNDS.get(measure.total, ())[:1]
-    repos = run_queries.summary(store, filters, ("repo",), (measure.total, *bounds), measure=measure).to_pylist()
+    repos = run_queries.summary(
+        store, filters, ("repo",), (measure.total, *bounds), measure=measure
+    ).to_pylist()
     spent = [(row["repo"], row[measure.total], row[bounds[0]] if bounds else None) for row in repos]
     tops = (
-        TopList("top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost)),
+        TopList(
+            "top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost)
+        ),
         TopList(REPOSITORIES, "Top repositories", GROUPS["repo"].label, top_shares(spent, cost)),
     )
     return FirstPage(
@@ -411,51 +570,102 @@ def signed(value: Decimal | None, unit: Unit) -> str:
     return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
 
 
-def top_shares(costs: list[tuple[str | None, Decimal | None, str | None]], spent: Decimal | None) -> tuple[Share, ...]:
-    """Return the first TOP items with a name, the others together, and the unattributed rest. `costs`: name, cost, kinds of its bounds."""
+def top_shares(
+    costs: list[tuple[str | None, Decimal | None, str | None]], spent: Decimal | None
+) -> tuple[Share, ...]:
+    """Return the first TOP items with a name, the others together, and the unattributed rest.
+
+    `costs`: name, cost, kinds of its bounds.
+    """
 
     def bounds(items: list[Any]) -> str:
-        return ", ".join(sorted({kind for _, _, kinds in items for kind in (kinds or "").split(", ") if kind}))
+        return ", ".join(
+            sorted({kind for _, _, kinds in items for kind in (kinds or "").split(", ") if kind})
+        )
 
     whole = spent or Decimal(0)
     named = [(name, usd, kinds) for name, usd, kinds in costs if name is not None and usd]
     first, others = named[:TOP], named[TOP:]
-    lines = [*first, (f"{OTHER} ({len(others):,})", sum((usd for _, usd, _ in others), Decimal(0)), bounds(others))] if others else first
+    lines = (
+        [
+            *first,
+            (
+                f"{OTHER} ({len(others):,})",
+                sum((usd for _, usd, _ in others), Decimal(0)),
+                bounds(others),
+            ),
+        ]
+        if others
+        else first
+    )
     rest = whole - sum((usd for _, usd, _ in lines), Decimal(0))
-    lines = [*lines, (UNKNOWN_NAME, rest, bounds([item for item in costs if item[0] is None]))] if rest > 0 else lines
-    return tuple(Share(name, usd, usd / whole if whole else None, kinds or "") for name, usd, kinds in lines)
+    lines = (
+        [*lines, (UNKNOWN_NAME, rest, bounds([item for item in costs if item[0] is None]))]
+        if rest > 0
+        else lines
+    )
+    return tuple(
+        Share(name, usd, usd / whole if whole else None, kinds or "") for name, usd, kinds in lines
+    )
 
 
 def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool) -> list[str]:
-    """Return the caveats in order. `totals` has METRICS of all runs, `covers` is the coverage of the report."""
+    """Return the caveats in order.
+
+    `totals` has METRICS of all runs, `covers` is the coverage of the report.
+    """
     if measure is LIST:
         source = "Costs are those of the tokens at list prices, not invoices."
     elif measure is BEST and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
-        source = "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
+        source = (
+            "Costs are the agents' own estimates, else those of the tokens at list prices, not "
+            "invoices."
+        )
     else:
         source = "Reported costs are the agents' own estimates, not invoices."
     difference = ""
     if totals["cost_delta_usd"] is not None:
-        share = f" ({signed(totals['cost_delta_share'], Unit.SHARE)})" if totals["cost_delta_share"] is not None else ""
+        share = (
+            f" ({signed(totals['cost_delta_share'], Unit.SHARE)})"
+            if totals["cost_delta_share"] is not None
+            else ""
+        )
         delta = signed(totals["cost_delta_usd"], Unit.USD)
-        difference = f"List-price difference (list − reported): {delta}{share} {base_words(totals)}."
+        difference = (
+            f"List-price difference (list − reported): {delta}{share} {base_words(totals)}."
+        )
     elif totals["runs"]:
-        difference = "List-price difference: unknown, no run has both a reported and a list-price cost."
+        difference = (
+            "List-price difference: unknown, no run has both a reported and a list-price cost."
+        )
     unlisted, unpriced = totals[LIST.lacks], totals["unpriced_runs"]
-    why = f" ({unpriced:,} have tokens without a price, the others no tokens)" if 0 < unpriced < unlisted else ""
+    why = (
+        f" ({unpriced:,} have tokens without a price, the others no tokens)"
+        if 0 < unpriced < unlisted
+        else ""
+    )
     found = {name: text for name, runs, text in _doubts(covers) if runs}
     notes = (
         unknown_date_words(covers),
         undated_words(Undated.of(covers, "left_out")),
         source,
-        f"{another} (finding cost_fallback_price)." if (another := another_price(covers, measure)) else "",
+        f"{another} (finding cost_fallback_price)."
+        if (another := another_price(covers, measure))
+        else "",
         found.get("beyond", "") if measure is not LIST else "",
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
         costs.missing_costs(totals, measure),
         difference,
-        costs.why_usage_differs(measure, totals[measure.total], covers["usage_list_usd"], has_period=has_period),
+        costs.why_usage_differs(
+            measure, totals[measure.total], covers["usage_list_usd"], has_period=has_period
+        ),
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
-        f"No list-price cost is known for {plural(unlisted, 'run')}{why}, which list-price totals leave out." if unlisted else "",
+        (
+            f"No list-price cost is known for {plural(unlisted, 'run')}{why}, which list-price "
+            "totals leave out."
+        )
+        if unlisted
+        else "",
         costs.bounds_sentence(totals, measure),
         found.get("cut", ""),
         found.get("copied", ""),
@@ -474,18 +684,25 @@ def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
             name,
             runs,
             {
-                "beyond": f"The models of {count} cost {cost} more than {'its total' if is_one else 'their totals'}, which counts"
-                " (finding cost_sum).",
+                "beyond": f"The models of {count} cost {cost} more than "
+                f"{'its total' if is_one else 'their totals'}, which counts (finding "
+                "cost_sum).",
                 "zero": f"{count} report{'s' if is_one else ''} $0 for tokens that cost something:"
                 f" {'its cost is' if is_one else 'their cost is'} unknown (finding zero_cost).",
-                "part_zero": f"{count} cost more than reported: $0 for the tokens of some models (finding zero_cost).",
-                "gateway": f"{count} used a model behind a gateway: {cost} of the list-price cost are at the prices of the models' makers.",
-                "cut": f"{count} {'was' if is_one else 'were'} cut off before the result: tokens and cost are lower bounds, or not known"
-                " (finding cut_off).",
-                "copied": f"{count} {'is probably a copy' if is_one else 'are probably copies'} of others: {cost} may be counted twice"
-                " (finding possible_duplicate).",
-                "carried": f"The cost of {count}{f' ({cost})' if usd is not None else ''} may include an earlier process"
-                " (finding api_time_beyond_wall).",
+                "part_zero": (
+                    f"{count} cost more than reported: $0 for the tokens of some models (finding "
+                    "zero_cost)."
+                ),
+                "gateway": (
+                    f"{count} used a model behind a gateway: {cost} of the list-price cost are "
+                    "at the prices of the models' makers."
+                ),
+                "cut": f"{count} {'was' if is_one else 'were'} cut off before the result: tokens "
+                "and cost are lower bounds, or not known (finding cut_off).",
+                "copied": f"{count} {'is probably a copy' if is_one else 'are probably copies'} of "
+                f"others: {cost} may be counted twice (finding possible_duplicate).",
+                "carried": f"The cost of {count}{f' ({cost})' if usd is not None else ''} may include "  # noqa: E501
+                "an earlier process (finding api_time_beyond_wall).",
             }[name],
         )
 
@@ -495,9 +712,16 @@ def unknown_date_words(covers: Row) -> str:
     undated = Undated.of(covers, "undated")
     if not undated.runs:
         return ""
-    source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
-    advice = (
-        "Date them with tachograph label RUN date=2026-11-01. Where the files are as the agents wrote them, undo their ingest and read "
-        "them again with --trust-file-times."
+    source = (
+        " They have only the modification time of a file, which may be the copy date."
+        if covers["file_dated_runs"]
+        else ""
     )
-    return f"Date unknown: {plural(undated.runs, 'run')}{undated_cost(undated)}. No day, week or month includes them.{source} {advice}"
+    advice = (
+        "Date them with tachograph label RUN date=2026-11-01. Where the files are as the agents "
+        "wrote them, undo their ingest and read them again with --trust-file-times."
+    )
+    return (
+        f"Date unknown: {plural(undated.runs, 'run')}{undated_cost(undated)}. No day, week or "
+        f"month includes them.{source} {advice}"
+    )

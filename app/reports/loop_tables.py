@@ -20,11 +20,32 @@ from schemas.text import did_you_mean, one_line, plural
 
 LOOPS_KEPT = ("name", "loop", "gain_pct", "gain_verdict", "improvements", "cost_usd")
 LOOPS_SHOWN = (
-    *LOOPS_KEPT, "cost_per_improvement", "usd_per_percent", "experiments", "state", "beyond_noise", "noise", "metric", "baseline", "best",
-    "kept", "crashed", "last_at", "log",
-)  # fmt: skip
+    *LOOPS_KEPT,
+    "cost_per_improvement",
+    "usd_per_percent",
+    "experiments",
+    "state",
+    "beyond_noise",
+    "noise",
+    "metric",
+    "baseline",
+    "best",
+    "kept",
+    "crashed",
+    "last_at",
+    "log",
+)
 EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "tried")
-EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit", "tokens", "evidence", "run_id")
+EXPERIMENTS_SHOWN = (
+    *EXPERIMENTS_KEPT,
+    "label",
+    "running_best",
+    "at",
+    "commit",
+    "tokens",
+    "evidence",
+    "run_id",
+)
 
 TRIED_CHARACTERS = 100
 
@@ -34,43 +55,94 @@ _SIGNED = ("cost_usd_bounds", "cost_per_improvement_bounds", "usd_per_percent_bo
 
 _USD = pa.decimal128(18, 9)
 _TYPES = {
-    **dict.fromkeys(("experiments", "kept", "discarded", "crashed", "checks_failed", "other", "improvements", "best_at", "beyond_noise",
-                     "sessions", "segment", "tokens"), pa.int64()),
-    **dict.fromkeys(("baseline", "best", "gain_pct", "gain_after_luck_pct", "noise", "noise_after_tries", "step_pct", "running_best"),
-                    pa.float64()),
-    **dict.fromkeys(("cost_usd", "cost_per_improvement", "cost_per_improvement_beyond_noise", "usd_per_percent", "usd_since_improvement",
-                     "cost_logged_usd"), _USD),
+    **dict.fromkeys(
+        (
+            "experiments",
+            "kept",
+            "discarded",
+            "crashed",
+            "checks_failed",
+            "other",
+            "improvements",
+            "best_at",
+            "beyond_noise",
+            "sessions",
+            "segment",
+            "tokens",
+        ),
+        pa.int64(),
+    ),
+    **dict.fromkeys(
+        (
+            "baseline",
+            "best",
+            "gain_pct",
+            "gain_after_luck_pct",
+            "noise",
+            "noise_after_tries",
+            "step_pct",
+            "running_best",
+        ),
+        pa.float64(),
+    ),
+    **dict.fromkeys(
+        (
+            "cost_usd",
+            "cost_per_improvement",
+            "cost_per_improvement_beyond_noise",
+            "usd_per_percent",
+            "usd_since_improvement",
+            "cost_logged_usd",
+        ),
+        _USD,
+    ),
     **dict.fromkeys(("first_at", "last_at"), pa.timestamp("us", tz="UTC")),
     "is_improvement": pa.bool_(),
     "notes": pa.list_(pa.string()),
-}  # fmt: skip
+}
 
 
 def loops(store: Store, limit: int | None = None, sort: str = "latest") -> Answer:
     """Return every loop with what it brought and cost, in one of ORDERS. Raises StoreError."""
-    answers, order = loop_queries.ordered(loop_queries.loops(store), sort), loop_queries.ORDERS[sort]
+    answers, order = (
+        loop_queries.ordered(loop_queries.loops(store), sort),
+        loop_queries.ORDERS[sort],
+    )
     about, note = heading(plural(len(answers), "loop"), store.location), "" if answers else NO_LOOPS
     kept: tuple[str, ...] = LOOPS_KEPT
     if order.column not in (*LOOPS_KEPT, "last_at"):
         kept = tuple(order.column if key == "improvements" else key for key in LOOPS_KEPT)
     shown = tuple(dict.fromkeys((*kept, *LOOPS_SHOWN)))
-    return Answer(loops_table(answers), about, shown, of=LOOPS, kept=kept, note=note, order=order.first).first(limit)
+    return Answer(
+        loops_table(answers), about, shown, of=LOOPS, kept=kept, note=note, order=order.first
+    ).first(limit)
 
 
 def experiments(store: Store, text: str, limit: int | None = None) -> Answer:
-    """Return the experiments of the loop that a text names, and what is to be known about it. Raises StoreError, UsageError."""
+    """Return the experiments of the loop that a text names, and what is to be known about it.
+
+    Raises StoreError, UsageError.
+    """
     answer = the_loop(store, text)
     table = experiments_table(answer)
     available = table.num_rows
     return Answer(
-        table if limit is None else table.slice(max(0, available - limit)), heading(heading_of(answer), store.location), EXPERIMENTS_SHOWN,
-        of=EXPERIMENTS, kept=EXPERIMENTS_KEPT, note="\n".join(about(answer)), available=available,
+        table if limit is None else table.slice(max(0, available - limit)),
+        heading(heading_of(answer), store.location),
+        EXPERIMENTS_SHOWN,
+        of=EXPERIMENTS,
+        kept=EXPERIMENTS_KEPT,
+        note="\n".join(about(answer)),
+        available=available,
         order=f"last {{}} of {plural(available, 'experiment')}",
-    )  # fmt: skip
+    )
 
 
 def the_loop(store: Store, text: str) -> LoopAnswer:
-    """Return the loop that a text names by its id, name or log. Raises StoreError, and UsageError for none or several."""
+    """Return the loop that a text names by its id, name or log.
+
+    Raises StoreError, and UsageError for none or several.
+    """
     answers = loop_queries.loops(store)
     found = loop_queries.chosen(answers, text)
     if len(found) == 1:
@@ -78,8 +150,12 @@ def the_loop(store: Store, text: str) -> LoopAnswer:
     listed = ", ".join(f"{one.row['loop_id']} ({one.name})" for one in (found or answers)[:8])
     if found:
         raise UsageError(f"{text!r} names {len(found)} loops.", f"Use an id: {listed}.")
-    near = did_you_mean(text, [one.row["loop_id"] for one in answers] + [one.name for one in answers])
-    raise UsageError(f"there is no loop {text!r}.", f"{near}{f'Loops: {listed}.' if listed else NO_LOOPS}")
+    near = did_you_mean(
+        text, [one.row["loop_id"] for one in answers] + [one.name for one in answers]
+    )
+    raise UsageError(
+        f"there is no loop {text!r}.", f"{near}{f'Loops: {listed}.' if listed else NO_LOOPS}"
+    )
 
 
 def loop_row(answer: LoopAnswer) -> dict[str, Any]:
@@ -93,7 +169,10 @@ def loop_row(answer: LoopAnswer) -> dict[str, Any]:
         "cost_logged_usd": costs.reported_usd,
         "cost_logged_basis": costs.reported_basis,
         "why_no_sessions": costs.why_not,
-        **{key: answer.row[key] for key in ("format", "better_from", "segment", "notes", "first_at")},
+        **{
+            key: answer.row[key]
+            for key in ("format", "better_from", "segment", "notes", "first_at")
+        },
     }
     return {key: row[key] for key in (*LOOPS, *_SIGNED)}
 
@@ -130,6 +209,15 @@ def _table(rows: list[dict[str, Any]], keys: list[str]) -> pa.Table:
         type_ = _TYPES.get(key) or stored.get(key) or pa.string()
         values = [row[key] for row in rows]
         if type_ == _USD:
-            values = [None if value is None else Decimal(value).quantize(Decimal("1e-9")) for value in values]
-        columns[key] = pa.array([str(value) if type_ == pa.string() and value is not None else value for value in values], type_)
+            values = [
+                None if value is None else Decimal(value).quantize(Decimal("1e-9"))
+                for value in values
+            ]
+        columns[key] = pa.array(
+            [
+                str(value) if type_ == pa.string() and value is not None else value
+                for value in values
+            ],
+            type_,
+        )
     return pa.table(columns)

@@ -1,4 +1,7 @@
-"""A cost report on the screen Reports: its file, file name, equivalent command, and sections as grids."""
+"""A cost report on the screen Reports.
+
+Its file, file name, equivalent command, and sections as grids.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ WHOLE_NAME = 60
 
 
 def written(store: Store, request: Request, export: Export) -> bytes:
-    """Return the report as a file of the format, from the current store, without texts of sessions. Raises StoreError, UsageError."""
+    """Return the report as a file of the format, from the current store, without texts of sessions.
+
+    Raises StoreError, UsageError.
+    """
     return export.write_report(report(exported(store, request.filters), of_format(request, export)))
 
 
@@ -42,7 +48,10 @@ def of_format(request: Request, export: Export) -> Request:
 
 
 def file_name(request: Request, export: Export) -> str:
-    """Return `cost-report-by-model-and-day.html`. Only letters and digits of a label's key are kept."""
+    """Return `cost-report-by-model-and-day.html`.
+
+    Only letters and digits of a label's key are kept.
+    """
     by = "-and-".join(re.sub(r"[^\w]+", "-", word).strip("-_") for word in request.by)
     return f"cost-report{f'-by-{by}' if by else ''}"[:WHOLE_NAME].rstrip("-") + export.suffix
 
@@ -54,7 +63,12 @@ def command(request: Request, export: Export, location: str) -> str:
     words += ["--tz", request.zone] if request.zone != UTC_ZONE else []
     words += ["--cost", request.cost] if request.cost else []
     words += ["--reprice", request.reprice] if request.reprice else []
-    words += [word for option in ("title", "owner") if (text := getattr(request.first, option)) for word in (f"--{option}", text)]
+    words += [
+        word
+        for option in ("title", "owner")
+        if (text := getattr(request.first, option))
+        for word in (f"--{option}", text)
+    ]
     words += as_options(request.first.budgets)
     filters = request.filters.as_words()
     parts = (shlex.join(words), filters, shlex.join(["-o", file_name(request, export)]))
@@ -62,7 +76,10 @@ def command(request: Request, export: Export, location: str) -> str:
 
 
 def formats() -> dict[str, str]:
-    """Return the formats by name with the labels of their buttons, most popular first; pdf only where it can be made."""
+    """Return the formats by name with the labels of their buttons, most popular first.
+
+    Pdf only where it can be made.
+    """
     names = [name for name in dict.fromkeys([*USUAL, *REPORTS]) if name != "pdf" or can_print()]
     return {name: REPORTS[name].suffix.removeprefix(".") for name in names}
 
@@ -79,8 +96,14 @@ def totals_grid(answer: Answer) -> Grid:
     """Return a row per figure for people, with the number of runs it rests on if not all."""
     shown = for_people(answer)
     [row] = shown.to_pylist()
-    rows = [{"figure": column.label, "value": column.cell(row), "known": column.note(row)} for column in columns(shown, answer.of)]
-    return grid(pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])), TOTALS)
+    rows = [
+        {"figure": column.label, "value": column.cell(row), "known": column.note(row)}
+        for column in columns(shown, answer.of)
+    ]
+    return grid(
+        pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])),
+        TOTALS,
+    )
 
 
 def figures_html(page: FirstPage) -> str:
@@ -104,11 +127,20 @@ def figures_html(page: FirstPage) -> str:
 def section_grid(section: Section) -> Grid:
     """Return the first MOST_ROWS rows with the columns for people."""
     rows, shown = section.table, section.answer.shown
-    kept = [column.name for column in columns(rows) if not pa.types.is_map(rows.schema.field(column.name).type)]
-    return grid(rows.slice(0, MOST_ROWS), Listing(section.answer.of, tuple(name for name in shown or kept if name in kept)))
+    kept = [
+        column.name
+        for column in columns(rows)
+        if not pa.types.is_map(rows.schema.field(column.name).type)
+    ]
+    return grid(
+        rows.slice(0, MOST_ROWS),
+        Listing(section.answer.of, tuple(name for name in shown or kept if name in kept)),
+    )
 
 
 def cut_note(section: Section) -> str:
     """Return a note that a preview is cut, or ""."""
     rows = section.table.num_rows
-    return f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all." if rows > MOST_ROWS else ""
+    return (
+        f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all." if rows > MOST_ROWS else ""
+    )

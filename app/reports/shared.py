@@ -1,4 +1,4 @@
-"""Pages to mail: the answer, figures, tables and charts of a screen with its filters, or of one run."""
+"""Pages to mail: the answer, figures, tables and charts of a screen with filters, or of one run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ _CLASS, _OUTWARD = re.compile(r'class="[^"]*"'), re.compile(r'href="https?://')
 
 @dataclass(frozen=True)
 class Shared:
-    """A page to mail: its title, filters in words, and parts; each chart is drawn twice, for light and dark pages."""
+    """A page to mail: its title, filters in words, and parts.
+
+    Each chart is drawn twice, for light and dark pages.
+    """
 
     file_name: str
     title: str
@@ -61,18 +64,33 @@ class Shared:
     parts: Sequence[str | tuple[Drawn, Drawn]]
 
 
-def question(transaction: ReadTransaction, filters: Filters, cost: str = "", of: str = "", groups: Sequence[str] = ()) -> Question:
-    """Return the question of charts and pages to a store. `cost`: the key of a measure, `groups`: filters as text. Raises UsageError."""
+def question(
+    transaction: ReadTransaction,
+    filters: Filters,
+    cost: str = "",
+    of: str = "",
+    groups: Sequence[str] = (),
+) -> Question:
+    """Return the question of charts and pages to a store.
+
+    `cost`: the key of a measure, `groups`: filters as text. Raises UsageError.
+    """
 
     def ask(asked: Callable[..., Any], *arguments: Any) -> Any:
-        return asked(transaction, *(transaction.searched(one) if isinstance(one, Filters) else one for one in arguments))
+        return asked(
+            transaction,
+            *(transaction.searched(one) if isinstance(one, Filters) else one for one in arguments),
+        )
 
     chosen = [with_known_words(parse(text)) for text in groups]
     return Question(ask, filters, COST_MEASURES[cost] if cost else BEST, of=of, groups=chosen)
 
 
 def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
-    """Return the page of a screen, or of the run whose id begins with `what`. `with_text`: with what the agent wrote. Raises UsageError."""
+    """Return the page of a screen, or of the run whose id begins with `what`.
+
+    `with_text`: with what the agent wrote. Raises UsageError.
+    """
     if what in SCREENS:
         said, parts = SCREENS[what](asked)
         title, name, about = what.capitalize(), what, asked.filters.as_words()
@@ -80,7 +98,9 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
         asked = replace(asked, of=asked.ask(run_page.run_id_of, what))
         said, parts = _run(asked, with_text=with_text)
         title, name, about = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}", ""
-    made: list[str | tuple[Drawn, Drawn]] = [html_parts.heading(said.heading, said.second, said.coverage)]
+    made: list[str | tuple[Drawn, Drawn]] = [
+        html_parts.heading(said.heading, said.second, said.coverage)
+    ]
     for one in parts:
         if isinstance(one, str):
             made.append(without_links(one))
@@ -91,7 +111,9 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
                 pages.append(one())
             if pages[0] and pages[1] and pages[0].n:
                 made.append((pages[0], pages[1]))
-    return Shared(name, re.sub(r"\*\*", "", said.heading) or title, about, [one for one in made if one])
+    return Shared(
+        name, re.sub(r"\*\*", "", said.heading) or title, about, [one for one in made if one]
+    )
 
 
 def without_links(html: str) -> str:
@@ -99,7 +121,11 @@ def without_links(html: str) -> str:
 
     def plain(found: re.Match[str]) -> str:
         kind = _CLASS.search(found[1])
-        return found[0] if _OUTWARD.search(found[1]) else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
+        return (
+            found[0]
+            if _OUTWARD.search(found[1])
+            else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
+        )
 
     return _ANCHOR.sub(plain, html)
 
@@ -107,21 +133,35 @@ def without_links(html: str) -> str:
 def _overview(asked: Question) -> tuple[Said, list[Part]]:
     rows, total = asked.rows, asked.rows[0]
     agents = [row for row in rows if not row.is_all and not row.is_model]
-    why = asked.ask(failure_queries.never_started_because, asked.filters) if total.never_started else []
+    why = (
+        asked.ask(failure_queries.never_started_because, asked.filters)
+        if total.never_started
+        else []
+    )
     fastest = asked.ask(agent_queries.fastest, asked.filters, 2) if total.faster > 1 else []
-    another = overview.another_price(asked.ask(cost_queries.at_another_price, asked.filters), asked.measure)
+    another = overview.another_price(
+        asked.ask(cost_queries.at_another_price, asked.filters), asked.measure
+    )
     found = overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters), another)
     before_you_quote = overview.cautions_html(found, asked.filters)
     if total.runs <= charts.FEW and len(agents) == 1:
         runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
         table = overview.runs_table(runs, asked.filters)
-        return overview.few_runs(rows, asked.measure), [lambda: charts.few_runs(asked), table, before_you_quote]
+        return overview.few_runs(rows, asked.measure), [
+            lambda: charts.few_runs(asked),
+            table,
+            before_you_quote,
+        ]
     is_checked = total.checked >= overview.ENOUGH_PAIRS
     return overview.overview(rows, asked.measure), [
         overview.agent_table(agent_queries.shown_rows(rows), asked.filters),
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
-        lambda: charts.claimed_and_measured(asked) if is_checked else charts.claims(asked) or charts.cost_per_turn(asked),
+        lambda: (
+            charts.claimed_and_measured(asked)
+            if is_checked
+            else charts.claims(asked) or charts.cost_per_turn(asked)
+        ),
         lambda: charts.cost_and_success(asked),
         before_you_quote,
     ]
@@ -129,12 +169,21 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
 
 def _cost(asked: Question) -> tuple[Said, list[Part]]:
     filters = asked.filters
-    months, times = asked.ask(cost_queries.by_month, filters, asked.measure), asked.ask(cost_queries.times, filters)
-    prices, far = asked.ask(cost_queries.list_prices, filters), asked.ask(cost_queries.slow, filters, FARTHEST)
+    months, times = (
+        asked.ask(cost_queries.by_month, filters, asked.measure),
+        asked.ask(cost_queries.times, filters),
+    )
+    prices, far = (
+        asked.ask(cost_queries.list_prices, filters),
+        asked.ask(cost_queries.slow, filters, FARTHEST),
+    )
     return costs.cost(asked.rows, asked.measure), [
         costs.month_table(months, filters) if months else None,
         lambda: charts.cost_per_run(asked),
-        run_html.part(html_parts.text(costs.list_title(prices))) + costs.price_table(prices, filters) if prices else None,
+        run_html.part(html_parts.text(costs.list_title(prices)))
+        + costs.price_table(prices, filters)
+        if prices
+        else None,
         run_html.part("Wall time") + costs.time_table(times, filters) if times[0].known else None,
         lambda: charts.wall_time(asked) if times[0].known else None,
         run_html.part("Slow outliers") + costs.slow_table(far, filters) if far else None,
@@ -144,11 +193,15 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
 def _speedups(asked: Question) -> tuple[Said, list[Part]]:
     filters, total = asked.filters, asked.rows[0]
     said = speedups.speedups(asked.rows)
-    counts = {key: number for key, number in asked.ask(measured_queries.counts, filters).items() if number}
+    counts = {
+        key: number for key, number in asked.ask(measured_queries.counts, filters).items() if number
+    }
     parts: list[Part] = [
         lambda: charts.claimed_beside_measured(asked),
         lambda: charts.claimed_over_measured(asked),
-        None if total.checked else lambda: charts.claims(asked, "What is claimed", only_claiming=True),
+        None
+        if total.checked
+        else lambda: charts.claims(asked, "What is claimed", only_claiming=True),
     ]
     if total.runs_measured:
         seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]
@@ -159,7 +212,9 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
         found = asked.ask(measured_queries.runs, filters, key, LISTED, asked.measure, None)
         cut = f", the first {LISTED:,}" if number > LISTED else ""
         title = f"{measured_queries.LISTS[key][0]}: {plural(number, 'run')}{cut}"
-        parts.append(run_html.part(html_parts.text(title)) + speedups.run_table(found, key, filters))
+        parts.append(
+            run_html.part(html_parts.text(title)) + speedups.run_table(found, key, filters)
+        )
     return said, parts
 
 
@@ -167,8 +222,15 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
     totals = asked.ask(task_queries.totals, asked.filters)
     if not totals.tasks:
         return task_words.no_tasks(totals), []
-    made = task_words.matrix(asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure), "result", by_repo=True)
-    return task_words.tasks(totals), [task_words.legend(made, "result"), task_words.matrix_html(made, "result")]
+    made = task_words.matrix(
+        asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure),
+        "result",
+        by_repo=True,
+    )
+    return task_words.tasks(totals), [
+        task_words.legend(made, "result"),
+        task_words.matrix_html(made, "result"),
+    ]
 
 
 def _failures(asked: Question) -> tuple[Said, list[Part]]:
@@ -177,24 +239,35 @@ def _failures(asked: Question) -> tuple[Said, list[Part]]:
     said = failure_words.failures(facts, reasons, asked.rows)
     if not reasons:
         return said, []
-    return said, [failure_words.reason_table(reasons, whole.to_pylist()[0], facts, "agent", asked.filters)]
+    return said, [
+        failure_words.reason_table(reasons, whole.to_pylist()[0], facts, "agent", asked.filters)
+    ]
 
 
 def _compare(asked: Question) -> tuple[Said, list[Part]]:
     usual, usual_pair = asked.ask(comparison_queries.largest, asked.filters)
     groups, pair = asked.groups or usual, comparison_queries.TASK if asked.groups else usual_pair
     if len(groups) < 2:
-        raise UsageError("a comparison needs two groups.", "Name them: --group 'agent=codex' --group 'agent=claude-code'")
+        raise UsageError(
+            "a comparison needs two groups.",
+            "Name them: --group 'agent=codex' --group 'agent=claude-code'",
+        )
     narrowed = [comparison_queries.narrowed(asked.filters, one) for one in groups]
     found = asked.ask(comparison_queries.compare, narrowed, pair, asked.measure)
     called = compare_words.names(found.groups, groups)
-    notes = "".join(f'<p class="t-cap">{html_parts.text(one)}</p>' for one in compare_words.notes(found, called))
+    notes = "".join(
+        f'<p class="t-cap">{html_parts.text(one)}</p>' for one in compare_words.notes(found, called)
+    )
 
     def drawn(metric: str) -> Callable[[], Drawn | None]:
         return lambda: CHARTS[f"compare-{metric}"].draw(asked, found, called)
 
     table = compare_words.comparison_table(found, called)
-    return compare_words.compare(found, called), [*(drawn(metric) for metric in found.metrics), table, notes]
+    return compare_words.compare(found, called), [
+        *(drawn(metric) for metric in found.metrics),
+        table,
+        notes,
+    ]
 
 
 def _loops(asked: Question) -> tuple[Said, list[Part]]:
@@ -204,35 +277,60 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     first = loop_queries.first_to_show(answers)
     parts: list[Part] = []
     if len(answers) > 1:
-        parts += [loop_html.loop_list(answers, first, asked.filters), loop_html.legend(answers), lambda: charts.loops_together(asked)]
+        parts += [
+            loop_html.loop_list(answers, first, asked.filters),
+            loop_html.legend(answers),
+            lambda: charts.loops_together(asked),
+        ]
         parts.append(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(first))}</h2>')
-    parts += [loop_html.strip(first), lambda: charts.loop(asked, first), loop_html.about_html(first)]
+    parts += [
+        loop_html.strip(first),
+        lambda: charts.loop(asked, first),
+        loop_html.about_html(first),
+    ]
     return loop_html.loops_said(answers) if len(answers) > 1 else Said(heading_of(first)), parts
 
 
 def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
     run = asked.ask(run_queries.run, asked.of)
-    facts, verdict = asked.ask(claim_queries.of_run, asked.of, asked.filters), asked.ask(measured_queries.verdict_of, asked.of)
-    patch, files = asked.ask(run_page.patch_of, asked.of), asked.ask(run_page.patch_files_of, asked.of)
+    facts, verdict = (
+        asked.ask(claim_queries.of_run, asked.of, asked.filters),
+        asked.ask(measured_queries.verdict_of, asked.of),
+    )
+    patch, files = (
+        asked.ask(run_page.patch_of, asked.of),
+        asked.ask(run_page.patch_files_of, asked.of),
+    )
     claims = facts.claims.to_pylist()
-    head = (run_html.header_html(run), run_html.failure_html(run), run_html.strip_html(run, verdict), run_html.warning_html(run, verdict))
+    head = (
+        run_html.header_html(run),
+        run_html.failure_html(run),
+        run_html.strip_html(run, verdict),
+        run_html.warning_html(run, verdict),
+    )
     parts: list[Part] = ["".join(head)]
     listed = run_html.claims_html(claims, run) if with_text else ""
     if listed:
         parts.append(run_html.part("What it claims") + listed)
     if run["result"] and with_text:
         prose = summary.summary_html(shown(run["result"]).text, summary.marks_of(claims))
-        parts.append(f'{run_html.part("What it says it did")}{summary.legend_html(claims)}<div class="t-run-prose">{prose}</div>')
+        parts.append(
+            f"{run_html.part('What it says it did')}{summary.legend_html(claims)}<div "
+            f'class="t-run-prose">{prose}</div>'
+        )
     changed = run_html.diff_html(patch["text"]) if patch and with_text else ""
     if not changed and (files.num_rows or facts.file_changes.num_rows):
         named = (files if files.num_rows else facts.file_changes).to_pylist()
-        items = "".join(f"<li><code>{html_parts.text(one['path'])}</code></li>" for one in named[:MOST_FILES])
+        items = "".join(
+            f"<li><code>{html_parts.text(one['path'])}</code></li>" for one in named[:MOST_FILES]
+        )
         changed = f'<ul class="t-run-files">{items}</ul>'
     parts.append(run_html.part("What it changed") + changed if changed else None)
     if verdict:
         values = asked.ask(measured_queries.of_run, asked.of).to_pylist()
         parts.append(
-            run_html.part("What was measured", run_html.measured_about(verdict, values)) + run_html.measured_html(run, verdict, values)
+            run_html.part("What was measured", run_html.measured_about(verdict, values))
+            + run_html.measured_html(run, verdict, values)
         )
     if asked.ask(session_queries.lanes, asked.of).num_rows:
         parts += [lambda: charts.session(asked), lambda: charts.session_lanes(asked)]

@@ -1,4 +1,7 @@
-"""The answer of `tachograph usage`: a table for people and files, and one JSON document with stable keys."""
+"""The answer of `tachograph usage`.
+
+A table for people and files, and one JSON document with stable keys.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,41 @@ REPORTED_USD = "cost_reported_usd"
 COMPACT = ("responses", "total_tokens", "cost_list_usd")
 TOOLS_COMPACT = ("tool_calls", "failed_calls", "calling_cost_list_usd")
 _SHOWN = (
-    *COMPACT, REPORTED_USD, OUTSIDE, "output_tokens", "input_tokens", "cache_write_tokens", "cache_read_tokens", "sessions", "models",
-)  # fmt: skip
+    *COMPACT,
+    REPORTED_USD,
+    OUTSIDE,
+    "output_tokens",
+    "input_tokens",
+    "cache_write_tokens",
+    "cache_read_tokens",
+    "sessions",
+    "models",
+)
 _OTHERS_NEED = (WHOLE_RUNS, LOWER_BOUNDS)
 """Columns that explain cells of other columns; left out if 0 everywhere."""
 _BLOCKS_SHOWN = ("block_state", *COMPACT, "usd_per_hour", "tokens_per_minute", *_SHOWN[3:])
-_TOOLS_SHOWN = ("tool_calls", "failed_calls", "calling_responses", "calling_cost_list_usd", "calling_tokens", "sessions")
+_TOOLS_SHOWN = (
+    "tool_calls",
+    "failed_calls",
+    "calling_responses",
+    "calling_cost_list_usd",
+    "calling_tokens",
+    "sessions",
+)
 
 
 def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
-    """Return the table of a request; `compact` has few columns. Raises UsageError for an unknown zone or dimension."""
+    """Return the table of a request; `compact` has few columns.
+
+    Raises UsageError for an unknown zone or dimension.
+    """
     used, notes = _used(store, request)
     [total] = used.total.to_pylist()
-    what = f"{plural(total['tool_calls'] or 0, 'call')} of tools" if request.of_tools else words.covered(total)
+    what = (
+        f"{plural(total['tool_calls'] or 0, 'call')} of tools"
+        if request.of_tools
+        else words.covered(total)
+    )
     about = heading(f"{what} · times in {request.zone}", store.location, request.filters)
     of = TOOLS if request.of_tools else USAGE
     if request.of_tools:
@@ -45,24 +70,46 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     else:
         shown = COMPACT if compact else _BLOCKS_SHOWN if request.by == (BLOCK,) else _SHOWN
     if not request.of_tools:
-        has_resets = RESETS in used.table.column_names and used.table[RESETS].null_count < used.table.num_rows
-        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]), *((RESETS,) if has_resets else ()))
+        has_resets = (
+            RESETS in used.table.column_names
+            and used.table[RESETS].null_count < used.table.num_rows
+        )
+        shown = (
+            *shown,
+            *(key for key in _OTHERS_NEED if total[key]),
+            *((RESETS,) if has_resets else ()),
+        )
     kept = (*request.by, *(TOOLS_COMPACT if request.of_tools else COMPACT))
-    if total.get(REPORTED_USD) is not None and not compact:  # beside the list price: both costs answer one question
+    if (
+        total.get(REPORTED_USD) is not None and not compact
+    ):  # beside the list price: both costs answer one question
         kept = (*kept, REPORTED_USD)
-    totals = used.total  # with a column for each of the table that is no grouping: unknown where nothing adds up
+    totals = (
+        used.total
+    )  # with a column for each of the table that is no grouping: unknown where nothing adds up
     for field in used.table.schema:
         if field.name not in totals.column_names and field.name not in request.by:
-            unknown = pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string())
+            unknown = (
+                pa.nulls(1, field.type)
+                if field.type != pa.string()
+                else pa.array([" "], pa.string())
+            )
             totals = totals.append_column(field.name, unknown)
     return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(notes))
 
 
 def document(store: Store, request: Request) -> bytes:
-    """Return the same as one JSON object: `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`."""
+    """Return the same as one JSON object.
+
+    `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`.
+    """
     used, notes = _used(store, request)
     [totals] = rows(used.total)
-    active = next((row for row in rows(used.table) if row.get("block_state") == "active"), None) if used.active else None
+    active = (
+        next((row for row in rows(used.table) if row.get("block_state") == "active"), None)
+        if used.active
+        else None
+    )
     parts = {
         "by": json_text(list(request.by)),
         "tz": json_text(request.zone),
@@ -73,7 +120,9 @@ def document(store: Store, request: Request) -> bytes:
         "undated": json_text(dict(used.undated) | used.undated_runs.costs),
         "notes": json_text(notes),
     }
-    return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n").encode()
+    return (
+        "{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n"
+    ).encode()
 
 
 def _used(store: Store, request: Request) -> tuple[Usage, list[str]]:
@@ -83,7 +132,11 @@ def _used(store: Store, request: Request) -> tuple[Usage, list[str]]:
         used = usage_of(transaction, asked)
         if request.of_tools:
             return used, words.notes(used)
-        [row] = run_queries.summary(transaction, transaction.searched(asked.filters), (), (BEST.total,)).to_pylist()
+        [row] = run_queries.summary(
+            transaction, transaction.searched(asked.filters), (), (BEST.total,)
+        ).to_pylist()
     [total] = used.total.to_pylist()
-    why = why_usage_differs(BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(asked.filters))
+    why = why_usage_differs(
+        BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(asked.filters)
+    )
     return used, [*words.notes(used), *filter(None, [why])]

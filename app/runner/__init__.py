@@ -1,4 +1,7 @@
-"""`tachograph run`: starts an agent, passes its streams, signals and exit code through, and records what it left.
+"""`tachograph run`: starts an agent, passes its streams and signals on, and records what it left.
 
-`launch` is one run from start to end, and the runs of a matrix; `process` passes through, `limits` ends a run, `changes` asks git.
+Its exit code is passed through too.
+
+`launch` is one run from start to end, and the runs of a matrix; `process` passes through, `limits`
+ends a run, `changes` asks git.
 """

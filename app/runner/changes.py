@@ -1,7 +1,9 @@
-"""What a run changed in its git repository: the working tree before and after as trees, and the patch between them.
+"""What a run changed in its git repository.
 
-Trees and files are written to a temporary folder: index, objects and references of the repository do not change. Ignored files
-and too large new files are left out.
+The working tree before and after as trees, and the patch between them.
+
+Trees and files are written to a temporary folder: index, objects and references of the repository
+do not change. Ignored files and too large new files are left out.
 """
 
 from __future__ import annotations
@@ -22,15 +24,31 @@ from schemas.wire.launch import LaunchGit, LaunchPatch
 
 LARGEST_NEW_FILE = 10 << 20
 MOST_NEW_BYTES = 200 << 20
-"""Bytes per file and in all of untracked files that are compared: a patch is no place for data sets."""
+"""Bytes per file and in all of untracked files that are compared: a patch is no place for data
+sets.
+"""
 
 _SECONDS = 120
 
-_SETTINGS = ("core.looseCompression=0", "core.fsmonitor=false", "core.untrackedCache=false", "core.quotePath=true")
+_SETTINGS = (
+    "core.looseCompression=0",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.quotePath=true",
+)
 _DIFF = (
-    "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-    "--src-prefix=a/", "--dst-prefix=b/",
-)  # fmt: skip
+    "diff-tree",
+    "-r",
+    "-p",
+    "--binary",
+    "--full-index",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
 """Options for a patch that does not depend on the user's settings."""
 
 
@@ -39,7 +57,10 @@ class GitFailed(Exception):
 
 
 class Repository:
-    """The repository at the time of creation. `problem`: why git failed; "" also outside a repository."""
+    """The repository at the time of creation.
+
+    `problem`: why git failed; "" also outside a repository.
+    """
 
     def __init__(self, folder: Path, aside: Path, is_ours: Callable[[Path], bool]) -> None:
         self.problem = ""
@@ -49,14 +70,17 @@ class Repository:
             self._tree = WorkTree(folder, aside, is_ours)
         except GitFailed:
             return
-        self._facts = LaunchGit(**paired({"repo": self._tree.repo(), "branch": self._tree.branch()}), before=self._tree.commit())
+        self._facts = LaunchGit(
+            **paired({"repo": self._tree.repo(), "branch": self._tree.branch()}),
+            before=self._tree.commit(),
+        )
         try:
             self._before = self._tree.tree()
         except GitFailed as error:
             self.problem = str(error)
 
     def changed(self, patch: Path) -> LaunchGit | None:
-        """Return the changes until now, and write the patch to a file. None outside a repository."""
+        """Return the changes until now and write the patch to a file. None outside a repository."""
         if not self._facts:
             return None
         size = None
@@ -66,8 +90,17 @@ class Repository:
                 with patch.open(encoding="utf-8", errors="replace", newline="\n") as lines:
                     found = read_patch(lines)
                 with patch.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest() if patch.stat().st_size else None
-                size = LaunchPatch(files=found.files, insertions=found.insertions, deletions=found.deletions, sha256=digest)
+                    digest = (
+                        hashlib.file_digest(file, "sha256").hexdigest()
+                        if patch.stat().st_size
+                        else None
+                    )
+                size = LaunchPatch(
+                    files=found.files,
+                    insertions=found.insertions,
+                    deletions=found.deletions,
+                    sha256=digest,
+                )
         except (GitFailed, OSError) as error:
             self.problem = str(error)
             patch.unlink(missing_ok=True)
@@ -76,22 +109,35 @@ class Repository:
 
 @contextmanager
 def repository_at(folder: Path, is_ours: Callable[[Path], bool]) -> Iterator[Repository]:
-    """Yield the repository that contains a folder, as it is now. Raises OSError without room for temporary files."""
+    """Yield the repository that contains a folder, as it is now.
+
+    Raises OSError without room for temporary files.
+    """
     with tempfile.TemporaryDirectory(prefix="git-", dir=temporary_folder()) as aside:
         yield Repository(folder, Path(aside), is_ours)
 
 
 class WorkTree:
-    """The repository that contains a folder. `aside`: a folder for git's output; `is_ours`: files of the recording itself."""
+    """The repository that contains a folder.
+
+    `aside`: a folder for git's output; `is_ours`: files of the recording itself.
+    """
 
     def __init__(self, folder: Path, aside: Path, is_ours: Callable[[Path], bool]) -> None:
         """Raise GitFailed if the folder is in no repository, or git is not installed."""
         self._aside = aside
         self._is_ours = is_ours
-        self._environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        self._environment = {
+            **os.environ,
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
         self._top = folder
         self._top = Path(self._line("rev-parse", "--show-toplevel"))
-        index, objects = (self._top / self._line("rev-parse", "--git-path", name) for name in ("index", "objects"))
+        index, objects = (
+            self._top / self._line("rev-parse", "--git-path", name) for name in ("index", "objects")
+        )
         self._index = Path(os.environ.get("GIT_INDEX_FILE") or index)
         (aside / "objects").mkdir(parents=True, exist_ok=True)
         self._environment |= {
@@ -111,16 +157,27 @@ class WorkTree:
     def repo(self) -> str:
         """Return the name of the repository at `origin`, else of its folder."""
         url = self._known("config", "--get", "remote.origin.url") or ""
-        return url.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or self._top.name
+        return (
+            url.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
+            or self._top.name
+        )
 
     def tree(self) -> str:
         """Return the current working tree as the id of a tree. Raises GitFailed."""
         with suppress(FileNotFoundError):
-            shutil.copy2(self._index, self._aside / "index")  # with its time, by which git knows which files to look into
+            shutil.copy2(
+                self._index, self._aside / "index"
+            )  # with its time, by which git knows which files to look into
         self._git("add", "--update", "--ignore-errors", "--", ".", is_strict=False)
         if new := b"\0".join(self._new_files()):
             self._git(
-                "--literal-pathspecs", "add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", given=new, is_strict=False
+                "--literal-pathspecs",
+                "add",
+                "--ignore-errors",
+                "--pathspec-from-file=-",
+                "--pathspec-file-nul",
+                given=new,
+                is_strict=False,
             )
         return self._line("write-tree")
 
@@ -131,7 +188,10 @@ class WorkTree:
             self._git(*_DIFF, before, after, to=file.fileno())
 
     def _new_files(self) -> Iterator[bytes]:
-        """Yield untracked files that are not ignored, up to the bounds; nested repositories are left out."""
+        """Yield untracked files that are not ignored, up to the bounds.
+
+        Nested repositories are left out.
+        """
         room = MOST_NEW_BYTES
         for name in self._git("ls-files", "--others", "--exclude-standard", "-z").split(b"\0"):
             path = self._top / os.fsdecode(name)
@@ -151,7 +211,9 @@ class WorkTree:
             return self._line(*words) or None
         return None
 
-    def _git(self, *words: str, given: bytes = b"", to: int = subprocess.PIPE, is_strict: bool = True) -> bytes:
+    def _git(
+        self, *words: str, given: bytes = b"", to: int = subprocess.PIPE, is_strict: bool = True
+    ) -> bytes:
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         try:
             done = subprocess.run(  # noqa: S603  names of files are read from its input
@@ -168,5 +230,7 @@ class WorkTree:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise GitFailed(f"git {words[0]}: {error}") from error
         if is_strict and done.returncode:
-            raise GitFailed(f"git {words[0]}: {os.fsdecode(done.stderr).strip() or done.returncode}")
+            raise GitFailed(
+                f"git {words[0]}: {os.fsdecode(done.stderr).strip() or done.returncode}"
+            )
         return done.stdout or b""

@@ -1,9 +1,11 @@
-"""One run from its start to its folder, and the several runs of one command. Failures to record are reported and never change how a
-run ends.
+"""One run from its start to its folder, and the several runs of one command.
 
-A run's folder has its standard output, its patch, and the sidecar that says how it was started and how it ended. Readers of logs are
-imported after the agent has ended, which makes its start three times as fast.
-"""  # noqa: D205
+Failures to record are reported and never change how a run ends.
+
+A run's folder has its standard output, its patch, and the sidecar that says how it was started and
+how it ended. Readers of logs are imported after the agent has ended, which makes its start three
+times as fast.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,10 @@ _HEAD_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Order:
-    """A command to run. `keep`: the parent folder of the runs' folders. `is_ours`: files of the store, which are no changes of the run."""
+    """A command to run. `keep`: the parent folder of the runs' folders.
+
+    `is_ours`: files of the store, which are no changes of the run.
+    """
 
     command: Sequence[str]
     labels: Mapping[str, str]
@@ -81,7 +86,10 @@ class Recorded:
 
 
 class Cell(NamedTuple):
-    """One run of a matrix. `labels`: the value of each axis, and the number of the repetition if there are several."""
+    """One run of a matrix.
+
+    `labels`: the value of each axis, and the number of the repetition if there are several.
+    """
 
     command: tuple[str, ...]
     labels: dict[str, str]
@@ -94,24 +102,41 @@ def parse_axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name, _, listed = (part.strip() for part in text.partition("="))
         values = tuple(dict.fromkeys(filter(None, (value.strip() for value in listed.split(",")))))
         if not name or not values:
-            raise UsageError(f"a matrix is written name=value,value, not {text!r}.", "For example: --matrix model=opus,sonnet.")
+            raise UsageError(
+                f"a matrix is written name=value,value, not {text!r}.",
+                "For example: --matrix model=opus,sonnet.",
+            )
         if name in axes or name in (REPEAT, EXPERIMENT):
-            raise UsageError(f"--matrix {name} is taken.", "Name each axis once, and none of them repeat or experiment.")
+            raise UsageError(
+                f"--matrix {name} is taken.",
+                "Name each axis once, and none of them repeat or experiment.",
+            )
         axes[name] = values
     return axes
 
 
-def cells(command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: int) -> Iterator[Cell]:
-    """Yield the runs. Each combination comes once before any repeats, so that a slow hour affects all alike. Raises UsageError."""
+def cells(
+    command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: int
+) -> Iterator[Cell]:
+    """Yield the runs.
+
+    Each combination comes once before any repeats, so that a slow hour affects all alike. Raises
+    UsageError.
+    """
     for name in axes:
         if not any(f"{{{name}}}" in word for word in command):
-            raise UsageError(f"the command does not use --matrix {name}.", f"Write {{{name}}} where its value belongs.")
+            raise UsageError(
+                f"the command does not use --matrix {name}.",
+                f"Write {{{name}}} where its value belongs.",
+            )
     for repeat in range(1, repeats + 1):
         for values in product(*axes.values()):
             words = list(command)
             labels = {}
             for name, value in zip(axes, values, strict=True):
-                words = [word.replace(f"{{{name}}}", value) for word in words]  # other braces are the command's own, as in JSON
+                words = [
+                    word.replace(f"{{{name}}}", value) for word in words
+                ]  # other braces are the command's own, as in JSON
                 labels[name] = HIDDEN if is_secret(name, value) else scrubbed_text(value)
             yield Cell(tuple(words), labels | ({REPEAT: str(repeat)} if repeats > 1 else {}))
 
@@ -119,12 +144,17 @@ def cells(command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: in
 def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the default folder for runs, by the XDG Base Directory Specification."""
     named = Path(environment.get("XDG_DATA_HOME") or "")
-    return (named if named.is_absolute() else Path.home() / ".local" / "share") / "tachograph" / "runs"
+    return (
+        (named if named.is_absolute() else Path.home() / ".local" / "share") / "tachograph" / "runs"
+    )
 
 
 @dataclass
 class _Run:
-    """A run in progress with the facts for its record. `sessions`: sizes of the agent's session files before the run."""
+    """A run in progress with the facts for its record.
+
+    `sessions`: sizes of the agent's session files before the run.
+    """
 
     order: Order
     folder: Path
@@ -139,17 +169,26 @@ class _Run:
 
 
 def launch(order: Order) -> Recorded:
-    """Run the command to its end and record it. Raises UsageError before the start if nothing could be recorded."""
-    folder = order.keep.absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
+    """Run the command to its end and record it.
+
+    Raises UsageError before the start if nothing could be recorded.
+    """
+    folder = (
+        order.keep.absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
+    )
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
     except OSError as error:
-        raise UsageError(f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep.") from error
+        raise UsageError(
+            f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep."
+        ) from error
     try:
         cwd = Path(os.getcwd())  # noqa: PTH109
     except OSError as error:
-        raise UsageError(f"the current folder cannot be used: {error.strerror}.", "Change to another folder.") from error
+        raise UsageError(
+            f"the current folder cannot be used: {error.strerror}.", "Change to another folder."
+        ) from error
     agent = agent_of_program(order.command[0])
     run = _Run(order, folder, cwd, agent, _sessions_of(agent))
     limited = with_own_options(order.command, agent.program if agent else None, order.limits)
@@ -159,20 +198,31 @@ def launch(order: Order) -> Recorded:
         repository = None
         keep = order.keep.absolute()
         try:
-            repository = stack.enter_context(repository_at(cwd, lambda path: path.is_relative_to(keep) or order.is_ours(path)))
+            repository = stack.enter_context(
+                repository_at(cwd, lambda path: path.is_relative_to(keep) or order.is_ours(path))
+            )
         except OSError as error:
             run.told.append(f"the patch is unknown: {error.strerror}")
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
             with ExitStack() as watched:
-                running = pass_through(limited.command, run.output, lambda one: watched.enter_context(watch.over(one.process.pid)))
+                running = pass_through(
+                    limited.command,
+                    run.output,
+                    lambda one: watched.enter_context(watch.over(one.process.pid)),
+                )
                 ended_at, seconds = datetime.now(UTC), time.monotonic() - started
         except NotStarted as error:  # nothing ran: nothing is kept
             run.output.unlink(missing_ok=True)
             folder.rmdir()
             return Recorded(folder, error.exit_code, Launch(), (error.message,))
         name = agent.key if agent else Path(limited.command[0]).name
-        told = {"agent": name, "command": scrubbed_words(limited.command), "cwd": str(cwd), "host": socket.gethostname()}
+        told = {
+            "agent": name,
+            "command": scrubbed_words(limited.command),
+            "cwd": str(cwd),
+            "host": socket.gethostname(),
+        }
         made = Launch(
             tachograph_launch=folder.name,
             version=version("tachograph"),
@@ -188,13 +238,20 @@ def launch(order: Order) -> Recorded:
                 ended = _recorded(run, ended, running, watch, repository)
         except KeyboardInterrupt:  # which came meanwhile, and was put off
             return replace(ended, signalled=True)
-        except Exception as error:  # the agent has ended: its exit code stays, and what is in the folder
+        except (
+            Exception
+        ) as error:  # the agent has ended: its exit code stays, and what is in the folder
             return replace(ended, told=(*run.told, f"not recorded as a whole: {error}"))
     return ended
 
 
-def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, repository: Repository | None) -> Recorded:
-    """Write the folder of a run that has ended: patch, sidecar and, without a record of the agent, a record of the run."""
+def _recorded(
+    run: _Run, ended: Recorded, running: Running, watch: Watch, repository: Repository | None
+) -> Recorded:
+    """Write the folder of a run that has ended.
+
+    Patch, sidecar and, without a record of the agent, a record of the run.
+    """
     git = repository.changed(run.folder / PATCH_FILE) if repository else None
     if repository and repository.problem:
         run.told.append(f"the patch is unknown: {repository.problem}")
@@ -204,8 +261,17 @@ def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, reposi
         EXIT_CODE: str(ended.exit_code) if ended.exit_code else None,
         COMMIT_AFTER: git.after if git and git.after != git.before else None,
     }
-    labels = {**run.order.labels, HOST: str(ended.launch.host), **{name: value for name, value in of_end.items() if value}}
-    told = {"git": git, "ended_by": ended_by, "labels": labels, "records": _records(run, ended.launch.command or ())}
+    labels = {
+        **run.order.labels,
+        HOST: str(ended.launch.host),
+        **{name: value for name, value in of_end.items() if value},
+    }
+    told = {
+        "git": git,
+        "ended_by": ended_by,
+        "labels": labels,
+        "records": _records(run, ended.launch.command or ()),
+    }
     made = ended.launch.model_copy(update=told)
     try:
         written = {LAUNCH_FILE: made.model_dump_json(indent=2, exclude_none=True)}
@@ -218,18 +284,30 @@ def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, reposi
         run.told.append(f"the sidecar could not be written: {error}")
     if watch.reached:
         run.told.append(f"ended by a signal: --{watch.reached} was reached")
-    elif watch.limits.usd and watch.is_overspent([run.folder / name for name in made.records or ()]):
-        why = "its output told that only at its end" if watch.cost_unknown else "it ended before its cost was looked at again"
+    elif watch.limits.usd and watch.is_overspent(
+        [run.folder / name for name in made.records or ()]
+    ):
+        why = (
+            "its output told that only at its end"
+            if watch.cost_unknown
+            else "it ended before its cost was looked at again"
+        )
         run.told.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: {why}")
     elif watch.cost_unknown:
-        run.told.append(f"--{MAX_USD} could not be watched: the standard output did not tell a cost while it ran")
+        run.told.append(
+            f"--{MAX_USD} could not be watched: the standard output did not tell a cost "
+            "while it ran"
+        )
     if running.unrecorded:
         run.told.append(f"the log is not whole: {running.unrecorded}")
     return replace(ended, launch=made, told=tuple(run.told))
 
 
 def _records(run: _Run, command: Sequence[str]) -> list[str]:
-    """Return the files with records: the standard output, else copies of transcripts. Without any, report how to get one."""
+    """Return the files with records: the standard output, else copies of transcripts.
+
+    Without any, report how to get one.
+    """
     try:
         runs, is_cut = _content_of(run.output)
         if runs and not is_cut:
@@ -249,18 +327,30 @@ def _records(run: _Run, command: Sequence[str]) -> list[str]:
     agent = run.agent
     if agent and found:
         said = f"read {plural(len(found), 'transcript')} of {agent.label} from its home"
-    elif is_cut or (agent and "stream-json" in " ".join(command)):  # it was asked for its events and not for a record alone
-        said = "the event stream ended without its result event; cost and tokens are lower bounds, or unknown"
+    elif is_cut or (
+        agent and "stream-json" in " ".join(command)
+    ):  # it was asked for its events and not for a record alone
+        said = (
+            "the event stream ended without its result event; cost and tokens are lower bounds, "
+            "or unknown"
+        )
     else:
         option = agent.program.record_option if agent and agent.program else ""
-        hint = f". {agent.label} writes one with: {option}" if agent and not set(option.split()) <= set(command) else ""
+        hint = (
+            f". {agent.label} writes one with: {option}"
+            if agent and not set(option.split()) <= set(command)
+            else ""
+        )
         said = f"cost and tokens are unknown{hint}"
     run.told.append(f"no record on standard output: {said}")
     return [*([OUTPUT_FILE] if runs else []), *found]
 
 
 def _content_of(path: Path) -> tuple[int, bool]:
-    """Return the number of runs in a log, and whether it has events without a final result. Raises OSError."""
+    """Return the number of runs in a log, and whether it has events without a final result.
+
+    Raises OSError.
+    """
     import pyarrow.parquet as pq
 
     from ingest.reading.tasks import Settings, Task, work
@@ -270,9 +360,17 @@ def _content_of(path: Path) -> tuple[int, bool]:
     sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:
         results = list(work(Task("found", sources), Settings(), Path(spool)))
-        ends = [pq.read_table(file, columns=["record_kind", "outcome"]).to_pylist() for file in Path(spool).glob("runs-*.parquet")]
-    is_cut = any(reject.reason == RejectReason.NO_RECORD for result in results for reject in result.rejects)
-    is_cut |= {"record_kind": RecordKind.STREAM, "outcome": Outcome.INTERRUPTED} in chain.from_iterable(ends)
+        ends = [
+            pq.read_table(file, columns=["record_kind", "outcome"]).to_pylist()
+            for file in Path(spool).glob("runs-*.parquet")
+        ]
+    is_cut = any(
+        reject.reason == RejectReason.NO_RECORD for result in results for reject in result.rejects
+    )
+    is_cut |= {
+        "record_kind": RecordKind.STREAM,
+        "outcome": Outcome.INTERRUPTED,
+    } in chain.from_iterable(ends)
     return sum(result.records for result in results), is_cut
 
 
@@ -283,7 +381,9 @@ def _run_without_record(launch: Launch) -> str:
     outcome = outcome_of_process(launch.agent, launch.exit_code or 0, launch.ended_by)
     return kept(
         {
-            "run_id": hashlib.sha256(str(launch.tachograph_launch).encode()).hexdigest(),  # no two begin with the same date
+            "run_id": hashlib.sha256(
+                str(launch.tachograph_launch).encode()
+            ).hexdigest(),  # no two begin with the same date
             "agent": launch.agent,
             "record_kind": RecordKind.SIDECAR,
             "rank": 0,
@@ -297,7 +397,10 @@ def _run_without_record(launch: Launch) -> str:
 
 
 def _sessions_of(agent: Agent | None) -> dict[Path, int]:
-    """Return the session files of an agent on this machine → their sizes; none if the agent's folder is unknown."""
+    """Return the session files of an agent on this machine → their sizes.
+
+    None if the agent's folder is unknown.
+    """
     sizes = {}
     for folder in agent.home.folders(os.environ) if agent and agent.home else ():
         for path in folder.rglob("*"):
@@ -308,7 +411,9 @@ def _sessions_of(agent: Agent | None) -> dict[Path, int]:
 
 
 def _written_since(run: _Run) -> list[Path]:
-    """Return session files begun during the run that name its folder, else files that have grown. Oldest name first.
+    """Return session files begun during the run that name its folder, else files that have grown.
+
+    Oldest name first.
 
     Other sessions may be active during the run, mostly in other folders.
     """
@@ -316,7 +421,10 @@ def _written_since(run: _Run) -> list[Path]:
     named = json.dumps(str(run.cwd), ensure_ascii=False).encode(errors="surrogateescape")
 
     def is_about(path: Path) -> bool:
-        """Return whether the beginning of a file names the folder. Compressed files cannot be checked and count."""
+        """Return whether the beginning of a file names the folder.
+
+        Compressed files cannot be checked and count.
+        """
         if path.suffix == ".zst":
             return True
         with suppress(OSError), path.open("rb") as file:
@@ -324,4 +432,8 @@ def _written_since(run: _Run) -> list[Path]:
         return False
 
     begun = [path for path in sorted(now) if path not in run.sessions and is_about(path)]
-    return begun or [path for path in sorted(now) if path in run.sessions and now[path] > run.sessions[path] and is_about(path)]
+    return begun or [
+        path
+        for path in sorted(now)
+        if path in run.sessions and now[path] > run.sessions[path] and is_about(path)
+    ]

@@ -1,4 +1,7 @@
-"""Limits of a run: passed to the agent by its own options if it has them, else watched and enforced by a signal."""
+"""Limits of a run: the agent's own options if it has them, else watched and enforced.
+
+A signal enforces them.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,17 @@ from schemas.wire.launch import MAX_MINUTES, MAX_USD
 
 _POLL_SECONDS = 0.05
 _LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 5
-"""Least seconds between two checks of the cost, and least pause as a multiple of a check's CPU time: wall time grows on a busy machine."""
+"""Least seconds between two checks of the cost, and least pause as a multiple of a check's CPU
+time: wall time grows on a busy machine.
+"""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Maximum cost and time of a run, None for no limit. `grace`: seconds between SIGTERM and SIGKILL."""
+    """Maximum cost and time of a run, None for no limit.
+
+    `grace`: seconds between SIGTERM and SIGKILL.
+    """
 
     usd: Decimal | None = None
     minutes: float | None = None
@@ -39,7 +47,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Limited:
-    """A command with the agent's own options for limits, and the remaining limits to watch. `told`: messages about this."""
+    """A command with the agent's own options for limits, and the remaining limits to watch.
+
+    `told`: messages about this.
+    """
 
     command: Sequence[str]
     watched: Limits
@@ -73,7 +84,10 @@ def _insert(words: list[str], option: Sequence[str], **values: str) -> list[str]
 
 @dataclass
 class Watch:
-    """Watches the limits of one run. `reached`: the limit that ended it. `cost_unknown`: its cost was watched but never known."""
+    """Watches the limits of one run. `reached`: the limit that ended it.
+
+    `cost_unknown`: its cost was watched but never known.
+    """
 
     limits: Limits
     sources: Callable[[], Sequence[Path]]
@@ -88,7 +102,7 @@ class Watch:
         return self.limits.usd is not None and self._cost is None
 
     def is_overspent(self, records: Sequence[Path]) -> bool:
-        """Return whether the ended run exceeded its cost by its records, which came too late to end it."""
+        """Return whether the ended run exceeded its cost, by records too late to end it."""
         cost = None
         if self.limits.usd is not None and records:
             with suppress(TachographError, OSError):
@@ -98,7 +112,11 @@ class Watch:
     @contextmanager
     def over(self, session: int) -> Iterator[None]:
         """Watch a session until the end of the block."""
-        thread = Thread(target=self._watch, args=(session,), daemon=True) if self.limits.usd or self.limits.minutes else None
+        thread = (
+            Thread(target=self._watch, args=(session,), daemon=True)
+            if self.limits.usd or self.limits.minutes
+            else None
+        )
         if thread:
             thread.start()
         try:
@@ -113,7 +131,9 @@ class Watch:
         pause = _LEAST_PAUSE
         if self.limits.usd is not None:
             with suppress(TachographError, OSError):
-                cost_so_far(())  # loads what reads logs, so that the first check takes no longer than the others
+                cost_so_far(
+                    ()
+                )  # loads what reads logs, so that the first check takes no longer than the others
         while not self._is_over.wait(_POLL_SECONDS):
             now = time.monotonic()
             if self.limits.seconds is not None and now - started >= self.limits.seconds:
@@ -129,7 +149,7 @@ class Watch:
                 return
 
     def _is_spent(self, usd: Decimal) -> bool:
-        """Return whether the recorded cost exceeds the limit. Unchanged files are not read again."""
+        """Return whether the recorded cost exceeds the limit. Unchanged files are not reread."""
         paths = [path for path in self.sources() if path.is_file()]
         size = sum(path.stat().st_size for path in paths)
         if size != self._read_bytes:
@@ -140,7 +160,10 @@ class Watch:
 
 
 def cost_so_far(paths: Sequence[Path]) -> Decimal | None:
-    """Return the cost of the runs in the logs: reported, else at list prices; None if unknown. Raises TachographError, OSError."""
+    """Return the cost of the runs in the logs: reported, else at list prices; None if unknown.
+
+    Raises TachographError, OSError.
+    """
     from app.queries.filters import NO_FILTERS
     from app.queries.runs import summary
     from ingest.pipeline import Options, ingest

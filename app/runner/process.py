@@ -1,8 +1,11 @@
-"""Starts a command, passes its streams and signals through byte for byte, records its standard output, and ends it.
+"""Starts a command, passes on streams and signals, records its standard output, and ends it.
 
-Standard input and error are inherited. Standard output is a pipe that is copied or, if ours is a terminal, a pseudo-terminal as in
-script(1): the agent behaves as usual, and the real terminal is in raw mode, so that the agent gets Ctrl-C and Ctrl-D. The command
-leads its own session: signals to us are sent to it, and none of its processes is left behind. A process that began a session of its own,
+Streams are passed on byte for byte.
+
+Standard input and error are inherited. Standard output is a pipe that is copied or, if ours is a
+terminal, a pseudo-terminal as in script(1): the agent behaves as usual, and the real terminal is in
+raw mode, so that the agent gets Ctrl-C and Ctrl-D. The command leads its own session: signals to us
+are sent to it, and none of its processes is left behind. A process that began a session of its own,
 such as a daemon, stays: it is meant to. `Reaper` leaves none.
 """
 
@@ -39,7 +42,11 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 GRACE_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL, in which an agent writes its record."""
 
-PASSED_ON = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGWINCH") if hasattr(signal, name))
+PASSED_ON = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGWINCH")
+    if hasattr(signal, name)
+)
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 _POLL_SECONDS = 0.1
@@ -57,7 +64,10 @@ class PseudoTerminal(NamedTuple):
 
 @dataclass
 class Running:
-    """A command in progress. `signalled`: the last signal passed on; `unrecorded`: why part of its output is not in the log."""
+    """A command in progress.
+
+    `signalled`: the last signal passed on; `unrecorded`: why part of its output is not in the log.
+    """
 
     process: subprocess.Popen[bytes]
     reading: int
@@ -82,7 +92,9 @@ class NotStarted(Exception):
 
 
 def pass_through(command: Sequence[str], log: Path, begun: Callable[[Running], None]) -> Running:
-    """Run the command to its end; its standard output goes to ours and into the log. `begun` is called once it runs.
+    """Run the command to its end; its standard output goes to ours and into the log.
+
+    `begun` is called once it runs.
 
     Raises NotStarted, and UsageError if the log cannot be written.
     """
@@ -90,7 +102,9 @@ def pass_through(command: Sequence[str], log: Path, begun: Callable[[Running], N
         log.touch(0o600)
         record = log.open("wb", buffering=0)
     except OSError as error:
-        raise UsageError(f"cannot write {log}: {error.strerror}.", "Choose another folder with --keep.") from error
+        raise UsageError(
+            f"cannot write {log}: {error.strerror}.", "Choose another folder with --keep."
+        ) from error
     signals = _Signals()
     with record, signals.passed_on():
         running = _started(command)
@@ -135,9 +149,16 @@ class _Signals:
 
     @contextmanager
     def passed_on(self) -> Iterator[None]:
-        """Pass signals on within the block. The command also ignores signals that we ignore, as under `nohup`."""
+        """Pass signals on within the block.
+
+        The command also ignores signals that we ignore, as under `nohup`.
+        """
         handlers = dict.fromkeys(PASSED_ON, self._pass_on) | {signal.SIGTSTP: self._stop}
-        former = {one: signal.signal(one, handler) for one, handler in handlers.items() if signal.getsignal(one) != signal.SIG_IGN}
+        former = {
+            one: signal.signal(one, handler)
+            for one, handler in handlers.items()
+            if signal.getsignal(one) != signal.SIG_IGN
+        }
         try:
             yield
         finally:
@@ -171,14 +192,19 @@ class _Signals:
 
 
 def _relay(running: Running, record: BinaryIO) -> None:
-    """Copy until the output ends: with the command, or a moment later if a process that it left running holds the output open."""
+    """Copy until the output ends.
+
+    With the command, or a moment later if a process that it left running holds the output open.
+    """
     sources = [running.reading]
     if running.terminal and running.terminal.reads_input:
         sources.append(STDIN)
     last = float("inf")
     try:
         while time.monotonic() < last:
-            has_ended = running.process.poll() is not None  # before looking: what it wrote last is there then
+            has_ended = (
+                running.process.poll() is not None
+            )  # before looking: what it wrote last is there then
             ready = select.select(sources, [], [], _POLL_SECONDS)[0]
             if has_ended:
                 last = min(last, time.monotonic() + LEFT_SECONDS)
@@ -195,7 +221,10 @@ def _relay(running: Running, record: BinaryIO) -> None:
 
 
 def _copied(running: Running, record: BinaryIO) -> bool:
-    """Copy new output of the command. Returns False at its end, or if nobody reads ours any more: its next write then fails."""
+    """Copy new output of the command.
+
+    Returns False at its end, or if nobody reads ours any more: its next write then fails.
+    """
     try:
         block = os.read(running.reading, _BLOCK_BYTES)
     except OSError as error:
@@ -227,11 +256,17 @@ def _write(descriptor: int, block: bytes) -> bool:
 
 
 class ReaperDied(Exception):
-    """The process that runs commands and ends what they leave was ended or stopped by somebody else, or its answer is not its own."""
+    """The process that runs commands and ends their leftovers failed.
+
+    Somebody else ended or stopped it, or its answer is not its own.
+    """
 
 
 class Ended(NamedTuple):
-    """How a command ended. `code`: as of `subprocess`, None if its time was over; `error`: why it could not be started."""
+    """How a command ended.
+
+    `code`: as of `subprocess`, None if its time was over; `error`: why it could not be started.
+    """
 
     code: int | None = None
     seconds: float = 0.0
@@ -239,14 +274,19 @@ class Ended(NamedTuple):
 
 
 class Reaper:
-    """Runs commands one after another; what a command leaves running is ended before the next one, on Linux also in other sessions.
+    """Runs commands one after another.
 
-    Leaving the block ends a running command with all its processes; so does the end of this process.
+    What a command leaves running is ended before the next one, on Linux also in other sessions.
+
+    Leaving the block ends a running command with all its processes; so does the end of this
+    process.
     """
 
     def __enter__(self) -> Reaper:
         words = [sys.executable, "-IS", reaper.__file__]
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)  # noqa: S603  ours
+        self._process = subprocess.Popen(  # noqa: S603
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -260,10 +300,19 @@ class Reaper:
             self._process.wait()
 
     def run(self, words: Sequence[str], cwd: Path, output: Path, limit: float) -> Ended:
-        """Run a command, at most `limit` seconds; its streams go to the file `output`. Raises ReaperDied."""
+        """Run a command, at most `limit` seconds; its streams go to the file `output`.
+
+        Raises ReaperDied.
+        """
         limit = min(limit, _LONGEST_SECONDS)
         mark = secrets.token_hex()
-        asked = {"mark": mark, "words": list(words), "cwd": str(cwd), "output": str(output), "limit": limit}
+        asked = {
+            "mark": mark,
+            "words": list(words),
+            "cwd": str(cwd),
+            "output": str(output),
+            "limit": limit,
+        }
         assert self._process.stdin, "a pipe"
         assert self._process.stdout, "a pipe"
         with suppress(BrokenPipeError):
@@ -283,12 +332,15 @@ class Reaper:
 def _open_pseudo_terminal() -> PseudoTerminal:
     """Open a pseudo-terminal with the size and settings of the real terminal.
 
-    Without typed input, the real terminal is not raw and translates line ends, so the new one leaves them unchanged.
+    Without typed input, the real terminal is not raw and translates line ends, so the new one
+    leaves them unchanged.
     """
     ours, theirs = pty.openpty()
     reads_input = False
     if os.isatty(STDIN):
-        with suppress(OSError):  # a job in the background that changes the terminal would be stopped
+        with suppress(
+            OSError
+        ):  # a job in the background that changes the terminal would be stopped
             reads_input = os.tcgetpgrp(STDIN) == os.getpgrp()
     settings = termios.tcgetattr(STDOUT)
     if not reads_input:
@@ -306,12 +358,16 @@ def _take_as_terminal() -> None:
 def _copy_size(ours: int) -> None:
     """Copy the size of the real terminal; the agent gets SIGWINCH if it changed."""
     with suppress(OSError):
-        fcntl.ioctl(ours, termios.TIOCSWINSZ, fcntl.ioctl(STDOUT, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0)))
+        fcntl.ioctl(
+            ours,
+            termios.TIOCSWINSZ,
+            fcntl.ioctl(STDOUT, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0)),
+        )
 
 
 @contextmanager
 def _raw_mode(is_wanted: bool) -> Iterator[None]:
-    """Put the real terminal into raw mode, which passes every key on, until the end of the block."""
+    """Put the real terminal into raw mode, which passes on every key, until the block ends."""
     if not is_wanted:
         yield
         return

@@ -1,7 +1,8 @@
 """Work trees of a git repository in temporary folders, and what has changed in them since.
 
-Each is a clone that borrows the objects of the repository: neither its checkout nor its `.git` changes. What has changed is found by our
-own hashes: the `.git` of a tree belongs to the code that runs in it.
+Each is a clone that borrows the objects of the repository: neither its checkout nor its `.git`
+changes. What has changed is found by our own hashes: the `.git` of a tree belongs to the code that
+runs in it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _MOST_HASHED = 64 << 20
 
 
 class Entry(NamedTuple):
-    """A file, folder or link of a tree. `status`: by it, an unchanged one is not read again; `content`: its kind, rights and a hash."""
+    """A file, folder or link of a tree.
+
+    `status`: by it, an unchanged one is not read again; `content`: its kind, rights and a hash.
+    """
 
     status: tuple[int, ...]
     content: tuple[int | bytes | str, ...]
@@ -35,14 +39,23 @@ class PatchRefused(Exception):
 
 
 def commit_of(repo: Path, revision: str) -> str:
-    """Return the full hash of a revision. Raises UsageError if the folder is no repository, or has no such commit."""
+    """Return the full hash of a revision.
+
+    Raises UsageError if the folder is no repository, or has no such commit.
+    """
     top = _git(repo, "rev-parse", "--show-toplevel")
     if top.returncode:
-        raise UsageError(f"{repo} is no git repository: {_said(top)}.", "Give the repository that was optimized: --repo DIR")
-    found = _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        raise UsageError(
+            f"{repo} is no git repository: {_said(top)}.",
+            "Give the repository that was optimized: --repo DIR",
+        )
+    found = _git(
+        repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+    )
     if found.returncode:
         raise UsageError(
-            f"{repo} has no commit {revision!r}.", "Fetch it, or give another repository or revision: --repo DIR, --baseline REV"
+            f"{repo} has no commit {revision!r}.",
+            "Fetch it, or give another repository or revision: --repo DIR, --baseline REV",
         )
     return os.fsdecode(found.stdout).strip()
 
@@ -51,7 +64,9 @@ def name_of(repo: Path) -> str:
     """Return the name of the repository at `origin`, else of its folder."""
     url = os.fsdecode(_git(repo, "config", "--get", "remote.origin.url").stdout).strip()
     top = os.fsdecode(_git(repo, "rev-parse", "--show-toplevel").stdout).strip()
-    return url.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or Path(top).name
+    return (
+        url.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or Path(top).name
+    )
 
 
 def check_out(repo: Path, commit: str, into: Path) -> None:
@@ -63,18 +78,24 @@ def check_out(repo: Path, commit: str, into: Path) -> None:
     ):
         if (done := _git(folder, *words)).returncode:
             raise UsageError(
-                f"no work tree of {commit[:12]} could be made: {_said(done)}.", "Is there room in the temporary folder ($TMPDIR)?"
+                f"no work tree of {commit[:12]} could be made: {_said(done)}.",
+                "Is there room in the temporary folder ($TMPDIR)?",
             )
 
 
 def apply_patch(tree: Path, patch: bytes) -> None:
     """Apply a patch to a work tree. Raises PatchRefused."""
     applied = _git(tree, "apply", "--whitespace=nowarn", "-", given=patch)
-    if applied.returncode and _git(tree, "apply", "--whitespace=nowarn", "--3way", "-", given=patch).returncode:
+    if (
+        applied.returncode
+        and _git(tree, "apply", "--whitespace=nowarn", "--3way", "-", given=patch).returncode
+    ):
         raise PatchRefused(_said(applied))
 
 
-def entries(tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None = None) -> dict[str, Entry]:
+def entries(
+    tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None = None
+) -> dict[str, Entry]:
     """Return what is in a tree now, or what is left of `names`, by path below it.
 
     `before`: what was there at another time, which is not read again.
@@ -84,16 +105,28 @@ def entries(tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None
         with suppress(OSError):  # gone, or not to be read: its rights are compared
             path = tree / name
             seen = path.lstat()
-            status = (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)  # nobody can set the last one
+            status = (
+                seen.st_mode,
+                seen.st_ino,
+                seen.st_size,
+                seen.st_mtime_ns,
+                seen.st_ctime_ns,
+            )  # nobody can set the last one
             known = before.get(name)
-            found[name] = known if known and known.status == status else Entry(status, _content(path, seen))
+            found[name] = (
+                known if known and known.status == status else Entry(status, _content(path, seen))
+            )
     return found
 
 
 def changes(before: Mapping[str, Entry], now: Mapping[str, Entry]) -> set[str]:
     """Return the paths whose entries are new, gone or of other content."""
-    either = {name for name in before if name not in now} | {name for name in now if name not in before}
-    return either | {name for name in now if name in before and now[name].content != before[name].content}
+    either = {name for name in before if name not in now} | {
+        name for name in now if name not in before
+    }
+    return either | {
+        name for name in now if name in before and now[name].content != before[name].content
+    }
 
 
 def is_of_git(name: str) -> bool:
@@ -121,13 +154,18 @@ def _content(path: Path, seen: os.stat_result) -> tuple[int | bytes | str, ...]:
         return (seen.st_mode,)
     if seen.st_size > _MOST_HASHED:
         return seen.st_mode, seen.st_size, seen.st_mtime_ns
-    with suppress(OSError), os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+    with (
+        suppress(OSError),
+        os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file,
+    ):
         return seen.st_mode, hashlib.file_digest(file, "sha256").digest()
     return seen.st_mode, seen.st_size, seen.st_mtime_ns
 
 
 def _git(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}  # as of a hook that calls us
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }  # as of a hook that calls us
     try:
         return subprocess.run(  # noqa: S603  revisions follow --end-of-options
             ["git", *words],  # noqa: S607  the git of the user
@@ -139,9 +177,16 @@ def _git(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedP
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"git {words[0]} failed in {folder}: {error}.", "Is git installed, and does the folder exist?") from error
+        raise UsageError(
+            f"git {words[0]} failed in {folder}: {error}.",
+            "Is git installed, and does the folder exist?",
+        ) from error
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = os.fsdecode(done.stderr).strip().splitlines()
-    return lines[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".") if lines else f"exit code {done.returncode}"
+    return (
+        lines[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".")
+        if lines
+        else f"exit code {done.returncode}"
+    )

@@ -1,4 +1,7 @@
-"""From a run's claim to its verdict: measure the run's patch, keep the result as a file, and store it beside the run."""
+"""From a run's claim to its verdict.
+
+Measure the run's patch, keep the result as a file, and store it beside the run.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ MEASURE_FILE_NAME = "tachograph-measure.json"
 
 @dataclass(frozen=True)
 class Verified:
-    """What was measured. `file`: None if it ended before anything was compared. `claim`: `claim_verdict` and `scope_differs`, if any.
+    """What was measured. `file`: None if it ended before anything was compared.
+
+    `claim`: `claim_verdict` and `scope_differs`, if any.
 
     `told`: what went wrong after the measurement.
     """
@@ -46,17 +51,28 @@ class Verified:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for programs."""
-        return as_dict(self.made, self.claimed, self.claim.get("claim_verdict")) | {"file": str(self.file) if self.file else None}
+        return as_dict(self.made, self.claimed, self.claim.get("claim_verdict")) | {
+            "file": str(self.file) if self.file else None
+        }
 
     def words(self) -> list[str]:
         """Return the result in lines of words."""
         effect = self.claimed if self.claimed and self.claimed > 1 else USUAL_EFFECT
-        more = more_runs_needed(self.made, effect) if self.verdict is MeasureVerdict.INSIDE_NOISE else 0
+        more = (
+            more_runs_needed(self.made, effect)
+            if self.verdict is MeasureVerdict.INSIDE_NOISE
+            else 0
+        )
         return list(lines(self.made, self.claimed, self.claim, more))
 
 
 def subject_of(
-    store: Store, run: str | None, repo: Path, baseline: str | None = None, candidate: str | None = None, patch_file: Path | None = None
+    store: Store,
+    run: str | None,
+    repo: Path,
+    baseline: str | None = None,
+    candidate: str | None = None,
+    patch_file: Path | None = None,
 ) -> Subject:
     """Return what to measure, from a run or from revisions. Raises UsageError, StoreError."""
     if candidate and patch_file:
@@ -69,7 +85,10 @@ def subject_of(
             raise UsageError(f"cannot read {patch_file}: {error.strerror}.") from error
     if run is None:
         if not baseline or not (candidate or patch_file):
-            raise UsageError("nothing to measure.", "Give RUN, or --baseline REV with --candidate REV or --patch FILE.")
+            raise UsageError(
+                "nothing to measure.",
+                "Give RUN, or --baseline REV with --candidate REV or --patch FILE.",
+            )
         return Subject(repo, baseline, candidate, patch)
     run_id = run_id_of(store, run)
     found = run_row(store, run_id) or {}
@@ -78,12 +97,26 @@ def subject_of(
         kept = patch_of(store, run_id)
         if kept is None or kept["is_cut"]:
             why = "is too long to be kept whole" if kept else "is not in the store"
-            raise UsageError(f"the patch of run {run_id[:12]} {why}.", "Give it: --patch FILE, or --candidate REV")
+            raise UsageError(
+                f"the patch of run {run_id[:12]} {why}.",
+                "Give it: --patch FILE, or --candidate REV",
+            )
         patch, patch_sha256 = kept["text"].encode(), found["patch_sha256"]
     baseline = baseline or found["base_commit"]
     if not baseline:
-        raise UsageError(f"the commit that run {run_id[:12]} started from is unknown.", "Give it: --baseline REV")
-    return Subject(repo, baseline, candidate, patch, patch_sha256, run_id, found["task"], found["claimed_speedup"])
+        raise UsageError(
+            f"the commit that run {run_id[:12]} started from is unknown.", "Give it: --baseline REV"
+        )
+    return Subject(
+        repo,
+        baseline,
+        candidate,
+        patch,
+        patch_sha256,
+        run_id,
+        found["task"],
+        found["claimed_speedup"],
+    )
 
 
 def verify(
@@ -95,15 +128,21 @@ def verify(
     say: Callable[[str], None] = lambda _: None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Verified:
-    """Measure, keep the result below `keep`, and ingest it. Raises UsageError if the baseline cannot be measured, or nothing can be kept.
+    """Measure, keep the result below `keep`, and ingest it.
+
+    Raises UsageError if the baseline cannot be measured, or nothing can be kept.
 
     A store that cannot be written is told in the result, whose file stays.
     """
-    folder = (keep or usual_folder().with_name("measured")).absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
+    folder = (
+        keep or usual_folder().with_name("measured")
+    ).absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
     try:
         folder.mkdir(mode=0o700, parents=True)
     except OSError as error:
-        raise UsageError(f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep.") from error
+        raise UsageError(
+            f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep."
+        ) from error
     file, made = folder / MEASURE_FILE_NAME, None
     try:
         made = measure(subject, procedure, say, advance)
@@ -115,11 +154,18 @@ def verify(
     try:
         file.write_text(f"{made.model_dump_json(indent=1)}\n", "utf-8")
     except OSError as error:
-        return Verified(made, None, subject.claimed, told=f"Not kept: {file} cannot be written: {error.strerror}")
+        return Verified(
+            made,
+            None,
+            subject.claimed,
+            told=f"Not kept: {file} cannot be written: {error.strerror}",
+        )
     try:
         ingest(read_paths([file]), store, Options(jobs=1, origin=origin or Origin()))
         claim = (subject.run_id and verdict_of(store, subject.run_id)) or {}
     except TachographError as error:
         again = command_line(f"ingest {file}", store.location)
-        return Verified(made, file, subject.claimed, told=f"Not stored: {error.message}. Ingest it: {again}")
+        return Verified(
+            made, file, subject.claimed, told=f"Not stored: {error.message}. Ingest it: {again}"
+        )
     return Verified(made, file, subject.claimed, claim)

@@ -1,6 +1,9 @@
-"""Cached answers of the store for the screens, valid until the store changes. The only use of `st.cache_*`.
+"""Cached answers of the store for the screens, valid until the store changes.
 
-Every answer is keyed by the state of the store, so that runs ingested by another process appear on the next rerun.
+The only use of `st.cache_*`.
+
+Every answer is keyed by the state of the store, so that runs ingested by another process appear on
+the next rerun.
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ from ingest.system.secrets import without_secrets
 from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
 from schemas.text import paired
 
-if TYPE_CHECKING:  # readers take a tenth of the start of a dashboard, and only who writes needs them
+if (
+    TYPE_CHECKING
+):  # readers take a tenth of the start of a dashboard, and only who writes needs them
     from ingest.pipeline import IngestReport, Options, Progress
     from ingest.sources.files import Source
     from ingest.store.undo import Undone
@@ -51,7 +56,9 @@ GLANCE_SECONDS = 0.5
 """Longest check whether the store is free again, for a screen that gave up waiting."""
 
 COPY_AT = 4
-"""Number of uncached questions of a run of a screen from which most others are uncached too (`app.queries.reading`)."""
+"""Number of uncached questions of a run of a screen from which most others are uncached too
+(`app.queries.reading`).
+"""
 
 REMOTE_SECONDS = 10
 """Lifetime of answers from a store without a file, since its changes are not noticed."""
@@ -94,14 +101,16 @@ def command(words: str) -> str:
     return command_line(words, location())
 
 
-def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
+def store(
+    wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None
+) -> Store:
     """Return the store of the dashboard. `on_wait` gets a message that says who locks it."""
     seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
     return Store(_given(), wait_seconds=seconds, on_wait=on_wait)
 
 
 def is_free() -> bool:
-    """Return whether nobody locks the store any more: it can be read, or fails for another reason."""
+    """Return whether nobody locks the store now: it can be read, or fails for another reason."""
     try:
         with store(wait_seconds=GLANCE_SECONDS).reading():
             return True
@@ -118,7 +127,10 @@ def is_read_only() -> bool:
 
 @contextmanager
 def request() -> Iterator[ReadTransaction]:
-    """Share a read transaction between all queries in one run of a screen; the first uncached query begins it. Raises StoreError."""
+    """Share a read transaction between all queries in one run of a screen.
+
+    The first uncached query begins it. Raises StoreError.
+    """
     with read_transaction(_current.get() or store(wait_seconds=0), COPY_AT) as transaction:
         token = _current.set(transaction)
         try:
@@ -128,15 +140,24 @@ def request() -> Iterator[ReadTransaction]:
 
 
 def _state(of: Store) -> State:
-    """Return the state of the store and the day, since `--since 7d` changes daily. It asks only the file system, never the store."""
+    """Return the state of the store and the day, since `--since 7d` changes daily.
+
+    It asks only the file system, never the store.
+    """
     if not of.is_file:
         return of.location, (int(time.time()) // REMOTE_SECONDS,)
     files = (Path(of.location), Path(f"{of.location}.wal"))
-    return str(files[0].absolute()), (int(time.time()) // DAY_SECONDS, *(mark for file in files for mark in _marks(file)))
+    return str(files[0].absolute()), (
+        int(time.time()) // DAY_SECONDS,
+        *(mark for file in files for mark in _marks(file)),
+    )
 
 
 def marks() -> tuple[int, ...]:
-    """Return marks of the store's file that change with every write; (0,) if it does not exist yet, () if it is no file."""
+    """Return marks of the store's file that change with every write.
+
+    (0,) if it does not exist yet, () if it is no file.
+    """
     return _marks(Path(location())) or (0,) if is_path(location()) else ()
 
 
@@ -154,13 +175,20 @@ def _marks(file: Path) -> tuple[int, ...]:
 
 
 def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
-    """Return the answer of a function of `app.queries`, cached until the store changes. Raises StoreError."""
+    """Return the answer of a function of `app.queries`, cached until the store changes.
+
+    Raises StoreError.
+    """
     name = f"{question.__module__}.{question.__qualname__}"
     with request() as transaction:
         while True:
             try:
-                answer: T = _answer(_state(transaction), name, arguments, named, question, transaction)
-            except StoreBusy:  # we wait outside the cache, which would keep what is said meanwhile with the answer
+                answer: T = _answer(
+                    _state(transaction), name, arguments, named, question, transaction
+                )
+            except (
+                StoreBusy
+            ):  # we wait outside the cache, which would keep what is said meanwhile with the answer
                 with _said() as say:
                     transaction.begin(store(on_wait=say))
             else:
@@ -186,17 +214,27 @@ def _answer(
     _question: Callable[..., Any],
     _transaction: ReadTransaction,
 ) -> Any:
-    """Return the answer to the question, cached by `state`, `name` and arguments; parameters with an underscore are not part of the key."""
-    sought = (_transaction.searched(value) if isinstance(value, Filters) else value for value in arguments)
+    """Return the answer to the question, cached by `state`, `name` and arguments.
+
+    Parameters with an underscore are not part of the key.
+    """
+    sought = (
+        _transaction.searched(value) if isinstance(value, Filters) else value for value in arguments
+    )
     return _question(_transaction, *sought, **named)
 
 
 def contents() -> screen_queries.Contents:
-    """Return counts of the store's contents from when it was last free; the screen itself reports why it cannot be read."""
+    """Return counts of the store's contents from when it was last free.
+
+    The screen itself reports why it cannot be read.
+    """
     of = store(wait_seconds=0)
     try:
         with read_transaction(of) as transaction:
-            found: screen_queries.Contents = _answer(_state(of), "contents", (), {}, screen_queries.contents, transaction)
+            found: screen_queries.Contents = _answer(
+                _state(of), "contents", (), {}, screen_queries.contents, transaction
+            )
     except StoreMissing:
         return screen_queries.Contents(0, 0, 0, 0, 0, 0)
     except StoreError:
@@ -211,24 +249,37 @@ def count(filters: Filters) -> int:
 
 
 def options() -> dict[str, dict[str, int]]:
-    """Return the options of each filter with their number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
+    """Return the options of each filter with their number of runs, most frequent first.
+
+    At most MOST_OPTIONS. Raises StoreError.
+    """
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
 def models() -> list[str]:
-    """Return the models of the store, most expensive first, the order of colours. Raises StoreError."""
+    """Return the models of the store, most expensive first, the order of colours.
+
+    Raises StoreError.
+    """
     return ask(screen_queries.ranked_models)
 
 
 def this_minute() -> datetime:
-    """Return the time for questions about activity, which is constant within a minute so that answers can be cached."""
+    """Return the time for questions about activity, constant within a minute to cache answers."""
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def samples() -> list[Path]:
     """Return the folders of the bundled sample logs, none if they are not installed."""
     here = Path(__file__).parent.parent
-    found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
+    found = next(
+        (
+            folder
+            for folder in (here / "sample_logs", here.parent / "sample_logs")
+            if folder.is_dir()
+        ),
+        None,
+    )
     return sorted(path for path in found.iterdir() if path.is_dir()) if found else []
 
 
@@ -239,7 +290,9 @@ def ingest_samples() -> IngestReport:
     from ingest.store.ingests import Origin
 
     with _said() as say:
-        return _ingest(list(read_paths(samples())), None, say, Options(origin=Origin(visitor(), "sample logs")))
+        return _ingest(
+            list(read_paths(samples())), None, say, Options(origin=Origin(visitor(), "sample logs"))
+        )
 
 
 def visitor() -> str:
@@ -248,7 +301,10 @@ def visitor() -> str:
 
 
 def label_options() -> list[str]:
-    """Return the labels of the store as `key=value`, most frequent first; none without a store. Raises StoreError."""
+    """Return the labels of the store as `key=value`, most frequent first; none without a store.
+
+    Raises StoreError.
+    """
     return list(options().get("label", ())) if store().exists() else []
 
 
@@ -259,7 +315,10 @@ def annotate(run_ids: Sequence[str], change: Change) -> int:
 
 
 def save_view(name: str, address: str) -> None:
-    """Save a view of filters under a name, or delete it without an address. Raises StoreError, UsageError."""
+    """Save a view of filters under a name, or delete it without an address.
+
+    Raises StoreError, UsageError.
+    """
     with _writing() as written:
         write_view(written, name, address, visitor())
 
@@ -276,7 +335,10 @@ def undo_ingest(ingest_id: int) -> Undone:
 def _writing() -> Iterator[Store]:
     """Yield the store for writing. Raises UsageError if visitors may only read."""
     if is_read_only():
-        raise UsageError("this dashboard is read-only.", "Ask its owner to make the change, or to restart it without --read-only.")
+        raise UsageError(
+            "this dashboard is read-only.",
+            "Ask its owner to make the change, or to restart it without --read-only.",
+        )
     if current := _current.get():
         current.end()  # who reads shuts out who writes, also in one process
     with _said() as say:
@@ -293,7 +355,10 @@ def forget_selection() -> None:
 
 
 def let_upload(*, allowed: bool) -> None:
-    """Allow or forbid uploads from this page; the server accepts them only from pages that are allowed."""
+    """Allow or forbid uploads from this page.
+
+    The server accepts them only from pages that are allowed.
+    """
     if (page := get_script_run_ctx()) and runtime.exists():
         guard.let_upload(page.session_id, allowed=allowed)
 
@@ -307,7 +372,9 @@ def ingest_uploads(
     *,
     trust_file_times: bool = False,
 ) -> IngestReport:
-    """Ingest the files with these labels, and free their memory; `path_zone` is that of times in their names, empty for UTC.
+    """Ingest the files with these labels, and free their memory.
+
+    `path_zone` is that of times in their names, empty for UTC.
 
     `trust_file_times`: the times of files in archives date runs without another date.
 
@@ -337,14 +404,19 @@ def ingest_uploads(
         report = _ingest(sources, read, on_wait, options)
     if page := get_script_run_ctx():  # the framework keeps them as long as the page is open
         for upload in uploads:
-            cast("MemoryUploadedFileManager", page.uploaded_file_mgr).remove_file(page.session_id, upload.file_id)
+            cast("MemoryUploadedFileManager", page.uploaded_file_mgr).remove_file(
+                page.session_id, upload.file_id
+            )
             upload.close()
     return report
 
 
 @contextmanager
 def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
-    """Yield the files as sources, large ones in a temporary folder so that reading processes need no copy. Raises UsageError."""
+    """Yield the files as sources; large ones are in a temporary folder.
+
+    So reading processes need no copy. Raises UsageError.
+    """
     from ingest.sources.files import Source
 
     with ExitStack() as stack:
@@ -355,20 +427,36 @@ def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
                 path = Path(folder, str(number)) if upload.size > IN_MEMORY_BYTES else None
                 if path:
                     path.write_bytes(upload.getvalue())
-                sources.append(Source(paired(upload.name), None if path else upload.getvalue(), path, temporary=bool(path)))
+                sources.append(
+                    Source(
+                        paired(upload.name),
+                        None if path else upload.getvalue(),
+                        path,
+                        temporary=bool(path),
+                    )
+                )
         except OSError as error:
-            why = f"the uploaded files cannot be written to the temporary folder: {error.strerror or error}."
+            why = (
+                "the uploaded files cannot be written to the temporary folder: "
+                f"{error.strerror or error}."
+            )
             raise UsageError(why, "The owner of this dashboard must make room.") from error
         yield sources
 
 
 def _ingest(
-    sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
+    sources: Sequence[Any],
+    on_progress: Callable[[Progress], None] | None,
+    on_wait: Callable[[str], object] | None,
+    options: Options,
 ) -> IngestReport:
     from ingest.pipeline import ingest
 
     if is_read_only():
-        raise UsageError("this dashboard is read-only.", "Ask its owner to ingest the logs, or to restart it without --read-only.")
+        raise UsageError(
+            "this dashboard is read-only.",
+            "Ask its owner to ingest the logs, or to restart it without --read-only.",
+        )
     if current := _current.get():
         current.end()  # who reads shuts out who writes, also in one process
     return ingest(sources, store(on_wait=on_wait), options, on_progress)

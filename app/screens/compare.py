@@ -1,4 +1,7 @@
-"""Groups of runs against a baseline: differences on the same tasks, a chart per metric, and a table with n in every row."""
+"""Groups of runs against a baseline.
+
+Differences on the same tasks, a chart per metric, and a table with n in every row.
+"""
 
 import streamlit as st
 
@@ -39,7 +42,7 @@ def in_address() -> tuple[list[Filters], list[str]]:
 
 
 def in_force() -> list[str]:
-    """Return the current groups of the address: a screen that is still being drawn has older ones."""
+    """Return the current groups of the address; a screen that is still drawn has older ones."""
     return [queries.as_text(one) for one in in_address()[0] or usual]
 
 
@@ -67,12 +70,21 @@ def offered() -> dict[str, Filters]:
     """Return groups to add by name: agents with a model first, then values of filters."""
     found = dict[str, Filters]()
     for one in cache.ask(queries.largest, filters, MOST_OFFERED)[0]:
-        found[" · ".join(fact_words(value, key) for key, values in one.chosen for value in values)] = one
+        found[
+            " · ".join(fact_words(value, key) for key, values in one.chosen for value in values)
+        ] = one
     for key in OFFERED:
         values = list(cache.options().get(key, ()))
         if len(values) > 1:
-            found |= {f"{FILTERS[key].name}: {fact_words(value, key)}": Filters(((key, (value,)),)) for value in values[:MOST_OFFERED]}
-    return {name: one for one, name in {one: name for name, one in reversed(found.items())}.items() if one not in groups}
+            found |= {
+                f"{FILTERS[key].name}: {fact_words(value, key)}": Filters(((key, (value,)),))
+                for value in values[:MOST_OFFERED]
+            }
+    return {
+        name: one
+        for one, name in {one: name for name, one in reversed(found.items())}.items()
+        if one not in groups
+    }
 
 
 def add_group() -> None:
@@ -91,7 +103,13 @@ def add_group() -> None:
             put([*in_force(), queries.as_text(more[picked])])
             st.rerun()
         example = "agent=codex label=branch=next"
-        st.text_input("Or by filters", key="group-typed", placeholder=example, on_change=put_typed, max_chars=LONGEST_VALUE)
+        st.text_input(
+            "Or by filters",
+            key="group-typed",
+            placeholder=example,
+            on_change=put_typed,
+            max_chars=LONGEST_VALUE,
+        )
 
 
 named, unread = in_address()
@@ -101,32 +119,75 @@ by_text = {queries.as_text(one): one for one in groups}
 if unread:
     st.html(html_parts.warning(f"Not readable, so left out: {html_parts.text(', '.join(unread))}"))
 pair = usual_pair
-with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="groups-bar"):
-    chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="group-chips")
+with st.container(
+    horizontal=True,
+    vertical_alignment="center",
+    horizontal_alignment="distribute",
+    gap="small",
+    key="groups-bar",
+):
+    chips = st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="xsmall",
+        width="content",
+        key="group-chips",
+    )
     if len(groups) > 1:
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="group-pairs"):
-            first = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            gap="xsmall",
+            width="content",
+            key="group-pairs",
+        ):
+            first = st.container(
+                horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
+            )
             st.html('<span class="t-n">Pair by</span>', width="content")
             pairs = {queries.TASK: "Task", queries.NOTHING: "Nothing"}
-            usual_first = pairs if named or usual_pair == queries.TASK else dict(reversed(pairs.items()))
+            usual_first = (
+                pairs if named or usual_pair == queries.TASK else dict(reversed(pairs.items()))
+            )
             pair = widgets.choice("Pair by", usual_first, "pair", label_visibility="collapsed")
-found = cache.ask(queries.compare, [queries.narrowed(filters, one) for one in groups], pair, cost) if groups else None
+found = (
+    cache.ask(queries.compare, [queries.narrowed(filters, one) for one in groups], pair, cost)
+    if groups
+    else None
+)
 called = names(found.groups, groups) if found else []
 widgets.force_cost(found.basis if found and found.is_forced and len(groups) > 1 else None)
 with chips:
     st.html('<span class="t-n">Groups</span>', width="content")
     for place, (one, name) in enumerate(zip(groups, called, strict=True)):
-        with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"group-chip-{place}"):
+        with st.container(
+            horizontal=True,
+            gap=None,
+            vertical_alignment="center",
+            width="content",
+            key=f"group-chip-{place}",
+        ):
             st.html(html_parts.group_name(name.agent, name.label, name.detail), width="content")
             if len(groups) > 1:
                 text, key = queries.as_text(one), f"group-drop-{place}"
-                st.button("×", key=key, type="tertiary", on_click=drop, args=(text,), help="Remove the group", width="content")
+                st.button(
+                    "×",
+                    key=key,
+                    type="tertiary",
+                    on_click=drop,
+                    args=(text,),
+                    help="Remove the group",
+                    width="content",
+                )
     if len(groups) < queries.MOST_GROUPS:
         add_group()
 if len(groups) > 1:
     with first:
         st.html('<span class="t-n">Baseline</span>', width="content")
-        labels = {text: plain(f"{name.label} {name.detail}".strip()) for text, name in zip(by_text, called, strict=True)}
+        labels = {
+            text: plain(f"{name.label} {name.detail}".strip())
+            for text, name in zip(by_text, called, strict=True)
+        }
         key = f"baseline-{hash(tuple(by_text))}"
         st.selectbox(
             "Baseline",
@@ -140,24 +201,45 @@ if len(groups) > 1:
         )
 
 if found is None or len(groups) < 2:
-    widgets.heading(Said(sentences.too_few_groups(found.baseline.runs if found else 0, called[0].said if called else "")), missing=False)
-    st.markdown("Add a group above, or ingest with labels and compare these, for example before and after a change of the prompt:")
+    widgets.heading(
+        Said(
+            sentences.too_few_groups(
+                found.baseline.runs if found else 0, called[0].said if called else ""
+            )
+        ),
+        missing=False,
+    )
+    st.markdown(
+        "Add a group above, or ingest with labels and compare these, for example before and "
+        "after a change of the prompt:"
+    )
     st.code(
-        "\n".join(cache.command(f"ingest logs/{name} --label prompt={label}") for name, label in (("before", "old"), ("after", "new"))),
+        "\n".join(
+            cache.command(f"ingest logs/{name} --label prompt={label}")
+            for name, label in (("before", "old"), ("after", "new"))
+        ),
         language=None,
         wrap_lines=True,
     )
 else:
     widgets.heading(sentences.compare(found, called), missing=False)
     for place, (column, metric) in enumerate(
-        zip(st.columns([1.22, *[1] * (len(found.metrics) - 1)], gap="medium"), found.metrics, strict=True)
+        zip(
+            st.columns([1.22, *[1] * (len(found.metrics) - 1)], gap="medium"),
+            found.metrics,
+            strict=True,
+        )
     ):
         with column:
-            drawn = CHARTS[f"compare-{metric}"].draw(asked, found, called, with_names=place == 0 or widgets.is_phone())
+            drawn = CHARTS[f"compare-{metric}"].draw(
+                asked, found, called, with_names=place == 0 or widgets.is_phone()
+            )
             widgets.titled(drawn, f"compare-{metric}")
     st.html(comparison_table(found, called))
     said = " ".join(sentences.notes(found, called))
     st.caption(plain(said)) if said else None
-    whole = [one for one in (queries.narrowed(filters, group) for group in groups) if one is not None]
+    whole = [
+        one for one in (queries.narrowed(filters, group) for group in groups) if one is not None
+    ]
     if len(whole) == len(groups):
         st.caption(f"CLI equivalent: {code_span(queries.command(whole, pair, cache.location()))}")

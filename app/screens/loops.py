@@ -1,4 +1,4 @@
-"""Optimization loops: what each brought, whether that is more than noise, what it cost, and every experiment of one."""
+"""Optimization loops: gains, whether these exceed the noise, costs, and each loop's experiments."""
 
 from functools import partial
 from typing import Any
@@ -53,7 +53,9 @@ def downloads(name: str, table: Any, heading: str, of: Any) -> None:
 def several(shown: LoopAnswer) -> None:
     """Show a row per loop."""
     st.html(words.loop_list(answers, shown, filters))
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         st.html(words.legend(answers) or "<i></i>", width="content")
         downloads("loops", loops_table(answers), plural(len(answers), "loop"), LOOPS)
 
@@ -66,7 +68,9 @@ def one_loop(answer: LoopAnswer) -> None:
     if words.is_drawn(answer):
         axes = words.axes(answer)
         axis = next(iter(axes))
-        with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        with st.container(
+            horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"
+        ):
             said = st.container()
             if len(axes) > 1:
                 axis = widgets.choice("Along", axes, "loop-along", label_visibility="collapsed")
@@ -87,13 +91,18 @@ def one_loop(answer: LoopAnswer) -> None:
 def experiments(answer: LoopAnswer, clicked: int | None) -> None:
     """Show the list of experiments, and the one that was chosen in it or in the chart beside it."""
     table = experiments_table(answer)
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        widgets.subheading("Experiments", "The latest first. Click a row, or a mark of the chart, to read it.")
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"
+    ):
+        widgets.subheading(
+            "Experiments", "The latest first. Click a row, or a mark of the chart, to read it."
+        )
         downloads("experiments", table, heading_of(answer), EXPERIMENTS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="stretch"):
             alt = "Experiments with state, value, step, cost and description"
-            key = f"experiments-{answer.row['loop_id']}-{len(answer.tries)}"  # a row that was chosen would be another one in a longer list
+            # a row that was chosen would be another one in a longer list
+            key = f"experiments-{answer.row['loop_id']}-{len(answer.tries)}"
             place = widgets.row_of(words.experiment_grid(table, answer), key, alt)
         number = chosen(answer, clicked, None if place is None else len(answer.tries) - place)
         if number and number <= len(answer.tries):
@@ -102,7 +111,10 @@ def experiments(answer: LoopAnswer, clicked: int | None) -> None:
 
 
 def chosen(answer: LoopAnswer, clicked: int | None, listed: int | None) -> int | None:
-    """Return the experiment that was chosen last, in the chart or in the list. It stays when the log grows, which undoes both choices."""
+    """Return the experiment that was chosen last, in the chart or in the list.
+
+    It stays when the log grows, which undoes both choices.
+    """
     now = (answer.row["loop_id"], len(answer.tries), clicked, listed)
     number: int | None
     before, number = st.session_state.get(_CHOSEN, (None, None))
@@ -157,7 +169,11 @@ drawn = [one for one in answers if one.gain_pct is not None and one.measured]
 if len(drawn) > 1:
     axes = words.shared_axes(drawn)
     said = st.container()
-    axis = widgets.choice("Along", axes, "loops-along", label_visibility="collapsed") if len(axes) > 1 else next(iter(axes))
+    axis = (
+        widgets.choice("Along", axes, "loops-along", label_visibility="collapsed")
+        if len(axes) > 1
+        else next(iter(axes))
+    )
     if together := charts.loops_together(asked_charts, shown, axis):
         with said:
             widgets.subheading(together.title, together.caption)

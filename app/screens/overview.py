@@ -27,7 +27,11 @@ def three_charts() -> None:
         widgets.titled(charts.time_per_run(asked), "agents-time")
     with third:
         is_checked = total.checked >= sentences.ENOUGH_PAIRS
-        drawn = charts.claimed_and_measured(asked) if is_checked else charts.claims(asked) or charts.cost_per_turn(asked)
+        drawn = (
+            charts.claimed_and_measured(asked)
+            if is_checked
+            else charts.claims(asked) or charts.cost_per_turn(asked)
+        )
         widgets.titled(drawn if points else None, "agents-claims")
     widgets.titled(charts.cost_and_success(asked), "agents-pareto")
 
@@ -50,7 +54,10 @@ def few_runs() -> None:
             widgets.plotted(drawn, "chart-few-runs")
     st.html(runs_table(sorted(points, key=lambda run: -float(run["cost_usd"] or 0)), filters))
     if not total.runs_measured and total.claimed.known:
-        st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest RESULTS')}`")
+        st.markdown(
+            "Add benchmark results to see what the claims are worth: "
+            f"`{cache.command('ingest RESULTS')}`"
+        )
 
 
 if total.runs == 1 and not filters and points:

@@ -1,4 +1,4 @@
-"""Reports to hand on: the runs that match the filters, with a preview of the first page, in any format."""
+"""Reports to hand on: the filtered runs, with a preview of the first page, in any format."""
 
 from decimal import Decimal
 from functools import partial
@@ -64,13 +64,30 @@ with st.container(border=True):
             key="reprice",
             placeholder="Select model",
             accept_new_options=True,
-            help="Cost of the same tokens at the list prices of another MODEL or MODEL@PROVIDER. That model would use other tokens.",
+            help=(
+                "Cost of the same tokens at the list prices of another MODEL or MODEL@PROVIDER. "
+                "That model would use other tokens."
+            ),
             bind="query-params",
             width=260,
         )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        title = st.text_input("Title", key="report-title", placeholder=TITLE, max_chars=LONGEST, bind="query-params", width=380)
-        owner = st.text_input("Prepared for", key="owner", placeholder="Name or team", max_chars=LONGEST, bind="query-params", width=220)
+        title = st.text_input(
+            "Title",
+            key="report-title",
+            placeholder=TITLE,
+            max_chars=LONGEST,
+            bind="query-params",
+            width=380,
+        )
+        owner = st.text_input(
+            "Prepared for",
+            key="owner",
+            placeholder="Name or team",
+            max_chars=LONGEST,
+            bind="query-params",
+            width=220,
+        )
         given = dict(from_environment())
         total_budget = st.number_input(
             "Budget (USD)",
@@ -81,13 +98,18 @@ with st.container(border=True):
             format="%.2f",
             key="budget",
             placeholder="None",
-            help="Budget for all runs of the report together. The first page says what is left of it.",
+            help=(
+                "Budget for all runs of the report together. The first page says what is left of "
+                "it."
+            ),
             bind="query-params",
             width=260,
         )
     budgets = {key: allowed for key, allowed in given.items() if key != TOTAL_BUDGET}
     budgets |= {} if total_budget is None else {TOTAL_BUDGET: Decimal(repr(total_budget))}
-    first = FirstPage(title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets))
+    first = FirstPage(
+        title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets)
+    )
     export = REPORTS[widgets.choice("Format", report_files.formats(), "format")]
     what_if = (reprice or "").strip()
     if what_if:
@@ -115,7 +137,11 @@ with st.container(border=True):
         st.markdown(plain(export.about))
     covers = f"{total:,} of {stored:,} runs (current filters)" if filters else f"all {total:,} runs"
     st.caption(f"Includes {covers}. CLI equivalent:")
-    st.code(visible(report_files.command(request, export, cache.location())), language=None, wrap_lines=True)
+    st.code(
+        visible(report_files.command(request, export, cache.location())),
+        language=None,
+        wrap_lines=True,
+    )
 
 widgets.subheading("Preview", "What the file says. HTML and Excel files also have charts.")
 if total > report_files.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
@@ -123,15 +149,23 @@ if total > report_files.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first
-st.html(html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines)))
+st.html(
+    html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines))
+)
 st.html(agent_table(page.agents, filters))
 st.html(report_files.figures_html(page))
 if page.budgets:
     st.html(costs.budget_table([cells(one) for one in page.budgets]))
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
-    widgets.subheading(section.title, " ".join(filter(None, (section.note, report_files.cut_note(section)))))
-    grid = report_files.totals_grid(section.answer) if section.key == "totals" else report_files.section_grid(section)
+    widgets.subheading(
+        section.title, " ".join(filter(None, (section.note, report_files.cut_note(section))))
+    )
+    grid = (
+        report_files.totals_grid(section.answer)
+        if section.key == "totals"
+        else report_files.section_grid(section)
+    )
     widgets.table(grid, f"{section.title} of the report")
     if section.key == "totals" and made.all_figures:
         with st.expander("All figures"):

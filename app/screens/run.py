@@ -19,7 +19,11 @@ if found and found.total > 1:
     st.title("Several runs", anchor=False)
     st.markdown(f"The link has the beginning of {found.total:,} ids. Choose a run:")
     for one in found.candidates:
-        st.page_link("screens/run.py", label=f"{plain(one.title)} · {plain(one.run_id)}", query_params={widgets.RUN_ID: one.run_id})
+        st.page_link(
+            "screens/run.py",
+            label=f"{plain(one.title)} · {plain(one.run_id)}",
+            query_params={widgets.RUN_ID: one.run_id},
+        )
     widgets.end_page()
 if run is None:
     st.title("Run not found", anchor=False)
@@ -34,18 +38,41 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     order = order if order in run_queries.ORDERS else widgets.DEFAULT_ORDER
     if beside := cache.ask(run_queries.neighbours, filter_bar.chosen(), order, run["run_id"]):
         sorted_by = run_queries.ORDERS[order].label
-        sides = (("Previous", beside.previous, "arrow_up", "k"), ("Next", beside.following, "arrow_down", "j"))
+        sides = (
+            ("Previous", beside.previous, "arrow_up", "k"),
+            ("Next", beside.following, "arrow_down", "j"),
+        )
         for side, other, icon, shortcut in sides:
-            about, icon = f"{side} run by: {sorted_by}", f":material/keyboard_{icon}:"  # noqa: PLW2901
-            if st.button(side, key=f"run-{side}", icon=icon, shortcut=shortcut, help=about, disabled=other is None) and other:
+            about, icon = (f"{side} run by: {sorted_by}"), f":material/keyboard_{icon}:"  # noqa: PLW2901
+            if (
+                st.button(
+                    side,
+                    key=f"run-{side}",
+                    icon=icon,
+                    shortcut=shortcut,
+                    help=about,
+                    disabled=other is None,
+                )
+                and other
+            ):
                 widgets.open_run(other, order)
         st.caption(f"{beside.place:,} of {beside.total:,} · {sorted_by}", width="content")
     st.space("stretch")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"
+    ):
         annotate.quick(run)
         with st.popover("Link", icon=":material/link:"):
-            st.code(f"{(st.context.url or '').partition('?')[0]}?{urlencode({widgets.RUN_ID: run['run_id']})}", language=None)
+            st.code(
+                f"{(st.context.url or '').partition('?')[0]}?{urlencode({widgets.RUN_ID: run['run_id']})}",  # noqa: E501
+                language=None,
+            )
         if run["task_key"] and (others := cache.ask(run_queries.of_task, run["task_key"]) - 1) > 0:
             label = f"Other runs of this task {others:,}"
-            st.page_link("screens/runs.py", label=label, icon=":material/compare_arrows:", query_params={"task": run["task_key"]})
+            st.page_link(
+                "screens/runs.py",
+                label=label,
+                icon=":material/compare_arrows:",
+                query_params={"task": run["task_key"]},
+            )
 show_run(run["run_id"])

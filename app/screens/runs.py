@@ -24,7 +24,9 @@ from schemas.catalogue.failures import REASONS
 from schemas.text import plural
 
 BESIDE, TEXTS, OF_TEXT, MOST_IN_FULL = 430, 50, 100, 7
-"""Pixels of a run next to the list; numbers of error texts, of runs per text, and of pages up to which all are named."""
+"""Pixels of a run next to the list; numbers of error texts, of runs per text, and of pages up to
+which all are named.
+"""
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 agents = cache.ask(agent_queries.agents, filters, measure)
@@ -32,7 +34,9 @@ total = agents[0].runs
 head = st.container()
 tools = st.container(horizontal=True, vertical_alignment="center", gap="small")
 with tools:
-    view = widgets.choice("View", {"list": "List", "failures": "Failures"}, "view", label_visibility="collapsed")
+    view = widgets.choice(
+        "View", {"list": "List", "failures": "Failures"}, "view", label_visibility="collapsed"
+    )
 
 
 def show_list() -> None:
@@ -41,18 +45,30 @@ def show_list() -> None:
         widgets.heading(failure_words.listed(agents, measure))
     with tools:
         order = widgets.pick(
-            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, label_visibility="collapsed"
+            "Sort by",
+            {key: order.label for key, order in screen_queries.ORDERS.items()},
+            "order",
+            width=250,
+            label_visibility="collapsed",
         )
         is_compact = widgets.compact_toggle()
-        shown = grids.COMPACT_RUNS if is_compact else widgets.columns_picker(grids.RUNS, grids.MORE_RUNS)
+        shown = (
+            grids.COMPACT_RUNS
+            if is_compact
+            else widgets.columns_picker(grids.RUNS, grids.MORE_RUNS)
+        )
         pages = min(cache.PAGES, -(-total // cache.PAGE))
-        few = {str(page): str(page) for page in range(1, pages + 1)} if pages <= MOST_IN_FULL else {}
+        few = (
+            {str(page): str(page) for page in range(1, pages + 1)} if pages <= MOST_IN_FULL else {}
+        )
         number = 1
         if pages > 1:
             paged = st.pagination(pages, key="page", bind="query-params") if not few else None
             number = paged or int(widgets.choice("Page", few, "page", label_visibility="collapsed"))
         widgets.download_runs(filters)
-    runs = cache.ask(screen_queries.page_of_runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
+    runs = cache.ask(
+        screen_queries.page_of_runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE
+    )
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
     runs = grids.with_answers(runs, measured, measure)
     for text in filters.values(SEARCH):
@@ -60,17 +76,33 @@ def show_list() -> None:
         runs, shown = grids.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
     rows = grids.grid(runs, grids.Listing(grids.RUNS.of, shown))
     first, most = (number - 1) * cache.PAGE + 1, cache.PAGE * cache.PAGES
-    ticks = "Click a cell to read its run beside the list; tick runs to label, star or exclude them."
-    how = "Click a run to open it." if is_compact else "Click a cell to read its run beside the list." if cache.is_read_only() else ticks
+    ticks = (
+        "Click a cell to read its run beside the list; tick runs to label, star or exclude them."
+    )
+    how = (
+        "Click a run to open it."
+        if is_compact
+        else "Click a cell to read its run beside the list."
+        if cache.is_read_only()
+        else ticks
+    )
     cut = f" Showing the first {most:,}. Filter to narrow down." if total > most else ""
-    st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. {how}{cut}")
-    alt = "Runs with title, agent, model, task, outcome, reason, cost, wall time, claimed and measured speedup, and date"
+    st.caption(
+        f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. "  # noqa: E501
+        f"{how}{cut}"
+    )
+    alt = (
+        "Runs with title, agent, model, task, outcome, reason, cost, wall time, claimed and "
+        "measured speedup, and date"
+    )
     if is_compact:
         widgets.compact_run_table(rows, runs, "compact-runs", alt, order)
         return
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="stretch"):
-            ticked, chosen = widgets.runs_beside(rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt)
+            ticked, chosen = widgets.runs_beside(
+                rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt
+            )
         if chosen and (run := cache.ask(run_queries.run, chosen)):
             with st.container(width=BESIDE, key="beside"):
                 st.html(failure_words.pane(run, measured.get(chosen), filters))
@@ -89,7 +121,7 @@ def written(name: str, by: str) -> bytes:
 
 
 def show_failures() -> None:
-    """Show reasons by agent, model, repository or month; the texts of a reason; the runs of a text."""
+    """Show reasons by agent, model, repository or month; texts of a reason; runs of a text."""
     with tools:
         st.html('<span class="t-n">Columns</span>', width="content")
         by = widgets.choice(
@@ -107,20 +139,31 @@ def show_failures() -> None:
     with tools, st.popover("Table", icon=":material/download:"):
         for name in ("csv", "md", "xlsx"):
             file = partial(written, name, by)
-            st.download_button(name, file, f"failures.{name}", EXPORTS[name].mime, on_click="ignore", key=f"failures-{name}")
+            st.download_button(
+                name,
+                file,
+                f"failures.{name}",
+                EXPORTS[name].mime,
+                on_click="ignore",
+                key=f"failures-{name}",
+            )
     st.html(failure_words.reason_table(reasons, whole.to_pylist()[0], facts, by, filters))
     reason = st.query_params.get("reason", "")
     if reason not in REASONS:
         return
     texts = cache.ask(failure_queries.texts, filters, reason, TEXTS).to_pylist()
-    widgets.subheading(REASONS[reason].label, f"Rule: {REASONS[reason].told}. {failure_words.found(texts)}")
+    widgets.subheading(
+        REASONS[reason].label, f"Rule: {REASONS[reason].told}. {failure_words.found(texts)}"
+    )
     st.html(failure_words.text_table(reason, texts, filters))
     place = st.query_params.get("text", "")
     if place.isdecimal() and 0 < int(place) <= len(texts):
         one = texts[int(place) - 1]
         runs = cache.ask(failure_queries.runs_of, filters, reason, one["text"], OF_TEXT).to_pylist()
         cut = f" The first {OF_TEXT}, by cost." if one["runs"] > OF_TEXT else ""
-        widgets.subheading(f"{plural(one['runs'], 'run')} with this text", f"{one['text'] or 'no error text'}{cut}")
+        widgets.subheading(
+            f"{plural(one['runs'], 'run')} with this text", f"{one['text'] or 'no error text'}{cut}"
+        )
         st.html(failure_words.run_list(runs, filters))
 
 

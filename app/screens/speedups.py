@@ -31,7 +31,11 @@ rows = asked.rows
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
 quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
 said = sentences.speedups(rows)
-link = f"all {quantified:,} claims with a figure, in their sentences" if quantified > 1 else "the claim in its sentence"
+link = (
+    f"all {quantified:,} claims with a figure, in their sentences"
+    if quantified > 1
+    else "the claim in its sentence"
+)
 address = html_parts.link("speedups", filters, tab="sentences") if quantified else ""
 st.html(html_parts.heading(said.heading, said.second, said.coverage, address, label=link))
 
@@ -50,7 +54,10 @@ def show_all() -> None:
 
 def hidden() -> str:
     """Return a note on the number of claims hidden for low confidence."""
-    return hidden_words(cache.ask(claim_queries.count_hidden, filters), f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})")
+    return hidden_words(
+        cache.ask(claim_queries.count_hidden, filters),
+        f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})",
+    )
 
 
 def sentences_of_claims() -> None:
@@ -66,10 +73,19 @@ def lists(segment: tuple[str | None, str] | None) -> None:
     counts = {key: number for key, number in cache.ask(queries.counts, filters).items() if number}
     labels = {key: f"{queries.LISTS[key][0]} {number:,}" for key, number in counts.items()}
     labels |= {"sentences": f"Sentences {quantified:,}"} if quantified else {}
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="speedup-tabs"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
+        key="speedup-tabs",
+    ):
         if segment:
-            number = next((row.measured[segment[1]] for row in agents if row.agent == segment[0]), 0)
-            title = f"{agent_name(segment[0])}: {MEASURED_CLASSES[segment[1]]}, {plural(number, 'run')}"
+            number = next(
+                (row.measured[segment[1]] for row in agents if row.agent == segment[0]), 0
+            )
+            title = (
+                f"{agent_name(segment[0])}: {MEASURED_CLASSES[segment[1]]}, {plural(number, 'run')}"
+            )
             st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>', width="content")
             st.button("All runs", icon=":material/close:", key="speedups-all", on_click=show_all)
             key = "uncompared" if segment[1] in ("breaks", *queries.UNCOMPARED) else "comparable"
@@ -77,18 +93,28 @@ def lists(segment: tuple[str | None, str] | None) -> None:
             number = 0
             st.html('<h2 class="t-h3">Runs</h2>', width="content")
             named = st.query_params.get("tab", "")  # a link may be older than its number of runs
-            if "tab" not in st.session_state and (known := [key for key in labels if named.startswith(labels[key].rpartition(" ")[0])]):
+            if "tab" not in st.session_state and (
+                known := [key for key in labels if named.startswith(labels[key].rpartition(" ")[0])]
+            ):
                 st.session_state["tab"] = known[0]
             key = widgets.choice("Runs", labels, "tab", label_visibility="collapsed")
     if key == "sentences":
         sentences_of_claims()
         return
-    found = cache.ask(queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure, segment)
+    found = cache.ask(
+        queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure, segment
+    )
     found = cache.ask(queries.with_sentences, found) if key == "claims" else found
     st.html(sentences.run_table(found, key, filters))
     number = number or counts[key]
-    command = cache.command("claims --format csv" if key == "claims" else "verdicts --every --format csv")
-    cut = f"First {len(found):,} of {number:,}. All: {code_span(command)} " if number > len(found) else ""
+    command = cache.command(
+        "claims --format csv" if key == "claims" else "verdicts --every --format csv"
+    )
+    cut = (
+        f"First {len(found):,} of {number:,}. All: {code_span(command)} "
+        if number > len(found)
+        else ""
+    )
     if cut or key in ("moved", "comparable", "pairs"):
         st.caption(cut + (band_words() if key in ("moved", "comparable", "pairs") else ""))
 
@@ -125,15 +151,33 @@ else:
     own = [one for one in seen if one[0] not in queries.UNCOMPARED]
     machine = [one for one in seen if one[0] == "machine"]
     others = [one for one in seen if one not in own and one not in machine]
-    legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
+    legend = html_parts.legend(
+        ("", own), ("cannot be compared:", others), ("not the agent's doing:", machine)
+    )
     st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
     drawn = charts.measurements(asked)
-    points = widgets.plotted(drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", opens_run=False) if drawn else ()
+    points = (
+        widgets.plotted(
+            drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", opens_run=False
+        )
+        if drawn
+        else ()
+    )
     lists(tuple(points[0]["customdata"]) if points else None)
     found = cache.ask(measured_queries.totals, filters)
     if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them
         with st.expander("ISO-Bench quadrants", icon=":material/table:"):
-            st.caption("Measured against the reference, and judged by whether the bottleneck is the same.")
-            labelled = cache.ask(measured_queries.summary, filters, ("repo", "agent", "model"), having="runs_labelled")
-            widgets.table(grids.grid(labelled, grids.QUADRANTS), "Runs in each quadrant, by repository, agent and model")
+            st.caption(
+                "Measured against the reference, and judged by whether the bottleneck is the same."
+            )
+            labelled = cache.ask(
+                measured_queries.summary,
+                filters,
+                ("repo", "agent", "model"),
+                having="runs_labelled",
+            )
+            widgets.table(
+                grids.grid(labelled, grids.QUADRANTS),
+                "Runs in each quadrant, by repository, agent and model",
+            )
 by_rules()

@@ -1,1 +1,4 @@
-"""The dashboard's server: who may reach it (`access`), what is refused before the framework (`guard`), and its two processes."""
+"""The dashboard's server.
+
+Who may reach it (`access`), what is refused before the framework (`guard`), and its two processes.
+"""

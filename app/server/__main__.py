@@ -1,7 +1,9 @@
-"""The server of the dashboard, in a process of its own: `python -m app.server`, started by `tachograph dashboard`.
+"""The server of the dashboard, in a process of its own.
 
-Streamlit serves the pages and takes the uploads; the guard and the headers are ours. Environment variables set the store and visitors'
-rights.
+`python -m app.server`, started by `tachograph dashboard`.
+
+Streamlit serves the pages and takes the uploads; the guard and the headers are ours. Environment
+variables set the store and visitors' rights.
 """
 
 from __future__ import annotations
@@ -34,11 +36,13 @@ from app.server.static import Static
 
 DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
 MESSAGE_MEGABYTES = 64
-"""Largest message of a page's WebSocket in MB, which is held in memory even before a sign-in. Our largest pages have two."""
+"""Largest message of a page's WebSocket in MB, which is held in memory even before a sign-in. Our
+largest pages have two.
+"""
 
 
 class FirstVisitor(SessionClient):
-    """Draws the first screen once the server is up, so that its modules and answers are there when somebody comes."""
+    """Draws the first screen once the server is up, to have its modules and answers ready."""
 
     def __init__(self) -> None:
         self.session_id = get_instance().connect_session(self, {})
@@ -55,7 +59,10 @@ class FirstVisitor(SessionClient):
 
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[None]:
-    """Import pandas while no page runs: Streamlit would do it in a page's thread, and Plotly may find half of it in another."""
+    """Import pandas while no page runs.
+
+    Streamlit would do it in a page's thread, and Plotly may find half of it in another.
+    """
     importlib.import_module("pandas")
     gc.freeze()  # Streamlit collects after every drawing, which takes 0.14 s over all modules
     FirstVisitor()
@@ -83,7 +90,11 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
         exception_handlers={Exception: failed},
     )
     sign_in = os.environ.get("TACHOGRAPH_SIGN_IN")
-    settings: dict[str, object] = {  # what our protection rests on, whatever files and variables say, and nothing that asks the network
+    settings: dict[
+        str, object
+        # what our protection rests on, whatever files and variables say, and nothing that asks the
+        # network
+    ] = {
         "server.address": host,
         "server.port": port,
         "server.allowedHosts": ["*"] if ours.any_address else sorted(ours.names),
@@ -96,7 +107,8 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
         "server.maxUploadSize": FILE_MEGABYTES,
         "server.trustedUserHeaders": {},
         "server.baseUrlPath": "",
-        "server.headless": True,  # also where a browser is wanted, which `serve` opens: else it advertises to developers
+        # also where a browser is wanted, which `serve` opens: else it advertises to developers
+        "server.headless": True,
         "server.fileWatcherType": "none",
         "server.showEmailPrompt": False,
         "browser.gatherUsageStats": False,
@@ -104,11 +116,18 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
         **({"secrets.files": [sign_in]} if sign_in else {}),
     }
     sys.argv = [str(DASHBOARD)]  # beside it lies the configuration that Streamlit reads
-    with suppress(KeyboardInterrupt):  # a Ctrl-C, which uvicorn raises again once it has ended; whoever started us says so
+    with suppress(
+        KeyboardInterrupt
+    ):  # a Ctrl-C, which uvicorn raises again once it has ended; whoever started us says so
         app.run(config=settings)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # threads of pages may still draw, and an interpreter that is taken down beneath them aborts or tells of leaks
+    os._exit(
+        0
+        # threads of pages may still draw, and an interpreter that is taken down beneath them aborts
+        # or
+        # tells of leaks
+    )
 
 
 if __name__ == "__main__":

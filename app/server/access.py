@@ -1,9 +1,13 @@
-"""Access to a dashboard: the names it answers to, the origins it trusts, and the people on a list with their rights.
+"""Access to a dashboard.
 
-A foreign page can make a browser call this server in two ways. With DNS rebinding, its name resolves to our address, and `Host` has that
-name. With a cross-origin request, `Origin` is not ours, or has another port of this machine. Nothing here uses the network.
+The names it answers to, the origins it trusts, and the people on a list with their rights.
 
-People sign in with Streamlit's own `st.login` (OpenID Connect); its settings file has our list beside it:
+A foreign page can make a browser call this server in two ways. With DNS rebinding, its name
+resolves to our address, and `Host` has that name. With a cross-origin request, `Origin` is not
+ours, or has another port of this machine. Nothing here uses the network.
+
+People sign in with Streamlit's own `st.login` (OpenID Connect); its settings file has our list
+beside it:
 
     [auth]
     redirect_uri = "https://runs.example.com/oauth2callback"
@@ -44,7 +48,9 @@ PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 FEWEST_CHARACTERS = 16
 """Fewest characters of the cookie secret: anybody who guesses it can sign in as anybody."""
 
-_HOST = re.compile(r"(?P<name>[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?P<name>[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE
+)
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/]+)", re.IGNORECASE)
 _EXAMPLE = "docs/dashboard.md, “Share it”, has an example."
 
@@ -53,7 +59,8 @@ _EXAMPLE = "docs/dashboard.md, “Share it”, has an example."
 class Access:
     """Rights of visitors. `sign_in` is the file with the settings of the sign-in, None without one.
 
-    `hosts` are names under which a proxy serves the dashboard, each with a port if it is not the usual one.
+    `hosts` are names under which a proxy serves the dashboard, each with a port if it is not the
+    usual one.
     """
 
     read_only: bool = False
@@ -62,17 +69,26 @@ class Access:
 
     def environment(self) -> dict[str, str]:
         """Return environment variables for the process of the dashboard."""
-        return {"TACHOGRAPH_READ_ONLY": "1" if self.read_only else "", "TACHOGRAPH_SIGN_IN": str(self.sign_in or "")}
+        return {
+            "TACHOGRAPH_READ_ONLY": "1" if self.read_only else "",
+            "TACHOGRAPH_SIGN_IN": str(self.sign_in or ""),
+        }
 
 
 def is_read_only() -> bool:
-    """Return whether visitors of this process's dashboard may only read, from the variables of `Access.environment`."""
+    """Return whether visitors of this process's dashboard may only read.
+
+    This is read from the variables of `Access.environment`.
+    """
     return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
 
 
 @dataclass(frozen=True)
 class Guests:
-    """Who is let in: addresses and domains (`@example.com`) in lower case. `verified_claim`: the claim that vouches for an address."""
+    """Who is let in: addresses and domains (`@example.com`) in lower case.
+
+    `verified_claim`: the claim that vouches for an address.
+    """
 
     allowed: tuple[str, ...]
     verified_claim: str = EMAIL_VERIFIED
@@ -92,10 +108,13 @@ class Host:
 
 @dataclass(frozen=True)
 class Addresses:
-    """The hosts this server answers to: `names` in a `Host` header, `proxies` also as origin of pages served by a proxy.
+    """The hosts this server answers to.
 
-    `any_address` is set if the server listens on all interfaces: an IP address in `Host` may be one of this machine, of the host of its
-    container, or of a forwarded port. DNS rebinding needs a name, so an IP address is safe.
+    `names` in a `Host` header, `proxies` also as origin of pages served by a proxy.
+
+    `any_address` is set if the server listens on all interfaces: an IP address in `Host` may be one
+    of this machine, of the host of its container, or of a forwarded port. DNS rebinding needs a
+    name, so an IP address is safe.
     """
 
     names: frozenset[str]
@@ -103,21 +122,33 @@ class Addresses:
     any_address: bool = False
 
     def is_ours(self, host: Host) -> bool:
-        """Return whether the server answers to the host, at any port, because a proxy or container may have another port."""
+        """Return whether the server answers to the host, at any port.
+
+        A proxy or container may have another port.
+        """
         return host.name in self.names or (self.any_address and _is_address(host.name))
 
     def may_ask(self, origin: str, host: Host) -> bool:
-        """Return whether a page of that origin may call the server: it has the same host, or that of a named proxy."""
+        """Return whether a page of that origin may call the server.
+
+        It has the same host, or that of a named proxy.
+        """
         found = _ORIGIN.fullmatch(origin)
         asking = parse_host(found["host"]) if found else None
         if found is None or asking is None:
             return False
         usual = 443 if found["scheme"].lower() == "https" else 80
-        return any(asking.name == one.name and (asking.port or usual) == (one.port or usual) for one in (host, *self.proxies))
+        return any(
+            asking.name == one.name and (asking.port or usual) == (one.port or usual)
+            for one in (host, *self.proxies)
+        )
 
 
 def parse_host(text: str) -> Host | None:
-    """Parse a name or IP address with or without a port, in lower case and canonical form; None if it is neither."""
+    """Parse a name or IP address with or without a port, in lower case and canonical form.
+
+    None if it is neither.
+    """
     found = _HOST.fullmatch(text)
     if found is None:
         return None
@@ -131,16 +162,26 @@ def parse_host(text: str) -> Host | None:
 
 
 def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
-    """Return the names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
+    """Return the names of a server that listens on `host`, with those of `--allow-host`.
+
+    Raises UsageError.
+    """
     proxies = set()
     for text in allowed:
-        proxy = parse_host(f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text)
+        proxy = parse_host(
+            f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text
+        )
         if proxy is None:
-            raise UsageError(f"--allow-host takes a name such as runs.example.com, not {text!r}.", "Give the name without scheme and path.")
+            raise UsageError(
+                f"--allow-host takes a name such as runs.example.com, not {text!r}.",
+                "Give the name without scheme and path.",
+            )
         proxies.add(proxy)
     names = {*LOOPBACK, *(proxy.name for proxy in proxies)}
     names |= {_canonical(host.lower())} - set(EVERYWHERE)
-    if host not in LOOPBACK:  # then also the machine's names in its local network, `.local` by multicast DNS
+    if (
+        host not in LOOPBACK
+    ):  # then also the machine's names in its local network, `.local` by multicast DNS
         machine = socket.gethostname().lower()
         first = machine.split(".")[0]
         names |= {machine, first, f"{first}.local"} - {""}
@@ -163,12 +204,16 @@ def _canonical(name: str) -> str:
 def read_guests(path: Path) -> Guests:
     """Return who is let in by a settings file.
 
-    Raises UsageError for invalid settings, and for an empty list: a sign-in that lets everybody in is a mistake.
+    Raises UsageError for invalid settings, and for an empty list: a sign-in that lets everybody in
+    is a mistake.
     """
     try:
         settings = parse_toml(read_small_text(path))
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Give the TOML file with the sign-in settings.") from error
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}.",
+            "Give the TOML file with the sign-in settings.",
+        ) from error
     except ValueError as error:
         raise UsageError(f"{path} is not valid TOML: {error}.", _EXAMPLE) from error
     auth = settings.get("auth")
@@ -182,25 +227,42 @@ def read_guests(path: Path) -> Guests:
         raise UsageError(f"[auth] of {path} is missing {', '.join(missing)}.", _EXAMPLE)
     if len(str(auth["cookie_secret"])) < FEWEST_CHARACTERS:
         raise UsageError(
-            f"cookie_secret in {path} is too short.", "Make a random one: python -c 'import secrets; print(secrets.token_hex())'"
+            f"cookie_secret in {path} is too short.",
+            "Make a random one: python -c 'import secrets; print(secrets.token_hex())'",
         )
     if find_spec("authlib") is None:
-        raise UsageError("sign-in needs the library Authlib.", f"Install it: {extra_command('sign-in')}")
+        raise UsageError(
+            "sign-in needs the library Authlib.", f"Install it: {extra_command('sign-in')}"
+        )
     section = settings.get("tachograph")
     listed = section.get("allow") if isinstance(section, Mapping) else None
-    entries = [str(entry).strip().lower() for entry in listed] if isinstance(listed, Sequence) and not isinstance(listed, str) else []
+    entries = (
+        [str(entry).strip().lower() for entry in listed]
+        if isinstance(listed, Sequence) and not isinstance(listed, str)
+        else []
+    )
     if not entries or not all(re.fullmatch(r"[^@ ]*@[^@ ]+", entry) for entry in entries):
         raise UsageError(
-            f"{path} does not say who is allowed.", '[tachograph] takes a list such as allow = ["@example.com", "guest@example.org"].'
+            f"{path} does not say who is allowed.",
+            '[tachograph] takes a list such as allow = ["@example.com", "guest@example.org"].',
         )
-    claim = section.get("verified_claim", EMAIL_VERIFIED) if isinstance(section, Mapping) else EMAIL_VERIFIED
+    claim = (
+        section.get("verified_claim", EMAIL_VERIFIED)
+        if isinstance(section, Mapping)
+        else EMAIL_VERIFIED
+    )
     if not isinstance(claim, str) or not claim:
-        raise UsageError(f"verified_claim in {path} is no name of a claim.", 'For example: verified_claim = "xms_edov"')
+        raise UsageError(
+            f"verified_claim in {path} is no name of a claim.",
+            'For example: verified_claim = "xms_edov"',
+        )
     return Guests(tuple(entries), claim)
 
 
 def is_allowed(user: Mapping[str, Any], guests: Guests) -> bool:
-    """Return whether a signed-in user is on the list, by address or its domain, and the claim that vouches for the address is true.
+    """Return whether a signed-in user is on the list, by address or its domain.
+
+    The claim that vouches for the address must be true, too.
 
     An address that the provider calls unverified is never let in.
     """
@@ -208,9 +270,16 @@ def is_allowed(user: Mapping[str, Any], guests: Guests) -> bool:
     if not isinstance(email, str) or user.get(EMAIL_VERIFIED, True) is not True:
         return False
     claim = guests.verified_claim
-    # Entra writes `xms_edov` as true, 1 or "1"; `email` itself is named where its directory alone sets addresses
-    is_vouched = user.get(claim) is True or (claim not in (EMAIL, EMAIL_VERIFIED) and str(user.get(claim)) in ("1", "true"))
+    # Entra writes `xms_edov` as true, 1 or "1"; `email` itself is named where its directory alone
+    # sets addresses
+    is_vouched = user.get(claim) is True or (
+        claim not in (EMAIL, EMAIL_VERIFIED) and str(user.get(claim)) in ("1", "true")
+    )
     address = email.strip().lower()
     name, sign, domain = address.partition("@")
     is_address = bool(name and sign) and "@" not in domain
-    return (is_vouched or claim == EMAIL) and is_address and (address in guests.allowed or f"@{domain}" in guests.allowed)
+    return (
+        (is_vouched or claim == EMAIL)
+        and is_address
+        and (address in guests.allowed or f"@{domain}" in guests.allowed)
+    )

@@ -1,7 +1,10 @@
-"""ASGI middleware around all of Streamlit: refuses foreign requests and uploads without rights, and protects every response.
+"""ASGI middleware around all of Streamlit.
 
-Streamlit's own upload route keeps files in memory, for any open page. So a request reaches it only from a page that offers the upload, and
-only while there is room; the headers decide both, before the file is read.
+Refuses foreign requests and uploads without rights, and protects every response.
+
+Streamlit's own upload route keeps files in memory, for any open page. So a request reaches it only
+from a page that offers the upload, and only while there is room; the headers decide both, before
+the file is read.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ _LEAST_BYTES = 4096
 _UPLOADS = re.compile(r"(^|/)_stcore/upload_file(/|$)")
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 _CLOSED = re.compile(r"(^|/)_stcore/(agent|metrics|script-health-check)(/|$)")
-"""Endpoints of the framework that are not needed: server metrics, health checks of scripts, the API for agents."""
+"""Endpoints of the framework that are not needed: server metrics, health checks of scripts, the API
+for agents.
+"""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _PROTOCOL_ERROR, _UNSUPPORTED, _POLICY_VIOLATION = 1002, 1003, 1008
@@ -51,14 +56,16 @@ _coming: Counter[str] = Counter()
 def let_upload(session_id: str, *, allowed: bool) -> None:
     """Allow or forbid uploads from a page."""
     if allowed and not is_read_only():
-        _admitted.intersection_update([one for one in _admitted if get_instance().is_active_session(one)])
+        _admitted.intersection_update(
+            [one for one in _admitted if get_instance().is_active_session(one)]
+        )
         _admitted.add(session_id)
     else:
         _admitted.discard(session_id)
 
 
 class Guard:
-    """Refuses requests of other sites with 403, and puts the protecting headers on every response."""
+    """Refuses requests of other sites with 403, and puts protecting headers on every response."""
 
     def __init__(self, app: ASGIApp, addresses: Addresses, headers: Mapping[str, str]) -> None:
         self.app = app
@@ -72,13 +79,17 @@ class Guard:
         reason = refusal(scope, self.addresses)
         if scope["type"] == "websocket":
             refused = WebSocketClose(_POLICY_VIOLATION)
-            await (self._page(scope, receive, send) if not reason else refused(scope, receive, send))
+            await (
+                self._page(scope, receive, send) if not reason else refused(scope, receive, send)
+            )
             return
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name in [name for name in headers if name.startswith("access-control-")]:  # no other site may ask
+                for name in [
+                    name for name in headers if name.startswith("access-control-")
+                ]:  # no other site may ask
                     del headers[name]
                 headers.update(self.headers)
             await send(message)
@@ -91,13 +102,20 @@ class Guard:
             await self.app(scope, receive, protected)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the messages of a page on until one is not of the framework's protocol, for which it would print a traceback."""
+        """Pass the messages of a page on until one is not of the framework's protocol.
+
+        The framework would print a traceback for that one.
+        """
         is_closed = False
 
         async def read() -> Message:
             nonlocal is_closed
             message = await receive()
-            if message["type"] != "websocket.receive" or is_closed or not (code := _refusal_of(message.get("bytes"))):
+            if (
+                message["type"] != "websocket.receive"
+                or is_closed
+                or not (code := _refusal_of(message.get("bytes")))
+            ):
                 return message
             is_closed = True
             await send({"type": "websocket.close", "code": code})
@@ -110,21 +128,27 @@ class Guard:
         await self.app(_as_its_page(scope), read, write)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass an upload, or the removal of one, on to the framework, if its page may and there is room."""
+        """Pass an upload, or a removal, on to the framework if its page may and there is room."""
         found = _UPLOAD.fullmatch(scope["path"])
         if found is None or scope["method"] not in ("PUT", "DELETE"):
             await PlainTextResponse("There is nothing here.", 404)(scope, receive, send)
             return
         session_id, runtime = found[1], get_instance()
         if session_id not in _admitted or not runtime.is_active_session(session_id):
-            words = "Uploads are disabled." if is_read_only() else "Files may only be uploaded from the upload page."
+            words = (
+                "Uploads are disabled."
+                if is_read_only()
+                else "Files may only be uploaded from the upload page."
+            )
             await PlainTextResponse(words, 403)(scope, receive, send)
             return
         size = 0
         if scope["method"] == "PUT":
             length = Headers(scope=scope).get("content-length", "")
             if not length.isdecimal():
-                await PlainTextResponse("The request does not say how long it is.", 411)(scope, receive, send)
+                await PlainTextResponse("The request does not say how long it is.", 411)(
+                    scope, receive, send
+                )
                 return
             size = max(int(length), _LEAST_BYTES)
             if no_room := no_room_for(session_id, size, runtime.uploaded_file_mgr):
@@ -134,7 +158,9 @@ class Guard:
         try:
             await self.app(scope, receive, send)
         except OSError as error:  # the framework keeps what comes in a temporary file first
-            await PlainTextResponse(f"No room for temporary files: {error.strerror or error}.", 507)(scope, receive, send)
+            await PlainTextResponse(
+                f"No room for temporary files: {error.strerror or error}.", 507
+            )(scope, receive, send)
         finally:
             _coming[session_id] -= size
             if not _coming[session_id]:
@@ -142,15 +168,25 @@ class Guard:
 
 
 def no_room_for(session_id: str, size: int, manager: object) -> str:
-    """Return why a page cannot upload so many bytes now, given the files the framework keeps; "" if it can."""
+    """Return why a page cannot upload so many bytes now, given the files the framework keeps.
+
+    "" if it can.
+    """
     assert isinstance(manager, MemoryUploadedFileManager)
     if size > (FILE_MEGABYTES + 1) << 20:
         return f"The file is too large: at most {FILE_MEGABYTES} MB."
-    mine = sum(max(len(file.data), _LEAST_BYTES) for file in list(manager.file_storage.get(session_id, {}).values()))
+    mine = sum(
+        max(len(file.data), _LEAST_BYTES)
+        for file in list(manager.file_storage.get(session_id, {}).values())
+    )
     if mine + _coming[session_id] + size > PAGE_BYTES:
         return f"Too much at once: at most {PAGE_BYTES >> 30} GB a page."
     kept = sum(one.byte_length for stats in manager.get_stats().values() for one in stats)
-    return "The uploads of all visitors have reached their bound. Try again later." if kept + _coming.total() + size > ALL_BYTES else ""
+    return (
+        "The uploads of all visitors have reached their bound. Try again later."
+        if kept + _coming.total() + size > ALL_BYTES
+        else ""
+    )
 
 
 def refusal(scope: Scope, addresses: Addresses) -> str:
@@ -162,9 +198,14 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
     if host is None:
         return "Refused: the request has no valid host."
     if not addresses.is_ours(host):
-        return f"Refused: this dashboard does not answer to {host.name}. Its owner can allow that: --allow-host {host.name}"
+        return (
+            f"Refused: this dashboard does not answer to {host.name}. Its owner can allow that: "
+            f"--allow-host {host.name}"
+        )
     origin = headers.get("origin")  # programs, and browsers that open a page, send none
-    if (origin is not None and not addresses.may_ask(origin, host)) or _is_fetched_elsewhere(scope, headers):
+    if (origin is not None and not addresses.may_ask(origin, host)) or _is_fetched_elsewhere(
+        scope, headers
+    ):
         return "Refused: the request comes from another site."
     if _CLOSED.search(scope["path"]):
         return "Refused: this dashboard has nothing at this address."
@@ -172,15 +213,26 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
 
 
 def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
-    """Return whether a page of another site embeds or fetches a resource, which sends no origin. A link to one of our pages is allowed."""
-    if scope["type"] == "websocket" or headers.get("sec-fetch-site", "none") in _OWN_PAGES:  # a WebSocket always has an origin
+    """Return whether a page of another site embeds or fetches a resource, which sends no origin.
+
+    A link to one of our pages is allowed.
+    """
+    if (
+        scope["type"] == "websocket" or headers.get("sec-fetch-site", "none") in _OWN_PAGES
+    ):  # a WebSocket always has an origin
         return False
-    opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
+    opens = (
+        headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest", "document") == "document"
+    )
     return not (opens and scope.get("method") == "GET")
 
 
 def _refusal_of(body: bytes | None) -> int:
-    """Return the code that closes the WebSocket after a frame of text (`body` is None) or of other bytes; 0 for a message of a page."""
+    """Return the code that closes the WebSocket after a frame; 0 for a message of a page.
+
+    `body` is None for a frame of text, else it has other bytes.
+    """
     if body is None:
         return _UNSUPPORTED
     try:
@@ -191,9 +243,12 @@ def _refusal_of(body: bytes | None) -> int:
 
 
 def _as_its_page(scope: Scope) -> Scope:
-    """Return the WebSocket handshake with the host of its origin, both in canonical form; a proxy may have changed the host.
+    """Return the WebSocket handshake with the host of its origin, both in canonical form.
 
-    The framework compares both as texts. If they differ, it asks the network for the addresses of this machine, which we avoid.
+    A proxy may have changed the host.
+
+    The framework compares both as texts. If they differ, it asks the network for the addresses of
+    this machine, which we avoid.
     """
     scheme, _, named = Headers(scope=scope).get("origin", "").partition("://")
     host = parse_host(named)
@@ -201,11 +256,17 @@ def _as_its_page(scope: Scope) -> Scope:
         return scope
     kept = [(name, value) for name, value in scope["headers"] if name not in (b"host", b"origin")]
     ours = {"host": str(host), "origin": f"{scheme.lower()}://{host}"}
-    return {**scope, "headers": [*kept, *((name.encode(), value.encode()) for name, value in ours.items())]}
+    return {
+        **scope,
+        "headers": [*kept, *((name.encode(), value.encode()) for name, value in ours.items())],
+    }
 
 
 def protecting_headers(page: Path) -> dict[str, str]:
-    """Return the security headers of every response; `page` is the framework's index.html with an inline script, allowed by its hash."""
+    """Return the security headers of every response.
+
+    `page` is the framework's index.html with an inline script, allowed by its hash.
+    """
     return {
         "content-security-policy": content_policy(page.read_text(encoding="utf-8")),
         "cross-origin-opener-policy": "same-origin",
@@ -217,8 +278,14 @@ def protecting_headers(page: Path) -> dict[str, str]:
 
 
 def content_policy(page: str) -> str:
-    """Return the Content-Security-Policy. Inline styles are allowed, since the framework uses them; inline scripts only those of `page`."""
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page))
+    """Return the Content-Security-Policy.
+
+    Inline styles are allowed, since the framework uses them; inline scripts only those of `page`.
+    """
+    hashes = (
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        for script in _INLINE_SCRIPT.findall(page)
+    )
     scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)
     rules = {
         "default-src": "'none'",

@@ -25,8 +25,18 @@ from schemas.text import one_line, visible
 _PATIENCE_SECONDS = 10
 
 
-def serve(location: str, host: str, port: int, access: Access, *, browser: bool, watcher: Sequence[str] = ()) -> None:
-    """Serve the dashboard until Ctrl-C. `watcher`: the command line of a process that ingests in parallel.
+def serve(
+    location: str,
+    host: str,
+    port: int,
+    access: Access,
+    *,
+    browser: bool,
+    watcher: Sequence[str] = (),
+) -> None:
+    """Serve the dashboard until Ctrl-C.
+
+    `watcher`: the command line of a process that ingests in parallel.
 
     Raises UsageError if the address or the settings of the sign-in cannot be used.
     """
@@ -38,14 +48,25 @@ def serve(location: str, host: str, port: int, access: Access, *, browser: bool,
     url = f"http://{shown}:{port}"
     _say(f"Dashboard of {one_line(without_secrets(location))} on {url} (Ctrl-C stops it)")
     if host not in LOOPBACK and not access.sign_in:
-        _say("No authentication: anyone who can reach this address can see all runs. Use --sign-in FILE to require sign-in.")
+        _say(
+            "No authentication: anyone who can reach this address can see all runs. Use "
+            "--sign-in FILE to require sign-in."
+        )
     signal.signal(signal.SIGTERM, _interrupt)
     environment = os.environ | {"TACHOGRAPH_DB": location} | access.environment()
-    child = subprocess.Popen(command(host, port, access), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
+    child = subprocess.Popen(  # noqa: S603
+        command(host, port, access), env=environment, stdout=sys.stderr.fileno()
+    )
     children = [child]
     if watcher:
-        plain = environment | {"TERM": "dumb"}  # without a status line: the server speaks on the same terminal
-        children.append(subprocess.Popen(watcher, env=plain, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()))  # noqa: S603
+        plain = environment | {
+            "TERM": "dumb"
+        }  # without a status line: the server speaks on the same terminal
+        children.append(
+            subprocess.Popen(  # noqa: S603
+                watcher, env=plain, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+            )
+        )
     if browser:
         threading.Thread(target=_open_browser, args=(host, port, url), daemon=True).start()
     try:
@@ -53,7 +74,9 @@ def serve(location: str, host: str, port: int, access: Access, *, browser: bool,
     except KeyboardInterrupt:
         code = 0
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for one in children:  # a terminal's Ctrl-C reached them already, a `kill` of this process did not
+    for (
+        one
+    ) in children:  # a terminal's Ctrl-C reached them already, a `kill` of this process did not
         one.terminate()
     for one in children:
         try:
@@ -62,12 +85,17 @@ def serve(location: str, host: str, port: int, access: Access, *, browser: bool,
             one.kill()
             one.wait()
     if code:
-        raise TachographError(f"the dashboard exited unexpectedly (code {code}); see the output above.")
+        raise TachographError(
+            f"the dashboard exited unexpectedly (code {code}); see the output above."
+        )
     _say("Dashboard stopped.")
 
 
 def command(host: str, port: int, access: Access) -> list[str]:
-    """Return the command line of the server's process. -P keeps a folder `app` in the working directory from being imported."""
+    """Return the command line of the server's process.
+
+    -P keeps a folder `app` in the working directory from being imported.
+    """
     allowed = [part for name in access.hosts for part in ("--allow-host", name)]
     return [sys.executable, "-P", "-m", "app.server", "--host", host, "--port", str(port), *allowed]
 
@@ -82,14 +110,22 @@ def require_free(host: str, port: int) -> None:
         if not isinstance(error, socket.gaierror) and error.errno:
             words = os.strerror(error.errno)  # `create_server` repeats the address in its words
         is_taken = error.errno == errno.EADDRINUSE
-        why = f"port {port} is already in use" if is_taken else f"cannot serve on {host}, port {port}: {words}"
-        raise UsageError(f"{why}.", f"Choose another, e.g. --port {port + 1 if port < 65535 else 8502}.") from error
+        why = (
+            f"port {port} is already in use"
+            if is_taken
+            else f"cannot serve on {host}, port {port}: {words}"
+        )
+        raise UsageError(
+            f"{why}.", f"Choose another, e.g. --port {port + 1 if port < 65535 else 8502}."
+        ) from error
 
 
 def _open_browser(host: str, port: int, url: str) -> None:
     for _ in range(_PATIENCE_SECONDS * 10):
         try:
-            socket.create_connection(("localhost" if host in EVERYWHERE else host, port), timeout=1).close()
+            socket.create_connection(
+                ("localhost" if host in EVERYWHERE else host, port), timeout=1
+            ).close()
         except OSError:
             time.sleep(0.1)
         else:

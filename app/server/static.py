@@ -1,6 +1,9 @@
-"""ASGI middleware for the framework's scripts and styles: sends them compressed, and names those of our first screen with every page.
+"""ASGI middleware for the framework's scripts and styles.
 
-The framework sends 7.5 MB uncompressed, and a browser learns of the scripts of an element when it draws the element.
+Sends them compressed, and names those of our first screen with every page.
+
+The framework sends 7.5 MB uncompressed, and a browser learns of the scripts of an element when it
+draws the element.
 """
 
 from __future__ import annotations
@@ -26,12 +29,21 @@ _IMPORTED = re.compile(r'(?:from|import)"\./([^"]+\.js)"')
 
 
 class Static:
-    """Answers requests for scripts and styles in the folder of the framework's page; passes on all else."""
+    """Answers requests for scripts and styles in the folder of the framework's page.
+
+    Passes on all else.
+    """
 
     def __init__(self, app: ASGIApp, folder: Path) -> None:
         self.app = app
-        self.files = {f"/{file.relative_to(folder)}": file for kind in KINDS for file in folder.glob(f"static/*/*{kind}")}
-        self.links = ", ".join(f"<static/js/{name}>; rel=modulepreload" for name in first_scripts(folder))
+        self.files = {
+            f"/{file.relative_to(folder)}": file
+            for kind in KINDS
+            for file in folder.glob(f"static/*/*{kind}")
+        }
+        self.links = ", ".join(
+            f"<static/js/{name}>; rel=modulepreload" for name in first_scripts(folder)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_links(message: Message) -> None:
@@ -41,10 +53,20 @@ class Static:
                     headers["link"] = self.links
             await send(message)
 
-        file = self.files.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        file = (
+            self.files.get(scope["path"])
+            if scope["type"] == "http" and scope["method"] == "GET"
+            else None
+        )
         if file and "gzip" in ",".join(Headers(scope=scope).getlist("accept-encoding")):
-            headers = {"content-encoding": "gzip", "vary": "accept-encoding", "cache-control": "public, immutable, max-age=31536000"}
-            await Response(await run_sync(compressed, file), 200, headers, KINDS[file.suffix])(scope, receive, send)
+            headers = {
+                "content-encoding": "gzip",
+                "vary": "accept-encoding",
+                "cache-control": "public, immutable, max-age=31536000",
+            }
+            await Response(await run_sync(compressed, file), 200, headers, KINDS[file.suffix])(
+                scope, receive, send
+            )
         else:
             await self.app(scope, receive, with_links if scope["type"] == "http" else send)
 
@@ -55,10 +77,12 @@ def compressed(file: Path) -> bytes:
 
 
 def first_scripts(folder: Path) -> list[str]:
-    """Return the names of the scripts of FIRST and all that they import, without those that the page names itself."""
+    """Return the scripts of FIRST and all their imports, except those that the page names."""
     named = (folder / "index.html").read_text(encoding="utf-8")
     found = [file.name for element in FIRST for file in folder.glob(f"static/js/{element}.*.js")]
     for name in found:
         imported = _IMPORTED.findall((folder / "static" / "js" / name).read_text(encoding="utf-8"))
-        found += [other for other in dict.fromkeys(imported) if other not in found and other not in named]
+        found += [
+            other for other in dict.fromkeys(imported) if other not in found and other not in named
+        ]
     return found

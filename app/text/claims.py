@@ -1,4 +1,7 @@
-"""Claims, findings, statements and measured results in words. Every number is called *claimed* or *measured*."""
+"""Claims, findings, statements and measured results in words.
+
+Every number is called *claimed* or *measured*.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,15 @@ from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
-EVIDENCE_NAMES = {"benchmarked": "method stated", "figures": "before–after", "stated": "number only", "estimated": "projected"}
-"""A word must not promise more than the text: "benchmarked" only means that the text states a method."""
+EVIDENCE_NAMES = {
+    "benchmarked": "method stated",
+    "figures": "before–after",
+    "stated": "number only",
+    "estimated": "projected",
+}
+"""A word must not promise more than the text: "benchmarked" only means that the text states a
+method.
+"""
 
 ORIGIN_NAMES = {"own": "own", "cited": "quoted"}
 EVIDENCE_MEANINGS = {
@@ -26,7 +36,12 @@ EVIDENCE_MEANINGS = {
 }
 """Strongest evidence first."""
 
-EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
+EVIDENCE = {
+    "benchmarked": "#009E73",
+    "figures": "#0072B2",
+    "stated": "#B07D00",
+    "estimated": "#C0649B",
+}
 
 STATEMENT_NAMES = {
     "commit": "Commit",
@@ -63,22 +78,36 @@ FAILURE_NAMES = {
     "incorrect": "the result of the changed code is wrong",
     "unknown": "the benchmark failed, and does not say why",
 }
-QUADRANT_NAMES = {"Q1": "true success (Q1)", "Q2": "good intent (Q2)", "Q3": "lucky win (Q3)", "Q4": "failure (Q4)"}
+QUADRANT_NAMES = {
+    "Q1": "true success (Q1)",
+    "Q2": "good intent (Q2)",
+    "Q3": "lucky win (Q3)",
+    "Q4": "failure (Q4)",
+}
 SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
 
 NOTHING_MEASURED = "Nothing was measured."
 NOTHING_MATCHES = "None of the matching runs was measured."
 WITHOUT_RUNS = "Results without runs: `tachograph verdicts --rule baseline`."
-INGEST_HINT = "Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
-MEASURED_WITH = (
-    "Ingest results of benchmarks beside the runs: those of vLLM, SGLang, hyperfine, pytest-benchmark, pyperf, asv, Go, Criterion, Google "
-    "Benchmark, k6, wrk and ISO-Bench, or a table such as:"
+INGEST_HINT = (
+    "Ingest benchmark results beside the runs: docs/measured.md says which are read, and how "
+    "they are joined."
 )
-EXAMPLE_TABLE = "task,run_id,variant,metric,value,unit\nsort,,baseline,latency,100,ms\nsort,RUN,candidate,latency,80,ms"
+MEASURED_WITH = (
+    "Ingest results of benchmarks beside the runs: those of vLLM, SGLang, hyperfine, "
+    "pytest-benchmark, pyperf, asv, Go, Criterion, Google Benchmark, k6, wrk and ISO-Bench, or "
+    "a table such as:"
+)
+EXAMPLE_TABLE = (
+    "task,run_id,variant,metric,value,unit\nsort,,baseline,latency,100,ms\nsort,RUN,candidate,"
+    "latency,80,ms"
+)
 """The smallest valid table of measured values; RUN is the id of a run."""
 
 LONGEST_NOTE = 600
-"""Characters of a note on the page of a run, since some errors of benchmarks fill pages. The list of measurements shows notes whole."""
+"""Characters of a note on the page of a run, since some errors of benchmarks fill pages. The list
+of measurements shows notes whole.
+"""
 
 
 def words(value: str) -> str:
@@ -87,8 +116,12 @@ def words(value: str) -> str:
 
 
 def evidence_words(value: str, kind: str = "quantified") -> str:
-    """Return the label of a claim's evidence: `method stated`; `no number` for a qualitative claim."""
-    return "no number" if (value, kind) == ("stated", "qualitative") else EVIDENCE_NAMES.get(value, words(value))
+    """Return the label of a claim's evidence: `method stated`; `no number` if it is qualitative."""
+    return (
+        "no number"
+        if (value, kind) == ("stated", "qualitative")
+        else EVIDENCE_NAMES.get(value, words(value))
+    )
 
 
 def _interval(row: Row, low: str, high: str) -> str:
@@ -99,11 +132,18 @@ def _interval(row: Row, low: str, high: str) -> str:
 
 def ratio(row: Row) -> str:
     """Return `3.17×`, `1.22× (1.10× to 1.36×)`, `–` for a change that is no ratio."""
-    return UNKNOWN if row["ratio"] is None else human(row["ratio"], Unit.RATIO) + _interval(row, "ratio_low", "ratio_high")
+    return (
+        UNKNOWN
+        if row["ratio"] is None
+        else human(row["ratio"], Unit.RATIO) + _interval(row, "ratio_low", "ratio_high")
+    )
 
 
 def claim_title(row: Row) -> str:
-    """Return a claim in one line: `claimed 3.17× (time) · method stated · micro-benchmark only · about the kernel`."""
+    """Return a claim in one line.
+
+    `claimed 3.17× (time) · method stated · micro-benchmark only · about the kernel`.
+    """
     figure = words(row["direction"]) if row["ratio"] is None else ratio(row)
     evidence = evidence_words(row["evidence"], row["kind"])
     parts = [f"claimed {figure} ({row['metric']})", evidence, row["caveat"] or words(row["scope"])]
@@ -114,7 +154,11 @@ def claim_title(row: Row) -> str:
 
 def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
     verb, them = ("is", "it") if count == 1 else ("are", "them")
-    return f"{plural(count, 'claim')} of low confidence {verb} hidden; {how} lists {them}." if count else ""
+    return (
+        f"{plural(count, 'claim')} of low confidence {verb} hidden; {how} lists {them}."
+        if count
+        else ""
+    )
 
 
 def all_claims_of(run_id: str) -> str:
@@ -124,23 +168,39 @@ def all_claims_of(run_id: str) -> str:
 
 def statement(row: Row) -> tuple[str, str]:
     """Return a statement of a summary as (label, value): (`Tests passed`, `12`)."""
-    count = None if row["count"] is None else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"
-    return STATEMENT_NAMES[row["kind"]], " · ".join(filter(None, (row["subject"], count))) or row["quote"]
+    count = (
+        None
+        if row["count"] is None
+        else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"
+    )
+    return STATEMENT_NAMES[row["kind"]], " · ".join(filter(None, (row["subject"], count))) or row[
+        "quote"
+    ]
 
 
 def expectation(row: Row) -> str:
     """Return what a rule expected and found, or "" if it recorded neither."""
-    return ", ".join(f"{label} {row[key]}" for label, key in (("expected", "expected"), ("got", "actual")) if row[key])
+    return ", ".join(
+        f"{label} {row[key]}"
+        for label, key in (("expected", "expected"), ("got", "actual"))
+        if row[key]
+    )
 
 
 def band_words(band: float = BAND) -> str:
     """Return the definition of faster and slower for notes."""
-    beyond = f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the baseline"
+    beyond = (
+        f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the "
+        "baseline"
+    )
     return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
 
 
 def few_others(other_values: str | None) -> str:
-    """Return the first of the values that disagree with a verdict: `agree`, `not median +5`; "" without other values."""
+    """Return the first of the values that disagree with a verdict: `agree`, `not median +5`.
+
+    "" without other values.
+    """
     first, *others = (other_values or "").split(", ")
     return f"{first} +{len(others)}" if others else first
 
@@ -149,7 +209,9 @@ def claim_facts(row: Row) -> list[tuple[str, str]]:
     """Return names and values of a claim for the page of its run."""
     if row["claimed_speedup"] is None:
         return [("Claimed speedup", "none")]
-    figure = human(row["claimed_speedup"], Unit.RATIO) + _interval(row, "claimed_low", "claimed_high")
+    figure = human(row["claimed_speedup"], Unit.RATIO) + _interval(
+        row, "claimed_low", "claimed_high"
+    )
     return [
         ("Claimed speedup", f"{figure} ({row['claimed_metric']})"),
         ("Evidence", evidence_words(row["claimed_evidence"])),
@@ -166,18 +228,38 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("measured_vs_reference", "reference_verdict", ""),
     ):
         name = VERDICT_NAMES[row[verdict]]
-        against[verdict] = name if row[key] is None else f"measured {human(row[key], Unit.RATIO)}{low_high}: {name}"
-    note = "; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"]))))
+        against[verdict] = (
+            name
+            if row[key] is None
+            else f"measured {human(row[key], Unit.RATIO)}{low_high}: {name}"
+        )
+    note = "; ".join(
+        filter(
+            None,
+            (
+                SINGLE_RUNS if row["is_single_run"] else "",
+                failure_words(row["failure"], row["why"]),
+            ),
+        )
+    )
     facts = [
         ("Against the baseline", against["verdict"]),
         ("Against the reference", against["reference_verdict"]),
         ("Other values", row["other_values"] or ""),
         ("Claim", CLAIM_VERDICT_NAMES.get(row["claim_verdict"], "")),
-        ("Claimed ÷ measured", human(row["overclaim_factor"], Unit.RATIO) if row["overclaim_factor"] is not None else ""),
+        (
+            "Claimed ÷ measured",
+            human(row["overclaim_factor"], Unit.RATIO)
+            if row["overclaim_factor"] is not None
+            else "",
+        ),
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
         ("Scope measured", words(row["measured_scope"] or "")),
-        ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
+        (
+            "Values",
+            f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)",
+        ),
         ("Note", cut(note)),
     ]
     return [(name, value) for name, value in facts if value]
@@ -194,7 +276,14 @@ def failure_words(failure: str | None, why: str | None) -> str:
 
 
 def cost_per(usd: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:
-    """Return `$2.50`; `none for $7.79` if none of the judged runs counts; `–` if none was judged or the cost is unknown."""
+    """Return `$2.50`; `none for $7.79` if none of the judged runs counts.
+
+    `–` if none was judged or the cost is unknown.
+    """
     if usd is not None and judged:
         return sign_of(bounds) + human(usd, Unit.USD)
-    return f"none for {sign_of(bounds)}{human(cost, Unit.USD)}" if cost is not None and judged and not counted else human(None)
+    return (
+        f"none for {sign_of(bounds)}{human(cost, Unit.USD)}"
+        if cost is not None and judged and not counted
+        else human(None)
+    )

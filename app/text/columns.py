@@ -1,7 +1,9 @@
-"""The one description of a column: label, unit, words for its keys, bounds, and how many runs a figure rests on.
+"""The one description of a column.
 
-The catalogue (`schemas.catalogue.columns`) defines the columns. Tables of the terminal, Markdown, pages, workbooks and grids are
-written from `columns` and differ in layout only.
+Label, unit, words for its keys, bounds, and how many runs a figure rests on.
+
+The catalogue (`schemas.catalogue.columns`) defines the columns. Tables of the terminal, Markdown,
+pages, workbooks and grids are written from `columns` and differ in layout only.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
-from app.text.formatting import FORMS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, model_words, rate_words
+from app.text.formatting import (
+    FORMS,
+    UNKNOWN,
+    UNKNOWN_NAME,
+    agent_name,
+    bound_sign,
+    exact,
+    human,
+    model_words,
+    rate_words,
+)
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
@@ -32,15 +44,20 @@ NEVER_STARTED, NOT_RECORDED = "never started", "not recorded"
 STARTED = "started_runs"
 
 BOUNDS_SUFFIX, OF_SUFFIX = "_bounds", "_of"
-"""Suffixes of columns that belong to a figure: the kinds of its bounds, and its number of runs if not the row's."""
+"""Suffixes of columns that belong to a figure: the kinds of its bounds, and its number of runs if
+not the row's.
+"""
 
 BOUNDS_COLUMNS = {column: f"{column}{BOUNDS_SUFFIX}" for column in BOUNDS}
-"""Column of a cost → the column with the kinds of its bounds. People see these as a sign before the cost."""
+"""Column of a cost → the column with the kinds of its bounds. People see these as a sign before the
+cost.
+"""
 
 OF_FILE = "file"
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
-"""Columns that can hold the number of cases behind a row's figures; the first one present is used."""
+"""Columns that can hold the number of cases behind a row's figures; the first one present is used.
+"""
 
 _NAMES = (DIMENSIONS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {"provider", "region"}
 """Groupings that have a value for every run. Region is left out: most models have none."""
@@ -53,7 +70,9 @@ _TOTALS = {measure.total for measure in COST_MEASURES.values()}
 
 def cause_words(keys: str) -> str:
     """Return `fallback pricing, matches list` for the keys of causes."""
-    return ", ".join(CAUSES[CostCause(key)].label if key in set(CostCause) else key for key in keys.split(", "))
+    return ", ".join(
+        CAUSES[CostCause(key)].label if key in set(CostCause) else key for key in keys.split(", ")
+    )
 
 
 _TIME_SOURCES = {
@@ -73,7 +92,9 @@ _WORDS: dict[str, Callable[[str], str]] = {
 }
 TABLE_WORDS = _WORDS | {
     **dict.fromkeys(VERDICT_COLUMNS, lambda key: NAMES.get(key, key)),
-    **dict.fromkeys(("reason", "failure"), lambda key: REASONS[key].label if key in REASONS else key),
+    **dict.fromkeys(
+        ("reason", "failure"), lambda key: REASONS[key].label if key in REASONS else key
+    ),
     "other_values": few_others,
     "whose": lambda key: WHOSE.get(key, key),
 }
@@ -87,23 +108,37 @@ SCREEN_WORDS = _WORDS | {
 
 
 def fact_words(value: Any, key: str) -> str:
-    """Return a column's value for a screen: `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`."""
+    """Return a column's value for a screen.
+
+    `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`.
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key in SCREEN_WORDS:
         return SCREEN_WORDS[key](str(value))
-    return words(str(value)) if key == "scope" else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
+    return (
+        words(str(value))
+        if key == "scope"
+        else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
+    )
 
 
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
-    """Return the label of a fact of a run: a time names its zone, and a file's date is called that."""
-    label = "File modified at" if entry.key in ("started_at", "ended_at") and run.get("time_source") == OF_FILE else entry.label
+    """Return the label of a run's fact; a time names its zone, and a file's date is named so."""
+    label = (
+        "File modified at"
+        if entry.key in ("started_at", "ended_at") and run.get("time_source") == OF_FILE
+        else entry.label
+    )
     return f"{label} (UTC)" if entry.unit is Unit.TIME else label
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column for people. `known` names the column with the number of rows behind its figures; `header` is its name on a grid.
+    """One column for people.
+
+    `known` names the column with the number of rows behind its figures; `header` is its name on a
+    grid.
 
     `is_name`: it names a group, and a missing value is the unknown group.
     """
@@ -122,18 +157,29 @@ class Column:
         return FORMS[self.unit].is_number
 
     def cell(self, row: Mapping[str, Any]) -> str:
-        """Return the value for a reader: a range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds."""
+        """Return the value for a reader.
+
+        A range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds.
+        """
         value, known = row[self.name], row.get(self.known or "")
         if value is None:
             is_lost = self.name in _TOTALS and row.get(STARTED)
             return UNKNOWN_NAME if self.is_name else NOT_RECORDED if is_lost else UNKNOWN
         if isinstance(value, list):  # a map is a list of pairs, written as `--label` takes it
-            return human(", ".join("=".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value))
+            return human(
+                ", ".join(
+                    "=".join(map(str, item)) if isinstance(item, tuple) else str(item)
+                    for item in value
+                )
+            )
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
         ends = [row.get(f"{self.name}{end}") for end in (LOW, HIGH)]
         if known and known < FEWEST_VALUES and None not in ends:
-            return f"{self.bound(row)}{'–'.join(dict.fromkeys(human(end, self.unit) for end in ends))}, n {known:,}"
+            return (
+                f"{self.bound(row)}{'–'.join(dict.fromkeys(human(end, self.unit) for end in ends))}, "  # noqa: E501
+                f"n {known:,}"
+            )
         if self.name == "error_rate" and known and row.get("runs"):
             return rate_words(value, known, row["runs"])
         if isinstance(value, bool):
@@ -154,14 +200,18 @@ class Column:
     def bound(self, row: Mapping[str, Any]) -> str:
         """Return `≥ ` for a figure that is a lower bound, `≤ ` for an upper one."""
         sign = bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
-        is_least = self.name in _LOWER_BOUNDS and row.get(LOWER_BOUNDS) and row[self.name] is not None
+        is_least = (
+            self.name in _LOWER_BOUNDS and row.get(LOWER_BOUNDS) and row[self.name] is not None
+        )
         return sign or ("≥ " if is_least else "")
 
     def note(self, row: Mapping[str, Any]) -> str:
         """Return `41 of 57` for a figure that rests on only some of the group's runs, else ""."""
         if self.name == "error_rate":  # its cell says it
             return ""
-        base = next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
+        base = next(
+            (sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None
+        )
         known, of = row.get(self.known or ""), base
         least = of
         if of and (self.name in GROUP_COSTS or self.name in ("duration_ms", "lost_ms")):
@@ -172,9 +222,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Pivoted(Entry):
-    """A figure of the groups that have one value of a grouping, as a column of its own. `group`: the value, for people.
+    """A figure of the groups that have one value of a grouping, as a column of its own.
 
-    `figure` is its entry in a row per group; `sources` gives for each column of such a row the one of the pivoted table.
+    `group`: the value, for people.
+
+    `figure` is its entry in a row per group; `sources` gives for each column of such a row the one
+    of the pivoted table.
     """
 
     group: str = field(kw_only=True)
@@ -184,7 +237,10 @@ class Pivoted(Entry):
 
 @dataclass(frozen=True)
 class PivotedColumn(Column):
-    """A column whose cells are those of `figure` in a row per group: the same words, bounds and counts."""
+    """A column whose cells are those of `figure` in a row per group.
+
+    The same words, bounds and counts.
+    """
 
     group: str = field(kw_only=True)
     figure: Column = field(kw_only=True)
@@ -194,7 +250,10 @@ class PivotedColumn(Column):
         return {key: row[name] for key, name in self.sources.items()}
 
     def cell(self, row: Mapping[str, Any]) -> str:
-        """Return the value for a reader, `–` for a group without runs, and a word for a value that is unknown of the group's runs."""
+        """Return the value for a reader, `–` for a group without runs, or a word for unknown.
+
+        The word is for a value that is unknown for the group's runs.
+        """
         mine = self._row(row)
         said = self.figure.cell(mine)
         if said != UNKNOWN or not mine["runs"]:
@@ -215,34 +274,80 @@ class PivotedColumn(Column):
 
 
 def group_name(word: str, value: str | None) -> str:
-    """Return one group of a grouping as the head of a column, in the words of a row: `Claude Code`, `gpt-5`, `unknown`."""
+    """Return one group of a grouping as the head of a column, in the words of a row.
+
+    `Claude Code`, `gpt-5`, `unknown`.
+    """
     return UNKNOWN_NAME if value is None else TABLE_WORDS.get(word, visible)(value)
 
 
 def column(entry: Entry, known: str | None = None) -> Column:
     if isinstance(entry, Pivoted):
         figure = column(entry.figure, f"{entry.figure.key}{KNOWN_SUFFIX}")
-        about = entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header)
-        return PivotedColumn(*about, group=visible(entry.group), figure=figure, sources=entry.sources)
-    is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
-    return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
+        about = (
+            entry.key,
+            visible(entry.label),
+            entry.unit,
+            known,
+            entry.meaning,
+            visible(entry.header),
+        )
+        return PivotedColumn(
+            *about, group=visible(entry.group), figure=figure, sources=entry.sources
+        )
+    is_name = entry.key.startswith(LABEL_PREFIX) or (
+        isinstance(entry, Dimension) and entry.key in _NAMES
+    )
+    return Column(
+        entry.key,
+        visible(entry.label),
+        entry.unit,
+        known,
+        entry.meaning,
+        visible(entry.header),
+        is_name,
+    )
 
 
 def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
-    """Return the table's columns in order, without the columns for counts, ends and bounds of a figure."""
+    """Return the table's columns in order, without those for counts, ends and bounds of figures."""
     names = table.schema.names
     # the key of a label may end like a count, but its values are text
-    counts = {one.name for one in table.schema if one.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(one.type)}
+    counts = {
+        one.name
+        for one in table.schema
+        if one.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(one.type)
+    }
     counts = {name for name in counts if name.removesuffix(KNOWN_SUFFIX) in names}
-    beside = counts | {f"{name}{suffix}" for name in names for suffix in (BOUNDS_SUFFIX, OF_SUFFIX)} | {STARTED, *BOUNDS_COLUMNS.values()}
-    beside |= {f"{key}{end}" for key in MEDIANS if key in names for end in (LOW, HIGH, LOW + KNOWN_SUFFIX, HIGH + KNOWN_SUFFIX)}
-    beside |= {name for entry in of.values() if isinstance(entry, Pivoted) for name in entry.sources.values()} - of.keys()
+    beside = (
+        counts
+        | {f"{name}{suffix}" for name in names for suffix in (BOUNDS_SUFFIX, OF_SUFFIX)}
+        | {STARTED, *BOUNDS_COLUMNS.values()}
+    )
+    beside |= {
+        f"{key}{end}"
+        for key in MEDIANS
+        if key in names
+        for end in (LOW, HIGH, LOW + KNOWN_SUFFIX, HIGH + KNOWN_SUFFIX)
+    }
+    beside |= {
+        name
+        for entry in of.values()
+        if isinstance(entry, Pivoted)
+        for name in entry.sources.values()
+    } - of.keys()
     found = []
     for one in table.schema:
         if one.name in beside:
             continue
-        is_number = pa.types.is_integer(one.type) or pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)
-        unit = Unit.TIME if pa.types.is_timestamp(one.type) else Unit.COUNT if is_number else Unit.TEXT
+        is_number = (
+            pa.types.is_integer(one.type)
+            or pa.types.is_floating(one.type)
+            or pa.types.is_decimal(one.type)
+        )
+        unit = (
+            Unit.TIME if pa.types.is_timestamp(one.type) else Unit.COUNT if is_number else Unit.TEXT
+        )
         known = f"{one.name}{KNOWN_SUFFIX}"
         entry = of[one.name] if one.name in of else Entry(one.name, one.name, unit)
         found.append(column(entry, known if known in counts else None))
@@ -250,24 +355,47 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
 
 
 def with_starts(table: pa.Table) -> pa.Table:
-    """Return the table with marks: `limit_reached, never started`, and `gpt-5 asked for` for runs without a model of their own."""
+    """Return the table with marks.
+
+    `limit_reached, never started`, and `gpt-5 asked for` for runs without a model of their own.
+    """
     if {"model", "asked_model"} <= set(table.column_names):
-        models = [model_words(row) or None for row in table.select(["model", "asked_model"]).to_pylist()]
-        table = table.set_column(table.column_names.index("model"), "model", pa.array(models, pa.string()))
+        models = [
+            model_words(row) or None for row in table.select(["model", "asked_model"]).to_pylist()
+        ]
+        table = table.set_column(
+            table.column_names.index("model"), "model", pa.array(models, pa.string())
+        )
     if not {"outcome", "is_started"} <= set(table.column_names):
         return table
     pairs = zip(table["outcome"].to_pylist(), table["is_started"].to_pylist(), strict=True)
-    said = [f"{outcome}, {NEVER_STARTED}" if is_started is False else outcome for outcome, is_started in pairs]
-    return table.set_column(table.column_names.index("outcome"), "outcome", pa.array(said, pa.string()))
+    said = [
+        f"{outcome}, {NEVER_STARTED}" if is_started is False else outcome
+        for outcome, is_started in pairs
+    ]
+    return table.set_column(
+        table.column_names.index("outcome"), "outcome", pa.array(said, pa.string())
+    )
 
 
 def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
-    """Return the table with the bounds of its costs and the number of started runs of each group. `shown`: chosen columns."""
-    if {"runs", "never_started_runs"} <= set(table.column_names) and STARTED not in table.column_names:
+    """Return the table with the bounds of its costs and the number of started runs of each group.
+
+    `shown`: chosen columns.
+    """
+    if {"runs", "never_started_runs"} <= set(
+        table.column_names
+    ) and STARTED not in table.column_names:
         pairs = zip(table["runs"].to_pylist(), table["never_started_runs"].to_pylist(), strict=True)
-        table = table.append_column(STARTED, pa.array([runs - others for runs, others in pairs], pa.int64()))
+        table = table.append_column(
+            STARTED, pa.array([runs - others for runs, others in pairs], pa.int64())
+        )
     for cost, names in BOUNDS.items():
         told = next((name for name in names if name in table.column_names), None)
-        if told and cost in (shown or table.column_names) and BOUNDS_COLUMNS[cost] not in table.column_names:
+        if (
+            told
+            and cost in (shown or table.column_names)
+            and BOUNDS_COLUMNS[cost] not in table.column_names
+        ):
             table = table.append_column(BOUNDS_COLUMNS[cost], table[told])
     return table

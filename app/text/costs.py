@@ -33,21 +33,34 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-TOKEN_CLASSES = {key: GROUPS[key].label for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")}
+TOKEN_CLASSES = {
+    key: GROUPS[key].label
+    for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")
+}
 """Classes of tokens with their labels in charts, most frequent first."""
 
-_COUNTED = {REPORTED: "what agents report", LIST: "list prices", BEST: "what agents report, else list prices"}
+_COUNTED = {
+    REPORTED: "what agents report",
+    LIST: "list prices",
+    BEST: "what agents report, else list prices",
+}
 
 
-def why_usage_differs(measure: CostMeasure, usd: Decimal | None, list_usd: Decimal | None, *, has_period: bool) -> str:
-    """Return why `report` and `usage` total different costs of the same runs, or "" if they do not."""
+def why_usage_differs(
+    measure: CostMeasure, usd: Decimal | None, list_usd: Decimal | None, *, has_period: bool
+) -> str:
+    """Return why `report` and `usage` differ in the total cost of the same runs, else ""."""
     if usd is None or list_usd is None or usd == list_usd:
         return ""
     alone = "" if measure is LIST else " alone"
-    counts = f"Why report and usage differ: report ({human(usd, Unit.USD)}) counts {_COUNTED[measure]}"
+    counts = (
+        f"Why report and usage differ: report ({human(usd, Unit.USD)}) counts {_COUNTED[measure]}"
+    )
     if has_period:
         counts += ", a run whole in the period in which it ended"
-    counts += f"; usage ({human(list_usd, Unit.USD)}) counts list prices{alone}, of all that has one"
+    counts += (
+        f"; usage ({human(list_usd, Unit.USD)}) counts list prices{alone}, of all that has one"
+    )
     return f"{counts}, each response in its own period." if has_period else f"{counts}."
 
 
@@ -57,48 +70,90 @@ NO_DATE = "no date"
 
 
 def missing_costs(facts: Row, measure: CostMeasure) -> str:
-    """Return the sentence that says how many runs have no cost by this measure, or "" if all have one. `facts`: COST_FACTS of the runs.
+    """Return a sentence with the number of runs without a cost by this measure.
 
-    Example: "25 of 51 runs report no cost; at list prices they cost $18.26 (6 of them, incl. $18.12 upper bounds)."
+    "" if all runs have one. `facts`: COST_FACTS of the runs.
+
+    Example: "25 of 51 runs report no cost; at list prices they cost $18.26 (6 of them, incl. $18.12
+    upper bounds)."
     """
     of = facts["runs"]
     runs = facts[measure.lacks]
     is_one = runs == 1
-    subject = f"{runs:,} of {plural(of, 'run')}" if runs < of else plural(runs, "run") if is_one else f"All {of:,} runs"
+    subject = (
+        f"{runs:,} of {plural(of, 'run')}"
+        if runs < of
+        else plural(runs, "run")
+        if is_one
+        else f"All {of:,} runs"
+    )
     if measure is BEST:
         verb = "has" if is_one else "have"
-        return f"{subject} {verb} no known cost: neither a reported one nor a list price for their tokens." if runs else ""
+        return (
+            (
+                f"{subject} {verb} no known cost: neither a reported one nor a list price for "
+                "their tokens."
+            )
+            if runs
+            else ""
+        )
     if measure is REPORTED:
         if not runs:
             return ""
-        said, priced = f"{subject} {'reports' if is_one else 'report'} no cost", facts[f"unreported_list_usd{KNOWN_SUFFIX}"]
+        said, priced = (
+            f"{subject} {'reports' if is_one else 'report'} no cost",
+            facts[f"unreported_list_usd{KNOWN_SUFFIX}"],
+        )
         if not priced:
             return f"{said}."
-        details = ", ".join(filter(None, (f"{priced:,} of them" if priced < runs else "", bounds_note(facts))))
-        cost = f"at list prices {'it costs' if is_one else 'they cost'} {human(facts['unreported_list_usd'], Unit.USD)}"
+        details = ", ".join(
+            filter(None, (f"{priced:,} of them" if priced < runs else "", bounds_note(facts)))
+        )
+        cost = (
+            f"at list prices {'it costs' if is_one else 'they cost'} "
+            f"{human(facts['unreported_list_usd'], Unit.USD)}"
+        )
         return f"{said}; {cost}{f' ({details})' if details else ''}."
-    said = "No run reports a cost: cost is at list prices." if facts["unreported_runs"] == of else ""
+    said = (
+        "No run reports a cost: cost is at list prices." if facts["unreported_runs"] == of else ""
+    )
     if not runs:
         return said
     unpriced, reported = facts["unpriced_runs"], facts["unlisted_cost_usd"]
     why = f"no tokens in the log ({runs - unpriced:,}), or unpriced ({unpriced:,})"
     if unpriced in (0, runs):
         why = "unpriced" if unpriced else "no tokens in the log"
-    more = f"; {'it reports' if is_one else 'they report'} {human(reported, Unit.USD)}" if reported else ""
-    return f"{said} {subject} {'has' if is_one else 'have'} no list-price cost: {why}{more}.".strip()
+    more = (
+        f"; {'it reports' if is_one else 'they report'} {human(reported, Unit.USD)}"
+        if reported
+        else ""
+    )
+    return (
+        f"{said} {subject} {'has' if is_one else 'have'} no list-price cost: {why}{more}.".strip()
+    )
 
 
 def bounded_by(measure: CostMeasure) -> tuple[str, str]:
-    """Return the metrics for the bounded part of the cost by the measure: its amount and its kinds. Reported cost uses list prices."""
-    return ("bounded_best_usd", "cost_best_bounds") if measure is BEST else ("bounded_list_usd", "token_bounds")
+    """Return the metrics for the bounded part of the cost by the measure: its amount and its kinds.
+
+    Reported cost uses list prices.
+    """
+    return (
+        ("bounded_best_usd", "cost_best_bounds")
+        if measure is BEST
+        else ("bounded_list_usd", "token_bounds")
+    )
 
 
 def bounds_sentence(facts: Row, measure: CostMeasure = LIST) -> str:
-    """Return `$290.18 of the list-price cost are upper bounds (71 runs).`, or "" if all tokens are exact."""
+    """Return `$290.18 of the list-price cost are upper bounds (71 runs).`; "" if all are exact."""
     part, kinds = bounded_by(measure)
     if facts[part] is None:
         return ""
-    name, runs = (BEST if measure is BEST else LIST).name, plural(facts[f"{part}{KNOWN_SUFFIX}"], "run")
+    name, runs = (
+        (BEST if measure is BEST else LIST).name,
+        plural(facts[f"{part}{KNOWN_SUFFIX}"], "run"),
+    )
     return f"{human(facts[part], Unit.USD)} of the {name} are {bound_words(facts[kinds])} ({runs})."
 
 
@@ -110,15 +165,25 @@ def bounds_note(facts: Row, measure: CostMeasure = LIST) -> str:
 
 
 def bounded_runs(runs: pa.Table) -> str:
-    """Return `List-price cost is an upper bound for 65 runs of these (column Token basis).`, or "" if all are exact."""
+    """Return a sentence on list-price costs that are upper bounds, or "" if all are exact.
+
+    Example: `List-price cost is an upper bound for 65 runs of these (column Token basis).`
+    """
     pairs = zip(runs["tokens_basis"].to_pylist(), runs[LIST.column].to_pylist(), strict=True)
     found = [basis for basis, usd in pairs if basis in BOUND_NAMES and usd is not None]
     kinds = " or ".join(one_bound(key) for key in sorted(set(found)))
-    return f"List-price cost is {kinds} for {plural(len(found), 'run')} of these (column Token basis)." if found else ""
+    return (
+        f"List-price cost is {kinds} for {plural(len(found), 'run')} of these (column Token basis)."
+        if found
+        else ""
+    )
 
 
 def partly_priced(listed: Decimal | None, facts: Row) -> str:
-    """Return a note on list prices in a list of models that totals of runs leave out: their runs have another model without a price."""
+    """Return a note on list prices in a list of models that totals of runs leave out.
+
+    Their runs have another model without a price.
+    """
     more = (listed or Decimal(0)) - (facts["cost_list_usd"] or Decimal(0))
     why = "of it are of runs with another model without a price; totals of runs leave them out."
     return f"{human(more, Unit.USD)} {why}" if more > 0 else ""
@@ -126,134 +191,274 @@ def partly_priced(listed: Decimal | None, facts: Row) -> str:
 
 def base_words(row: Row) -> str:
     """Return `vs. $487.02 reported, 415 runs`."""
-    return f"vs. {human(row['cost_compared_usd'], Unit.USD)} reported, {plural(int(row[f'cost_compared_usd{KNOWN_SUFFIX}']), 'run')}"
+    return (
+        f"vs. {human(row['cost_compared_usd'], Unit.USD)} reported, "
+        f"{plural(int(row[f'cost_compared_usd{KNOWN_SUFFIX}']), 'run')}"
+    )
 
 
 def totals_words(found: TwoTotals) -> str:
     """Return the sentence about two cohorts.
 
-    Example: "4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in the baseline."
+    Example: "4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in
+    the baseline."
     """
 
     def cost(totals: CohortTotals) -> str:
-        partly = f" (known for {totals.known:,} of {totals.runs:,})" if 0 < totals.known < totals.runs else ""
+        partly = (
+            f" (known for {totals.known:,} of {totals.runs:,})"
+            if 0 < totals.known < totals.runs
+            else ""
+        )
         return sign_of(totals.bounds) + human(totals.cost_usd, Unit.USD) + partly
 
     before, after = found.baseline, found.candidate
-    change = "" if found.change is None else f", {'+' if found.change >= 0 else MINUS}{human(abs(found.change), Unit.SHARE)}"
-    said = f"{plural(after.runs, 'run')} cost {cost(after)}{' at list prices' if found.measure is LIST else ''}{change}"
+    change = (
+        ""
+        if found.change is None
+        else f", {'+' if found.change >= 0 else MINUS}{human(abs(found.change), Unit.SHARE)}"
+    )
+    said = (
+        f"{plural(after.runs, 'run')} cost "
+        f"{cost(after)}{' at list prices' if found.measure is LIST else ''}{change}"
+    )
     said += f" vs. {cost(before)} of {plural(before.runs, 'run')} in the baseline"
     if before.verified is None and after.verified is None:
         return f"{said}."
-    speedups = "verified speedups unknown" if after.verified is None else plural(after.verified, "verified speedup")
-    return f"{said}; {speedups}, {'unknown' if before.verified is None else f'{before.verified:,}'} in the baseline."
+    speedups = (
+        "verified speedups unknown"
+        if after.verified is None
+        else plural(after.verified, "verified speedup")
+    )
+    return (
+        f"{said}; {speedups}, {'unknown' if before.verified is None else f'{before.verified:,}'} "
+        "in the baseline."
+    )
 
 
 def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the total cost and the agent and model with the largest share. `rows`: those of `app.queries.agents.agents`."""
+    """Return the total cost and the agent and model with the largest share.
+
+    `rows`: those of `app.queries.agents.agents`.
+    """
     total, parts = rows[0], [row for row in rows if row.is_model and row.started]
-    known = sorted((row for row in parts if row.cost_usd is not None), key=lambda row: -(row.cost_usd or 0))
-    unknown = sorted((row for row in parts if row.cost.known < row.started), key=lambda row: row.cost.known - row.started)
-    why = "is not recorded" if measure is BEST else "is not reported" if measure is REPORTED else "at list prices is not known"
+    known = sorted(
+        (row for row in parts if row.cost_usd is not None), key=lambda row: -(row.cost_usd or 0)
+    )
+    unknown = sorted(
+        (row for row in parts if row.cost.known < row.started),
+        key=lambda row: row.cost.known - row.started,
+    )
+    why = (
+        "is not recorded"
+        if measure is BEST
+        else "is not reported"
+        if measure is REPORTED
+        else "at list prices is not known"
+    )
     covers = coverage(total, measure)
     if not total.started:
-        subject = "The run never started" if total.runs == 1 else f"None of the {total.runs:,} runs started"
+        subject = (
+            "The run never started"
+            if total.runs == 1
+            else f"None of the {total.runs:,} runs started"
+        )
         return Said(f"{subject}, so **nothing was spent**.", "", covers)
     if not known or total.cost_usd is None:
         return Said(f"What {brief.runs(total.started)} cost **{why}**.", "", covers)
     whole, first = brief.usd(total.cost_usd, total.bounds), known[0]
-    name, amount = agent_and_model(first.agent, first.model), brief.usd(first.cost_usd, first.bounds)
+    name, amount = (
+        agent_and_model(first.agent, first.model),
+        brief.usd(first.cost_usd, first.bounds),
+    )
     if len(known) == 1:
-        median = f", a median of {brief.median_cost(first)} each" if first.cost.known >= ENOUGH else ""
-        heading = f"{brief.runs(first.cost.known).capitalize()} of {name} cost **{amount}**{median}."
+        median = (
+            f", a median of {brief.median_cost(first)} each" if first.cost.known >= ENOUGH else ""
+        )
+        heading = (
+            f"{brief.runs(first.cost.known).capitalize()} of {name} cost **{amount}**{median}."
+        )
     elif (first.cost_usd or 0) > (known[1].cost_usd or 0) and not total.bounds and not unknown:
-        part = brief.share(int((first.cost_usd or 0) * 10_000), int(total.cost_usd * 10_000)) if total.cost_usd * 10_000 >= 1 else ""
-        heading = f"{name} cost **{amount}{f', {part}' if part else ''}** of the {whole} that all runs cost."
+        part = (
+            brief.share(int((first.cost_usd or 0) * 10_000), int(total.cost_usd * 10_000))
+            if total.cost_usd * 10_000 >= 1
+            else ""
+        )
+        heading = (
+            f"{name} cost **{amount}{f', {part}' if part else ''}** of the {whole} that all runs "
+            "cost."
+        )
     else:
-        named = [f"{brief.usd(row.cost_usd, row.bounds)} by {agent_and_model(row.agent, row.model)}" for row in known[:NAMED]]
+        named = [
+            f"{brief.usd(row.cost_usd, row.bounds)} by {agent_and_model(row.agent, row.model)}"
+            for row in known[:NAMED]
+        ]
         if rest := known[NAMED:]:
-            bounds = ", ".join(sorted({kind for row in rest for kind in row.bounds.split(", ") if kind}))
-            together = brief.usd(sum((row.cost_usd or Decimal(0) for row in rest), Decimal(0)), bounds)
+            bounds = ", ".join(
+                sorted({kind for row in rest for kind in row.bounds.split(", ") if kind})
+            )
+            together = brief.usd(
+                sum((row.cost_usd or Decimal(0) for row in rest), Decimal(0)), bounds
+            )
             named.append(f"{together} by {brief.others(len(rest))}")
         partly = " as far as is known" if unknown else ""
-        heading = f"{brief.runs(total.cost.known).capitalize()} cost **{whole}**{partly}: {brief.joined(named)}."
+        heading = (
+            f"{brief.runs(total.cost.known).capitalize()} cost **{whole}**{partly}: "
+            f"{brief.joined(named)}."
+        )
     second = ""
     if unknown:
-        lacking = [(row.started - row.cost.known, agent_and_model(row.agent, row.model)) for row in unknown]
+        lacking = [
+            (row.started - row.cost.known, agent_and_model(row.agent, row.model)) for row in unknown
+        ]
         named = [f"{number:,} of {who}" for number, who in lacking[:NAMED]]
         named[0] = f"{plural(lacking[0][0], 'run')} of {lacking[0][1]}"
-        named += [f"{sum(number for number, _ in lacking[NAMED:]):,} of others"] if len(lacking) > NAMED else []
+        named += (
+            [f"{sum(number for number, _ in lacking[NAMED:]):,} of others"]
+            if len(lacking) > NAMED
+            else []
+        )
         second = f"What {brief.joined(named)} cost {why}."
     return Said(heading, second, covers)
 
 
 def time(rows: Sequence[Times], tasks: int = 0) -> Said:
-    """Return the total time and the largest shares of it. `rows`: those of `app.queries.cost.times`."""
+    """Return the total time and the largest shares of it.
+
+    `rows`: those of `app.queries.cost.times`.
+    """
     total, parts = rows[0], [row for row in rows[1:] if row.known]
     of_tasks = f" of {plural(tasks, 'task')}" if tasks else ""
-    covers = f"**{plural(total.runs, 'run')}**{of_tasks} · {total.started:,} started · wall time known for **{total.known:,}**"
+    covers = (
+        f"**{plural(total.runs, 'run')}**{of_tasks} · {total.started:,} started · wall time "
+        f"known for **{total.known:,}**"
+    )
     covers += f" · completed **{total.completed:,}**"
     if not total.started:
-        none = "None of these runs started, so **none took any time**." if total.runs > 1 else "The run **never started**."
+        none = (
+            "None of these runs started, so **none took any time**."
+            if total.runs > 1
+            else "The run **never started**."
+        )
         return Said(none, "", covers)
     if not parts or total.wall_ms is None:
         return Said(f"How long {brief.runs(total.started)} took is **not recorded**.", "", covers)
     first = parts[0]
     whole, name = brief.duration(total.wall_ms), agent_and_model(first.agent, first.model)
     if len(parts) == 1:
-        usual = f"; a completed one takes {brief.duration(first.median or 0)} in the median" if first.timed >= ENOUGH else ""
+        usual = (
+            f"; a completed one takes {brief.duration(first.median or 0)} in the median"
+            if first.timed >= ENOUGH
+            else ""
+        )
         heading = f"{brief.runs(first.known).capitalize()} of {name} took **{whole}**{usual}."
     elif total.known == total.started and (first.wall_ms or 0) > (parts[1].wall_ms or 0):
         part = brief.share(first.wall_ms or 0, total.wall_ms)
-        heading = f"{name} took **{brief.duration(first.wall_ms or 0)}, {part}** of the {whole} that all runs took."
+        heading = (
+            f"{name} took **{brief.duration(first.wall_ms or 0)}, {part}** of the {whole} that "
+            "all runs took."
+        )
     else:
-        named = [f"{brief.duration(row.wall_ms or 0)} by {agent_and_model(row.agent, row.model)}" for row in parts[:NAMED]]
+        named = [
+            f"{brief.duration(row.wall_ms or 0)} by {agent_and_model(row.agent, row.model)}"
+            for row in parts[:NAMED]
+        ]
         if rest := parts[NAMED:]:
-            named.append(f"{brief.duration(sum(row.wall_ms or 0 for row in rest))} by {brief.others(len(rest))}")
+            named.append(
+                f"{brief.duration(sum(row.wall_ms or 0 for row in rest))} by "
+                f"{brief.others(len(rest))}"
+            )
         partly = "" if total.known == total.started else " as far as is known"
-        heading = f"{brief.runs(total.known).capitalize()} took **{whole}**{partly}: {brief.joined(named)}."
-    lost = f"{brief.duration(total.lost_ms)} of it went into {plural(total.lost, 'run')} that did not complete." if total.lost_ms else ""
+        heading = (
+            f"{brief.runs(total.known).capitalize()} took **{whole}**{partly}: "
+            f"{brief.joined(named)}."
+        )
+    lost = (
+        (
+            f"{brief.duration(total.lost_ms)} of it went into {plural(total.lost, 'run')} that "
+            "did not complete."
+        )
+        if total.lost_ms
+        else ""
+    )
     return Said(heading, lost, covers)
 
 
 def time_title(rows: Sequence[Times]) -> str:
-    """Return `Half of the completed runs of TRAE take up to 3m 04s, nine in ten up to 4m 15s`, for the agent with the most of them."""
+    """Return the usual times of completed runs of the agent with the most of them.
+
+    Example: `Half of the completed runs of TRAE take up to 3m 04s, nine in ten up to 4m 15s`.
+    """
     known = [row for row in rows if not row.is_all and row.timed >= 2 * ENOUGH]
     if not known:
         return "How long a run takes"
     most = max(known, key=lambda row: row.timed)
     half, nine = brief.duration(most.median or 0), brief.duration(most.p90 or 0)
-    return f"Half of the completed runs of {agent_and_model(most.agent, most.model)} take up to {half}, nine in ten up to {nine}"
+    return (
+        f"Half of the completed runs of {agent_and_model(most.agent, most.model)} take up to "
+        f"{half}, nine in ten up to {nine}"
+    )
 
 
 def list_title(rows: Sequence[ListPrice]) -> str:
     """Return `At list prices, 179 runs cost $169.23, $15.08 more than reported`."""
-    listed, delta, runs = sum(row.list_usd for row in rows), sum(row.delta_usd for row in rows), sum(row.runs for row in rows)
-    way = f"{brief.usd(abs(delta))} {'more' if delta > 0 else 'less'} than reported" if delta else "as reported"
+    listed, delta, runs = (
+        sum(row.list_usd for row in rows),
+        sum(row.delta_usd for row in rows),
+        sum(row.runs for row in rows),
+    )
+    way = (
+        f"{brief.usd(abs(delta))} {'more' if delta > 0 else 'less'} than reported"
+        if delta
+        else "as reported"
+    )
     return f"At list prices, {brief.runs(runs)} cost {brief.usd(listed)}, {way}"
 
 
 def sessions(used: Usage) -> Said:
-    """Return `12 sessions made 4,321 billed responses: **≥ $176.20** at list prices, for ≥ 310M tokens.`."""
+    """Return sessions, billed responses and their list-price cost and tokens in a sentence.
+
+    Example: `12 sessions made 4,321 billed responses: **≥ $176.20** at list prices, for ≥ 310M
+    tokens.`
+    """
     [total] = used.total.to_pylist()
     figures = {one.name: one.cell(total) for one in columns(used.total, USAGE)}
-    made = f"{plural(total['sessions'], 'session')} made {plural(total['responses'], 'billed response')}"
-    price = f"**{figures['cost_list_usd']}** at list prices" if total["cost_list_usd"] is not None else "at prices that are not known"
+    made = (
+        f"{plural(total['sessions'], 'session')} made "
+        f"{plural(total['responses'], 'billed response')}"
+    )
+    price = (
+        f"**{figures['cost_list_usd']}** at list prices"
+        if total["cost_list_usd"] is not None
+        else "at prices that are not known"
+    )
     alone = f" · {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
-    covers = f"**{plural(total['sessions'], 'session')}**{alone} · each response at its own time (UTC)"
+    covers = (
+        f"**{plural(total['sessions'], 'session')}**{alone} · each response at its own time (UTC)"
+    )
     return Said(f"{made}: {price}, for {figures['total_tokens']} tokens.", "", covers)
 
 
 def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
-    """Return what runs cost by month, below it by agent and model if there are several; runs without a date come last."""
+    """Return what runs cost by month, below it by agent and model if there are several.
+
+    Runs without a date come last.
+    """
     shown, months = list[MonthCost](), set[int]()
     for _, group in groupby(rows, key=lambda row: row.month):
         mine = list(group)
-        costs, kinds = [row.cost_usd for row in mine if row.cost_usd is not None], {kind for row in mine for kind in row.bounds.split(", ")}
+        costs, kinds = (
+            [row.cost_usd for row in mine if row.cost_usd is not None],
+            {kind for row in mine for kind in row.bounds.split(", ")},
+        )
         whole = replace(
-            mine[-1], agent="", started=sum(row.started for row in mine), known=sum(row.known for row in mine),
-            cost_usd=sum(costs, Decimal(0)) if costs else None, bounds=", ".join(sorted(kinds - {""})),
-        )  # fmt: skip
+            mine[-1],
+            agent="",
+            started=sum(row.started for row in mine),
+            known=sum(row.known for row in mine),
+            cost_usd=sum(costs, Decimal(0)) if costs else None,
+            bounds=", ".join(sorted(kinds - {""})),
+        )
         lines = mine if len(mine) == 1 else [whole, *mine]
         months.add(id(lines[0]))
         shown += lines
@@ -267,17 +472,36 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
 
     columns = (
         Col("Month", lambda row: f"<b>{row.month or NO_DATE}</b>" if id(row) in months else ""),
-        Col("Agent, model", lambda row: muted("all") if row.agent == "" else agent_link(row.agent, row.model, filters)),
+        Col(
+            "Agent, model",
+            lambda row: (
+                muted("all") if row.agent == "" else agent_link(row.agent, row.model, filters)
+            ),
+        ),
         Col("Runs", lambda row: f"{row.started:,}", "r w"),
         Col("Cost", spent, "r"),
-        Col("Running total", lambda row: brief.usd_or(NO_VALUE, row.total_usd, row.total_bounds) if id(row) in months else "", "r w"),
+        Col(
+            "Running total",
+            lambda row: (
+                brief.usd_or(NO_VALUE, row.total_usd, row.total_bounds) if id(row) in months else ""
+            ),
+            "r w",
+        ),
     )
-    return html_parts.table(columns, shown, kind="t-months", of_row=lambda row: "first" if id(row) in months else "")
+    return html_parts.table(
+        columns, shown, kind="t-months", of_row=lambda row: "first" if id(row) in months else ""
+    )
 
 
 def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
-    """Return reported against list-price cost of runs that have both, with the causes of the difference, by agent and model."""
-    groups = [(agent, model, list(mine)) for (agent, model), mine in groupby(rows, key=lambda row: (row.agent, row.model))]
+    """Return reported against list-price cost of runs that have both, by agent and model.
+
+    It includes the causes of the difference.
+    """
+    groups = [
+        (agent, model, list(mine))
+        for (agent, model), mine in groupby(rows, key=lambda row: (row.agent, row.model))
+    ]
 
     def signed(amount: Decimal) -> str:
         return f"{'+' if amount > 0 else MINUS}{brief.usd(abs(amount))}"
@@ -287,7 +511,11 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
 
     def difference(mine: Sequence[ListPrice]) -> str:
         delta, reported = total(mine, "delta_usd"), total(mine, "reported_usd")
-        share = f" {muted(f'{signed(delta)[0]}{abs(delta) / reported:.0%}')}" if delta and reported else ""
+        share = (
+            f" {muted(f'{signed(delta)[0]}{abs(delta) / reported:.0%}')}"
+            if delta and reported
+            else ""
+        )
         return f"{signed(delta)}{share}" if delta else "none"
 
     def because(mine: Sequence[ListPrice]) -> str:
@@ -296,7 +524,10 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
             label = "unknown"
             if row.cause:
                 cause = CAUSES[CostCause(row.cause)]
-                label = f'<span title="{html_parts.text(cause.meaning)}">{html_parts.text(cause.label)}</span>'
+                label = (
+                    "<span "
+                    f'title="{html_parts.text(cause.meaning)}">{html_parts.text(cause.label)}</span>'
+                )
             parts.append(label if len(causes) == 1 else f"{label} {muted(signed(row.delta_usd))}")
         return "; ".join(parts) or "the same prices"
 
@@ -317,10 +548,15 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
 
 
 def time_table(rows: Sequence[Times], filters: Filters) -> str:
-    """Return wall times by agent and model: median and p90 of completed runs, all hours, and those of runs that did not complete."""
+    """Return wall times by agent and model.
+
+    Median and p90 of completed runs, all hours, and those of runs that did not complete.
+    """
 
     def timed(row: Times, write: str, least: int = 1) -> str:
-        return write if not row.is_all and row.timed >= least else NO_VALUE  # a median over different agents says nothing
+        return (
+            write if not row.is_all and row.timed >= least else NO_VALUE
+        )  # a median over different agents says nothing
 
     def median(row: Times) -> str:
         n = muted(f"n {row.timed:,}")
@@ -328,7 +564,9 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
 
     def all_runs(row: Times) -> str:
         known = muted(f"{row.known:,} of {row.started:,}") if row.known < row.started else ""
-        return muted(NOT_RECORDED) if row.wall_ms is None else f"{brief.duration(row.wall_ms)} {known}"
+        return (
+            muted(NOT_RECORDED) if row.wall_ms is None else f"{brief.duration(row.wall_ms)} {known}"
+        )
 
     def lost(row: Times) -> str:
         runs = muted("one run" if row.lost == 1 else f"{row.lost:,} runs")
@@ -339,7 +577,10 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
         return f"{row.parallelism:.2f}" if is_enough else NO_VALUE
 
     shown = (
-        Col("Agent, model", lambda row: "All" if row.is_all else agent_link(row.agent, row.model, filters)),
+        Col(
+            "Agent, model",
+            lambda row: "All" if row.is_all else agent_link(row.agent, row.model, filters),
+        ),
         Col("Runs<br>started", lambda row: f"{row.started:,}", "r w"),
         Col("Wall time<br>(completed, median)", median, "r"),
         Col("p90", lambda row: timed(row, brief.duration(row.p90 or 0), ENOUGH_TO_JUDGE), "r"),
@@ -367,13 +608,19 @@ def slow_table(rows: Sequence[Row], filters: Filters) -> str:
 
 
 def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
-    """Return budgets with found value, limit and verdict; `verdicts`: those of `app.reports.budgets.cells`."""
+    """Return budgets with found value, limit and verdict; `verdicts`.
+
+    Those of `app.reports.budgets.cells`.
+    """
     looks = {"PASS": "t-good", "FAIL": "t-bad"}
     shown = (
         Col("Budget", lambda one: html_parts.text(one["limit"])),
         Col("Found", lambda one: html_parts.text(one["found"]), "r"),
         Col("Allowed", lambda one: html_parts.text(one["allowed"]), "r"),
-        Col("Verdict", lambda one: f'<b class="{looks.get(one["verdict"], "t-n")}">{one["verdict"]}</b>'),
+        Col(
+            "Verdict",
+            lambda one: f'<b class="{looks.get(one["verdict"], "t-n")}">{one["verdict"]}</b>',
+        ),
         Col("", lambda one: muted(one["note"])),
     )
     return html_parts.table(shown, verdicts)

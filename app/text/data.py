@@ -23,73 +23,130 @@ KINDS = {"error": "failed", "warning": "limited", "info": "unknown_ends"}
 
 
 def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
-    """Return how many runs have all facts for comparisons, and the most frequent gap. `rows`: those of `app.queries.quality.by_agent`."""
+    """Return how many runs have all facts for comparisons, and the most frequent gap.
+
+    `rows`: those of `app.queries.quality.by_agent`.
+    """
     total, covers = rows[0], read(documents)
     number = documents["rejected"]
-    rejected = f"{plural(number, 'record')} could not be read: see below." if number else "Every record could be read."
+    rejected = (
+        f"{plural(number, 'record')} could not be read: see below."
+        if number
+        else "Every record could be read."
+    )
     rejected = rejected if documents["documents"] else ""
     all_facts = brief.joined(list(MUST.values()))
     if not total.runs:
         heading = "There are **no runs**."
     elif not total.started:
-        heading = f"**None of the {plural(total.runs, 'run')} started**, so that none tells anything."
+        heading = (
+            f"**None of the {plural(total.runs, 'run')} started**, so that none tells anything."
+        )
     elif total.whole == total.started == 1:
         heading = f"**The run tells** {all_facts.replace('they', 'it')}."
     elif total.whole == total.started:
         heading = f"**All {total.started:,} runs that started tell** {all_facts}."
     else:
-        lacking = sorted(((total.started - total.known[key], words) for key, words in MUST.items()), key=lambda one: -one[0])
+        lacking = sorted(
+            ((total.started - total.known[key], words) for key, words in MUST.items()),
+            key=lambda one: -one[0],
+        )
         missing = brief.joined([f"{words} of {number:,}" for number, words in lacking if number])
-        heading = f"**{total.whole:,} of {plural(total.started, 'run')}** that started tell {all_facts}; unknown is {missing}."
+        heading = (
+            f"**{total.whole:,} of {plural(total.started, 'run')}** that started tell "
+            f"{all_facts}; unknown is {missing}."
+        )
     return Said(heading, rejected, covers)
 
 
 def read(documents: Mapping[str, int]) -> str:
-    """Return `**432 documents** in 327 files = 51 accepted + 1 duplicates + 0 rejected + 380 ignored (…)`: the parts add up."""
+    """Return documents by result; the parts add up.
+
+    Example: `**432 documents** in 327 files = 51 accepted + 1 duplicates + 0 rejected + 380 ignored
+    (…)`.
+    """
     return (
-        f"**{plural(documents['documents'], 'document')}** in {plural(documents['sources'], 'file')} = {documents['accepted']:,} accepted"
-        f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {no_results(documents['ignored'])}"
+        f"**{plural(documents['documents'], 'document')}** in "
+        f"{plural(documents['sources'], 'file')} = {documents['accepted']:,} accepted + "
+        f"{documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + "
+        f"{no_results(documents['ignored'])}"
     )
 
 
 def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
-    """Return the results of an upload in a sentence; `counts` as in `read` and of `known` sources. `wrong`: the first reject."""
+    """Return the results of an upload in a sentence; `counts` as in `read` and of `known` sources.
+
+    `wrong`: the first reject.
+    """
     if not counts["sources"]:
         return Said("Add logs of agents or results of benchmarks: **each is read once**.")
     if counts["known"] == counts["sources"]:
         return Said(f"**Nothing is new**: {all_known(counts)}.", "", read(counts))
     new, seen = counts["accepted"], counts["accepted"] + counts["duplicates"] + counts["rejected"]
     if not seen:
-        return Said(f"**No run** was found in {plural(counts['sources'], 'file')}.", "", read(counts))
+        return Said(
+            f"**No run** was found in {plural(counts['sources'], 'file')}.", "", read(counts)
+        )
     if seen == counts["rejected"]:
-        return Said(f"**No run** could be read: {seen:,} {'is' if seen == 1 else 'are'} rejected.", wrong, read(counts))
-    others = [f"{counts['duplicates']:,} repeat others or were there already"] if counts["duplicates"] else []
+        return Said(
+            f"**No run** could be read: {seen:,} {'is' if seen == 1 else 'are'} rejected.",
+            wrong,
+            read(counts),
+        )
+    others = (
+        [f"{counts['duplicates']:,} repeat others or were there already"]
+        if counts["duplicates"]
+        else []
+    )
     others += [f"{counts['rejected']:,} could not be read"] if counts["rejected"] else []
     rest = f"; {brief.joined(others)}" if others else ""
-    return Said(f"**{new:,} of {plural(seen, 'record')}** {'is a new run' if new == 1 else 'are new runs'}{rest}.", "", read(counts))
+    return Said(
+        (
+            f"**{new:,} of {plural(seen, 'record')}** "
+            f"{'is a new run' if new == 1 else 'are new runs'}{rest}."
+        ),
+        "",
+        read(counts),
+    )
 
 
 def without_date(runs: int) -> str:
     """Return a note on uploaded runs without a date and how to date them."""
     have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
-    how = "Give a day here; or, for the times of files in an archive, undo this upload and repeat it with “Trust file times”."
-    return f"{runs:,} {have} none, so no day, week or month has {'it' if runs == 1 else 'them'}. {how}"
+    how = (
+        "Give a day here; or, for the times of files in an archive, undo this upload and repeat "
+        "it with “Trust file times”."
+    )
+    return (
+        f"{runs:,} {have} none, so no day, week or month has {'it' if runs == 1 else 'them'}. {how}"
+    )
 
 
 def keeps_date(runs: int) -> str:
-    """Return a note on runs whose label `date` does not count since their logs tell a date, or "" for none."""
-    keep = "run keeps the date that its log or path tells" if runs == 1 else "runs keep the dates that their logs or paths tell"
+    """Return a note on runs that keep their logs' date over the label `date`, or "" for none."""
+    keep = (
+        "run keeps the date that its log or path tells"
+        if runs == 1
+        else "runs keep the dates that their logs or paths tell"
+    )
     return f"{runs:,} {keep}: a date is given to runs without one." if runs else ""
 
 
 def known_table(rows: Sequence[Told], filters: Filters) -> str:
-    """Return a row per agent with the number of started runs that have each fact, marking facts that the agent never logs."""
-    shown = [key for key in FACTS if any(row.known[key] < row.started for row in rows)] or list(FACTS)
+    """Return a row per agent with the number of started runs that have each fact.
+
+    Facts that the agent never logs are marked.
+    """
+    shown = [key for key in FACTS if any(row.known[key] < row.started for row in rows)] or list(
+        FACTS
+    )
 
     def name(row: Told) -> str:
         if row.is_all:
             return "All"
-        address = html_parts.link("", filters.with_values("agent", [row.agent]) if row.agent else filters)
+        address = html_parts.link(
+            "", filters.with_values("agent", [row.agent]) if row.agent else filters
+        )
         return anchor(address, html_parts.marked_name(row.agent), kind="t-plain t-agent")
 
     def fact(key: str) -> Col:
@@ -104,8 +161,16 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
 
         return Col(FACTS[key][0], cell, "r")
 
-    columns = [Col("Agent", name), Col("Runs<br>started", lambda row: f"{row.started:,}", "r"), *map(fact, shown)]
-    ordered = [*rows[1:], rows[0]] if len(rows) > 2 else [row for row in rows if not row.is_all or len(rows) != 2]
+    columns = [
+        Col("Agent", name),
+        Col("Runs<br>started", lambda row: f"{row.started:,}", "r"),
+        *map(fact, shown),
+    ]
+    ordered = (
+        [*rows[1:], rows[0]]
+        if len(rows) > 2
+        else [row for row in rows if not row.is_all or len(rows) != 2]
+    )
     whole = brief.joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
     note = f'<p class="t-cap">Known of every run: {html_parts.text(whole)}.</p>' if whole else ""
     return html_parts.table(columns, ordered, of_row=lambda row: "sum" if row.is_all else "") + note
@@ -115,16 +180,28 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
     """Return what rules found, the most severe first; a click on a rule lists its runs."""
 
     def name(row: Row) -> str:
-        sign = f'<i class="t-sw t-{KINDS.get(row["severity"], "unknown_ends")}" title="{html_parts.text(row["severity"])}"></i> '
+        sign = (
+            f'<i class="t-sw t-{KINDS.get(row["severity"], "unknown_ends")}" '
+            f'title="{html_parts.text(row["severity"])}"></i> '
+        )
         label = html_parts.text(row["rule"].replace("_", " "))
         return sign + anchor(html_parts.link("", filters, rule=row["rule"]), label, kind="t-link")
 
     columns = (
         Col("Rule", name),
-        Col("What it looks for", lambda row: f'<span class="t-wrap">{html_parts.text(RULE_MEANINGS.get(row["rule"], ""))}</span>'),
+        Col(
+            "What it looks for",
+            lambda row: (
+                f'<span class="t-wrap">{html_parts.text(RULE_MEANINGS.get(row["rule"], ""))}</span>'
+            ),
+        ),
         Col("Findings", lambda row: f"{row['findings']:,}", "r"),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
-        Col("Reported cost<br>of these runs", lambda row: brief.usd_or(NO_VALUE, row["cost_usd"]), "r w"),
+        Col(
+            "Reported cost<br>of these runs",
+            lambda row: brief.usd_or(NO_VALUE, row["cost_usd"]),
+            "r w",
+        ),
     )
     return html_parts.table(columns, rules) + html_parts.legend(
         ("Severity", [(kind.removeprefix("t-"), key) for key, kind in KINDS.items()])

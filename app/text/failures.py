@@ -1,4 +1,7 @@
-"""Sentences and tables of the screen Runs: outcomes, reasons of failures, and the pane of a run. Pure."""
+"""Sentences and tables of the screen Runs: outcomes, reasons of failures, and the pane of a run.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,13 @@ from schemas.text import plural
 
 Row = Mapping[str, Any]
 
-BARS = {SET_UP: "never_started", ACCOUNT: "never_started", AGENT: "failed", PERSON: "limited", PROVIDER: "limited"}
+BARS = {
+    SET_UP: "never_started",
+    ACCOUNT: "never_started",
+    AGENT: "failed",
+    PERSON: "limited",
+    PROVIDER: "limited",
+}
 LONGEST_BAR, MOST_COLUMNS = 160, 8
 """Pixels of a bar, and columns of a table; the rest share the last column."""
 
@@ -33,29 +42,55 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     total, agents = rows[0], agents_of(rows)
     ends = [
         f"**{total.completed:,} completed**" if total.completed or not total.unknown_ends else "",
-        f"{total.failed + total.limited:,} failed or were cut short" if total.failed + total.limited else "",
+        f"{total.failed + total.limited:,} failed or were cut short"
+        if total.failed + total.limited
+        else "",
         f"{total.never_started:,} never started" if total.never_started else "",
         f"of {total.unknown_ends:,} the end is unknown" if total.unknown_ends else "",
     ]
-    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
-    return Said(f"{plural(total.runs, 'run')} of {whose}: {brief.joined([*filter(None, ends)])}.", "", coverage(total, measure))
+    whose = (
+        agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
+    )
+    return Said(
+        f"{plural(total.runs, 'run')} of {whose}: {brief.joined([*filter(None, ends)])}.",
+        "",
+        coverage(total, measure),
+    )
 
 
 def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures]) -> Said:
-    """Return how many runs failed, who caused it, and the cost. `facts` and `reasons`: those of `app.queries.failures`."""
+    """Return how many runs failed, who caused it, and the cost.
+
+    `facts` and `reasons`: those of `app.queries.failures`.
+    """
     silent = [row for row in agents_of(agents) if row.unknown_ends]
-    ends = [f"{agent_name(row.agent)}: {row.unknown_ends:,} of {row.started:,} logs do not say how the run ended" for row in silent[:2]]
+    ends = [
+        (
+            f"{agent_name(row.agent)}: {row.unknown_ends:,} of {row.started:,} logs do not say "
+            "how the run ended"
+        )
+        for row in silent[:2]
+    ]
     covers = "Reasons are read from the error texts by rules; what no rule knows stays unknown."
     covers += f" {'; '.join(ends)}: not counted." if ends else ""
     if not facts["failed"]:
-        return Said(f"**None of the {plural(facts['runs'], 'run')} failed**{', as far as is known' if silent else ''}.", "", covers)
+        return Said(
+            (
+                f"**None of the {plural(facts['runs'], 'run')} "
+                f"failed**{', as far as is known' if silent else ''}."
+            ),
+            "",
+            covers,
+        )
     parts = [
         (facts[SET_UP] + facts[ACCOUNT], "through set-up or account"),
         (facts[AGENT], "by the agent itself"),
         (facts[PROVIDER], "through network or provider"),
         (facts[PERSON], "by a person"),
     ]
-    most = [(number, through) for number, through in sorted(parts, key=lambda part: -part[0]) if number][:2]
+    most = [
+        (number, through) for number, through in sorted(parts, key=lambda part: -part[0]) if number
+    ][:2]
     failed = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
     if most:
         number, through = most[0]
@@ -64,18 +99,27 @@ def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures])
     second = f"{facts['never_started']:,} never started. " if facts["never_started"] else ""
     if costed := [row for row in reasons if row["cost_best_usd"]]:
         row = max(costed, key=lambda one: one["cost_best_usd"])
-        amount, label = brief.usd(row["cost_best_usd"], row["cost_best_bounds"]), REASONS[row["reason"]].label
+        amount, label = (
+            brief.usd(row["cost_best_usd"], row["cost_best_bounds"]),
+            REASONS[row["reason"]].label,
+        )
         second += f"{brief.runs(row['runs']).capitalize()} cost {amount} and ended with: {label}."
     return Said(f"{failed}.", second.strip(), covers)
 
 
 def found(texts: Sequence[Row]) -> str:
     """Return `5 texts in 384 runs; a click on one lists its runs.`."""
-    return f"{plural(len(texts), 'text')} in {plural(sum(row['runs'] for row in texts), 'run')}; a click on one lists its runs."
+    return (
+        f"{plural(len(texts), 'text')} in {plural(sum(row['runs'] for row in texts), 'run')}; a "
+        "click on one lists its runs."
+    )
 
 
 def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filters: Filters) -> str:
-    """Return a row per reason with who caused it, counts by agent (or by `by`), a bar and the loss; the total comes last."""
+    """Return a row per reason with who caused it, counts by agent (or by `by`), a bar and the loss.
+
+    The total comes last.
+    """
     groups = [name for name, _ in total["columns"]]
     most, of = max(row["runs"] for row in reasons), f"of {facts['runs']:,}"
 
@@ -105,7 +149,9 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         if is_all(row):
             return f"<b>{row['runs']:,}</b> {muted(of)}"
         width = max(3, round(LONGEST_BAR * row["runs"] / most))
-        bar = html_parts.bar([Segment(BARS.get(row["whose"], "unknown_ends"), row["runs"], "runs")], width=width)
+        bar = html_parts.bar(
+            [Segment(BARS.get(row["whose"], "unknown_ends"), row["runs"], "runs")], width=width
+        )
         return f'<span class="t-agent">{bar}{row["runs"]:,}</span>'
 
     def cost(row: Row) -> str:
@@ -118,8 +164,16 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         *(group([name], title(name)) for name in groups[:MOST_COLUMNS]),
         *([group(groups[MOST_COLUMNS:], "others")] if groups[MOST_COLUMNS:] else []),
         Col("Runs", runs),
-        Col("Before it<br>began", lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else NO_VALUE, "r w"),
-        Col("Lost wall time<br>(median)", lambda row: NO_VALUE if row["lost_ms"] is None else brief.duration(row["lost_ms"]), "r w"),
+        Col(
+            "Before it<br>began",
+            lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else NO_VALUE,
+            "r w",
+        ),
+        Col(
+            "Lost wall time<br>(median)",
+            lambda row: NO_VALUE if row["lost_ms"] is None else brief.duration(row["lost_ms"]),
+            "r w",
+        ),
         Col("Cost", cost, "r"),
     ]
     of_row = lambda row: "sum" if is_all(row) else ""  # noqa: E731
@@ -127,14 +181,21 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
 
 
 def text_table(reason: str, texts: Sequence[Row], filters: Filters) -> str:
-    """Return the error texts of a reason with their numbers masked; a click on one lists its runs."""
+    """Return error texts of a reason with their numbers masked; a click on one lists its runs."""
     places = {id(row): str(place) for place, row in enumerate(texts, 1)}
 
     def code(row: Row) -> str:
         address = link("", filters, view="Failures", reason=reason, text=places[id(row)])
-        return anchor(address, f"<code>{html_parts.text(row['text'] or 'no error text')}</code>", kind="t-link t-wrap t-wide-text")
+        return anchor(
+            address,
+            f"<code>{html_parts.text(row['text'] or 'no error text')}</code>",
+            kind="t-link t-wrap t-wide-text",
+        )
 
-    shown = (Col("Text (numbers and ids masked)", code), Col("Runs", lambda row: f"{row['runs']:,}", "r"))
+    shown = (
+        Col("Text (numbers and ids masked)", code),
+        Col("Runs", lambda row: f"{row['runs']:,}", "r"),
+    )
     return html_parts.table(shown, texts, kind="t-grid", frame="")
 
 
@@ -142,38 +203,72 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
     """Return runs with one error text, each with a link to its page."""
 
     def wall(row: Row) -> str:
-        return brief.duration(row["duration_ms"]) if row["duration_ms"] is not None and row["is_started"] else NO_VALUE
+        return (
+            brief.duration(row["duration_ms"])
+            if row["duration_ms"] is not None and row["is_started"]
+            else NO_VALUE
+        )
 
     shown = (
         Col("Run", lambda row: run_link(row, filters)),
         Col("Agent, model", lambda row: agent_link(row["agent"], row["model"], filters)),
         Col("Wall time", wall, "r w"),
-        Col("Cost", lambda row: brief.usd_or(NO_VALUE, row["cost_best_usd"], row["cost_best_bounds"]), "r"),
-        Col("Date", lambda row: f"{row['dated_at']:%Y-%m-%d}" if row["dated_at"] else muted("no date"), "r w"),
+        Col(
+            "Cost",
+            lambda row: brief.usd_or(NO_VALUE, row["cost_best_usd"], row["cost_best_bounds"]),
+            "r",
+        ),
+        Col(
+            "Date",
+            lambda row: f"{row['dated_at']:%Y-%m-%d}" if row["dated_at"] else muted("no date"),
+            "r w",
+        ),
     )
     return html_parts.table(shown, runs)
 
 
 def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) -> str:
-    """Return a run for the pane next to the list: title, figures, error, and the beginning of its summary."""
+    """Return a run for the pane next to the list.
+
+    Title, figures, error, and the beginning of its summary.
+    """
     date = f"{run['dated_at']:%Y-%m-%d}" if run["dated_at"] else "no date"
-    about = [model_words(run) or "model not recorded", run["task_key"] or run["task"], date, words(str(run["outcome"] or "unknown"))]
+    about = [
+        model_words(run) or "model not recorded",
+        run["task_key"] or run["task"],
+        date,
+        words(str(run["outcome"] or "unknown")),
+    ]
     named = f'<span class="t-agent">{html_parts.marked_name(run["agent"])}</span>'
     title = f'<h2 class="t-h3">{html_parts.text(run["title"])}</h2>'
     title += f'<p class="t-cap">{named} {html_parts.text(" · ".join(filter(None, about)))}</p>'
     figures = {
         "Cost": brief.usd_or(NOT_RECORDED, run["cost_best_usd"], run["cost_best_bounds"]),
-        "Wall time": NOT_RECORDED if run["duration_ms"] is None else brief.duration(run["duration_ms"]),
+        "Wall time": NOT_RECORDED
+        if run["duration_ms"] is None
+        else brief.duration(run["duration_ms"]),
         "Turns": NOT_RECORDED if run["num_turns"] is None else f"{run['num_turns']:,}",
-        "Claimed": "no speedup" if run["claimed_speedup"] is None else brief.ratio(run["claimed_speedup"]),
+        "Claimed": "no speedup"
+        if run["claimed_speedup"] is None
+        else brief.ratio(run["claimed_speedup"]),
         "Measured": (measured and measured_cell(*measured)) or NOT_MEASURED,
     }
     card = html_parts.lines({name: html_parts.text(value) for name, value in figures.items()})
     told, summary = "", run["result"] or ""
     if run["reason"]:
         label, message = REASONS[run["reason"]].label, run["failure_message"] or ""
-        told = f'<p class="t-bad t-pane-text"><b>{html_parts.text(label)}</b><br>{html_parts.text(message)}</p>'
+        told = (
+            '<p class="t-bad '
+            f't-pane-text"><b>{html_parts.text(label)}</b><br>{html_parts.text(message)}</p>'
+        )
     elif summary:
-        told = f'<div class="t-pane-text">{summary_html(summary[:SUMMARY] + ("…" if len(summary) > SUMMARY else ""))}</div>'
-    open_ = anchor(link("run", filters, run=run["run_id"]), "Open the run: claims, patch, record", kind="t-link")
+        told = (
+            "<div "
+            f'class="t-pane-text">{summary_html(summary[:SUMMARY] + ("…" if len(summary) > SUMMARY else ""))}</div>'  # noqa: E501
+        )
+    open_ = anchor(
+        link("run", filters, run=run["run_id"]),
+        "Open the run: claims, patch, record",
+        kind="t-link",
+    )
     return f'{title}<div class="t-card">{card}</div>{told}<p>{open_}</p>'

@@ -1,4 +1,7 @@
-"""Words of filters and labels that people type: closed lists, `key=value`, and suggestions for mistyped words."""
+"""Words of filters and labels that people type.
+
+Closed lists, `key=value`, and suggestions for mistyped words.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,11 @@ def _evidence() -> Sequence[str]:
     return list(Evidence)
 
 
-CLOSED: dict[str, Callable[[], Sequence[str]]] = {"outcome": _outcomes, "failure": lambda: list(REASONS), "evidence": _evidence}
+CLOSED: dict[str, Callable[[], Sequence[str]]] = {
+    "outcome": _outcomes,
+    "failure": lambda: list(REASONS),
+    "evidence": _evidence,
+}
 """Filter → its allowed words. Imported on demand, because `--help` must not load pydantic."""
 
 SHOWN: dict[str, dict[str, str]] = {
@@ -34,19 +41,27 @@ SHOWN: dict[str, dict[str, str]] = {
 
 
 def shown_words(key: str) -> str:
-    """Return ` Lists show: method stated (benchmarked), …`, or "" if lists show the words of the filter."""
+    """Return ` Lists show: method stated (benchmarked), …`.
+
+    Returns "" if lists show the words of the filter.
+    """
     said = ", ".join(f"{shown} ({word})" for word, shown in SHOWN.get(key, {}).items())
     return f" Lists show: {said}." if said else ""
 
 
 def with_known_words(filters: Filters) -> Filters:
-    """Return the filters unchanged. Raises UsageError for a word that is not in a closed list, naming the nearest one."""
+    """Return the filters unchanged.
+
+    Raises UsageError for a word that is not in a closed list, naming the nearest one.
+    """
     for key, words in CLOSED.items():
         if missing := next((value for value in filters.values(key) if value not in words()), None):
             by_shown = {shown: named for named, shown in SHOWN.get(key, {}).items()}
             near = difflib.get_close_matches(missing.replace("–", "-").strip().lower(), by_shown, 1)
             meant = did_you_mean(by_shown[near[0]] if near else missing, words())
-            raise UsageError(f"unknown {key} {missing!r}.", f"{meant}Choose from: {', '.join(words())}.")
+            raise UsageError(
+                f"unknown {key} {missing!r}.", f"{meant}Choose from: {', '.join(words())}."
+            )
     return filters
 
 

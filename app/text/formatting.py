@@ -1,7 +1,10 @@
-"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values.
+"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike.
 
-One format for each unit: money with two decimals, four below $1; percent with one; durations in their two largest units; an unknown value
-is `–` in a cell of figures and `unknown` among names; a bound has `≤`, `≥` or `≈` before it.
+Machines get exact values.
+
+One format for each unit: money with two decimals, four below $1; percent with one; durations in
+their two largest units; an unknown value is `–` in a cell of figures and `unknown` among names; a
+bound has `≤`, `≥` or `≈` before it.
 """
 
 from __future__ import annotations
@@ -26,12 +29,19 @@ MINUS = "−"
 FEWEST_RUNS = 20
 """Fewest runs for a rate in percent."""
 
-BOUND_NAMES = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
+BOUND_NAMES = {
+    "upper_bound": "upper bounds",
+    "lower_bound": "lower bounds",
+    "estimate": "estimates",
+}
 """Basis of a run's tokens → plural noun for inexact costs."""
 
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """Return the value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` for an unknown one."""
+    """Return the value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`.
+
+    `–` for an unknown one.
+    """
     return UNKNOWN if value is None or value == "" else FORMS[unit].human(value)
 
 
@@ -42,7 +52,10 @@ def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
 
 
 def rate_words(share: float, known: int, runs: int) -> str:
-    """Return `25.0%`; `49 of 82 known` if some ends are unknown, `1 of 4` for few runs, too few for a percentage."""
+    """Return `25.0%`, or `49 of 82 known` if some ends are unknown, or `1 of 4` for few runs.
+
+    Few runs are too few for a percentage.
+    """
     if known == runs >= FEWEST_RUNS:
         return human(share, Unit.SHARE)
     return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
@@ -71,26 +84,38 @@ def agent_name(agent: str | None) -> str:
 
 
 def sign_of(bases: str | None) -> str:
-    """Return the sign before a figure with these bounds (`upper_bound, estimate`): `≤ `, `≥ `, `≈ ` for several kinds or estimates."""
+    """Return the sign before a figure with these bounds (`upper_bound, estimate`).
+
+    `≤ `, `≥ `, `≈ ` for several kinds or estimates.
+    """
     if not any(base in BOUND_NAMES for base in (bases or "").split(", ")):
         return ""
     return {"upper_bound": "≤ ", "lower_bound": "≥ "}.get(bases or "", "≈ ")
 
 
 def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
-    """Return the sign before a list-price or best-known cost of a row; `bounds` overrides the row's own."""
+    """Return the sign before a list-price or best-known cost of a row.
+
+    `bounds` overrides the row's own.
+    """
     bases = bounds or next((row[name] for name in BOUNDS.get(key, ()) if row.get(name)), "")
     return "" if row.get(key) is None else sign_of(bases)
 
 
 def bound_words(bases: str | None) -> str:
     """Return `upper bounds or estimates`."""
-    return " or ".join(BOUND_NAMES[base] for base in (bases or "").split(", ") if base in BOUND_NAMES)
+    return " or ".join(
+        BOUND_NAMES[base] for base in (bases or "").split(", ") if base in BOUND_NAMES
+    )
 
 
 def one_bound(tokens_basis: str) -> str:
     """Return `an upper bound`, or "" for exact tokens."""
-    return f"{'a' if tokens_basis == 'lower_bound' else 'an'} {BOUND_NAMES[tokens_basis][:-1]}" if tokens_basis in BOUND_NAMES else ""
+    return (
+        f"{'a' if tokens_basis == 'lower_bound' else 'an'} {BOUND_NAMES[tokens_basis][:-1]}"
+        if tokens_basis in BOUND_NAMES
+        else ""
+    )
 
 
 _NUMBER_AND_UNIT = re.compile(r"(?P<number>[\d.,]+)(?P<unit>ms|s|m|h)")
@@ -98,7 +123,9 @@ _BLANKS = {"h": 14, "m": 16, "s": 20, "ms": 23}
 
 
 def sortable_duration(milliseconds: Any) -> str:
-    """Return a duration with leading blanks, so that durations as texts sort by length: grids have no format like `21m 19s`.
+    """Return a duration with leading blanks, so that durations as texts sort by length.
+
+    Grids have no format like `21m 19s`.
 
     Hours have the fewest blanks, milliseconds the most; within a unit, longer numbers have fewer.
     """
@@ -112,7 +139,11 @@ def _text(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
+    return (
+        value.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+        if isinstance(value, datetime)
+        else str(value)
+    )
 
 
 def _count(value: Any) -> str:
@@ -150,11 +181,16 @@ def _exact_usd(value: Any) -> str:
 
 
 def _exact_number(value: Any) -> str:
-    return f"{int(value):,}" if value == int(value) else f"{value:,}"  # a median is a float, also if it is whole
+    return (
+        f"{int(value):,}" if value == int(value) else f"{value:,}"
+    )  # a median is a float, also if it is whole
 
 
 def ratio(value: float) -> str:
-    """Return a factor with two decimals; with three digits below 0.1, as the scores of some benchmarks are."""
+    """Return a factor with two decimals.
+
+    With three digits below 0.1, as the scores of some benchmarks are.
+    """
     return f"{value:.3g}×" if 0 < abs(value) < 0.1 else f"{value:.2f}×"
 
 
@@ -175,21 +211,30 @@ def _in_thousands(number: float, suffixes: tuple[str, str, str] = ("B", "M", "k"
     """Return three significant figures: `812`, `12.7k`, `3.95M`."""
     for size, suffix in zip((1e9, 1e6, 1e3), suffixes, strict=True):
         if number >= size * 0.9995:
-            return f"{number / size:.3g}{suffix}" if number < size * 999.5 else f"{number / size:,.0f}{suffix}"
+            return (
+                f"{number / size:.3g}{suffix}"
+                if number < size * 999.5
+                else f"{number / size:,.0f}{suffix}"
+            )
     return f"{number:.0f}"
 
 
 def _bytes(value: Any) -> str:
-    return _in_thousands(float(value), (" GB", " MB", " kB")) if float(value) >= 999.5 else f"{int(value)} B"
+    return (
+        _in_thousands(float(value), (" GB", " MB", " kB"))
+        if float(value) >= 999.5
+        else f"{int(value)} B"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """How figures of a unit are written.
 
-    `human`: for a reader. `exact`: unrounded, if that differs. `is_number`: aligned right, and a number in JSON. `workbook`: number format
-    of cells; `header`: suffix of headers, for a unit that numbers do not show. `grid`: number format in a browser. `tick`: a value on a
-    logarithmic axis. `ticks`: Plotly's layout of a linear axis; `axis`: suffix of its title.
+    `human`: for a reader. `exact`: unrounded, if that differs. `is_number`: aligned right, and a
+    number in JSON. `workbook`: number format of cells; `header`: suffix of headers, for a unit that
+    numbers do not show. `grid`: number format in a browser. `tick`: a value on a logarithmic axis.
+    `ticks`: Plotly's layout of a linear axis; `axis`: suffix of its title.
     """
 
     human: Callable[[Any], str]
@@ -227,10 +272,20 @@ FORMS = {
         grid="localized",
         ticks={"exponentformat": "B", "minexponent": 3},
     ),
-    Unit.RATIO: Form(lambda value: ratio(float(value)), workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format),
-    Unit.SHARE: Form(lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS), workbook="0.0%", grid="%.1f%%"),
+    Unit.RATIO: Form(
+        lambda value: ratio(float(value)), workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format
+    ),
+    Unit.SHARE: Form(
+        lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS),
+        workbook="0.0%",
+        grid="%.1f%%",
+    ),
     Unit.SCORE: Form(lambda value: f"{float(value) * 100:.2f}%", workbook="0.00%", grid="%.2f%%"),
-    Unit.POINTS: Form(lambda value: f"{float(value):+.2f}".replace("-", MINUS), workbook="+0.00;-0.00", grid="%+.2f"),
+    Unit.POINTS: Form(
+        lambda value: f"{float(value):+.2f}".replace("-", MINUS),
+        workbook="+0.00;-0.00",
+        grid="%+.2f",
+    ),
     Unit.BYTES: Form(_bytes, workbook="#,##0"),
     Unit.TIME: Form(_time, is_number=False, workbook="yyyy-mm-dd hh:mm:ss", header=" (UTC)"),
 }

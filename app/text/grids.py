@@ -17,7 +17,16 @@ from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
 from app.text import brief
 from app.text.claims import ORIGIN_NAMES, evidence_words, words
-from app.text.columns import BOUNDS_COLUMNS, SCREEN_WORDS, TABLE_WORDS, Column, columns, fact_words, with_bounds, with_starts
+from app.text.columns import (
+    BOUNDS_COLUMNS,
+    SCREEN_WORDS,
+    TABLE_WORDS,
+    Column,
+    columns,
+    fact_words,
+    with_bounds,
+    with_starts,
+)
 from app.text.formatting import BOUND_NAMES, UNKNOWN_NAME, sign_of, sortable_duration
 from app.text.html_parts import MEASURED
 from app.text.ingests import upload_words
@@ -44,105 +53,297 @@ class Listing:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows as types that a browser's grid can sort, and the catalogue's entries of their columns."""
+    """Rows as types that a browser's grid can sort, and the catalogue entries of their columns."""
 
     rows: pa.Table
     columns: tuple[Column, ...]
 
 
 RUNS = Listing(
-    {**catalogue.RUNS, "task_key": replace(catalogue.RUNS["task_key"], label=catalogue.RUNS["task"].label)},
-    ("title", "agent", "model", "task_key", "outcome", "why", "cost_shown", "duration_ms", "claimed_speedup", "measured", "dated_at"),
+    {
+        **catalogue.RUNS,
+        "task_key": replace(catalogue.RUNS["task_key"], label=catalogue.RUNS["task"].label),
+    },
+    (
+        "title",
+        "agent",
+        "model",
+        "task_key",
+        "outcome",
+        "why",
+        "cost_shown",
+        "duration_ms",
+        "claimed_speedup",
+        "measured",
+        "dated_at",
+    ),
 )
 COMPACT_RUNS = ("title", "cost_shown", "dated_at", "agent", "outcome", "duration_ms")
 """Columns of a run on a phone, most important first; three fit at once."""
 
 MORE_RUNS = listed(
-    "reason", "repo", "task", "experiment", "cost_own_usd",
-    "cost_list_usd", "num_turns", "output_tokens", "cache_read_share", "cost_per_turn_usd",
-    "parallelism", MORE, "time_source", "source_name", "session_id", "run_id", "started_at", "agent_version", "tokens_basis",
-    "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score", "provider", "region", "duration_api_own_ms", "input_tokens",
-    "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_caveat", "claimed_evidence", "claimed_quote",
-    "claimed_confidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
+    "reason",
+    "repo",
+    "task",
+    "experiment",
+    "cost_own_usd",
+    "cost_list_usd",
+    "num_turns",
+    "output_tokens",
+    "cache_read_share",
+    "cost_per_turn_usd",
+    "parallelism",
+    MORE,
+    "time_source",
+    "source_name",
+    "session_id",
+    "run_id",
+    "started_at",
+    "agent_version",
+    "tokens_basis",
+    "cost_delta_usd",
+    "cost_cause",
+    "cost_list_per_turn_usd",
+    "score",
+    "provider",
+    "region",
+    "duration_api_own_ms",
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "permission_denials",
+    "claimed_caveat",
+    "claimed_evidence",
+    "claimed_quote",
+    "claimed_confidence",
+    "findings",
+    "ended_at",
+    "subtype",
+    "stop_reason",
+    "terminal_reason",
+    "received_at",
+    "starred",
+    "note",
+    "excluded",
     "excluded_reason",
-)  # fmt: skip
+)
 
-MODEL_COSTS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *COSTS_OF_MODELS, "priced_uses"))
-UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
+MODEL_COSTS = Listing(
+    catalogue.MODELS, ("model", "provider", "region", "uses", *COSTS_OF_MODELS, "priced_uses")
+)
+UNPRICED = Listing(
+    catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd")
+)
 MODELS_OF_RUN = Listing(
     catalogue.USES,
     (
-        "model", "provider", "region", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "input_tokens",
-        "output_tokens", "cache_read_tokens", "cache_write_tokens", "tokens_basis", "tokens_basis_reason", "web_search_requests",
-        "context_window", "price_source", "model_id",
+        "model",
+        "provider",
+        "region",
+        "cost_reported_usd",
+        "cost_list_usd",
+        "cost_delta_usd",
+        "cost_cause",
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "tokens_basis",
+        "tokens_basis_reason",
+        "web_search_requests",
+        "context_window",
+        "price_source",
+        "model_id",
     ),
-)  # fmt: skip
+)
 CLAIMS = (
-    "title", "ratio", "metric", "sentence", "evidence", "caveat", "confidence", "repo", "dated_at", "quote", "ratio_low", "ratio_high",
-    "direction", "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
-)  # fmt: skip
-"""Columns of claims. Claim, evidence and agent come first: a page shows eight columns without scrolling."""
+    "title",
+    "ratio",
+    "metric",
+    "sentence",
+    "evidence",
+    "caveat",
+    "confidence",
+    "repo",
+    "dated_at",
+    "quote",
+    "ratio_low",
+    "ratio_high",
+    "direction",
+    "scope",
+    "hedged",
+    "origin",
+    "kind",
+    "subject",
+    "model",
+    "run_id",
+)
+"""Columns of claims. Claim, evidence and agent come first: a page shows eight columns without
+scrolling.
+"""
 
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 RECORDS = Listing(
     catalogue.RECORDS,
     (
-        "record_kind", "source_name", "gives", "agent", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",
-        "output_tokens", "duration_ms", "num_turns", "outcome", "score",
+        "record_kind",
+        "source_name",
+        "gives",
+        "agent",
+        "cost_reported_usd",
+        "input_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "output_tokens",
+        "duration_ms",
+        "num_turns",
+        "outcome",
+        "score",
     ),
-)  # fmt: skip
+)
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "cost_own_usd", "expected", "actual", "model", "run_id"))
+FINDINGS = Listing(
+    catalogue.FINDINGS,
+    ("title", "message", "severity", "cost_own_usd", "expected", "actual", "model", "run_id"),
+)
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
     catalogue.SOURCES,
-    ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
+    (
+        "name",
+        "kind",
+        "documents",
+        "accepted",
+        "duplicates",
+        "rejected",
+        "ignored",
+        "bytes",
+        "container",
+        "received_at",
+    ),
 )
 QUADRANTS = Listing(
     catalogue.VERDICT_GROUPS,
-    ("repo", "agent", "model", "runs_q1", "runs_q2", "runs_q3", "runs_q4", "true_success_share", "hard_success_share"),
+    (
+        "repo",
+        "agent",
+        "model",
+        "runs_q1",
+        "runs_q2",
+        "runs_q3",
+        "runs_q4",
+        "true_success_share",
+        "hard_success_share",
+    ),
 )
 VALUES = Listing(
     catalogue.SPEEDUPS,
     (
-        "base", "metric", "statistic", "base_value", "candidate_value", "unit", "ratio", "verdict", "why", "benchmark", "ratio_low",
-        "ratio_high", "measured_at", "format", "files", "source_name",
+        "base",
+        "metric",
+        "statistic",
+        "base_value",
+        "candidate_value",
+        "unit",
+        "ratio",
+        "verdict",
+        "why",
+        "benchmark",
+        "ratio_low",
+        "ratio_high",
+        "measured_at",
+        "format",
+        "files",
+        "source_name",
     ),
-)  # fmt: skip
+)
 BLOCKS = Listing(
     USAGE,
     (
-        "block_start", "block_end", RESETS, "block_state", "responses", "total_tokens", "cost_list_usd", LOWER_BOUNDS,
-        "usd_per_hour", "tokens_per_minute", "output_tokens", "sessions", WHOLE_RUNS, "models",
+        "block_start",
+        "block_end",
+        RESETS,
+        "block_state",
+        "responses",
+        "total_tokens",
+        "cost_list_usd",
+        LOWER_BOUNDS,
+        "usd_per_hour",
+        "tokens_per_minute",
+        "output_tokens",
+        "sessions",
+        WHOLE_RUNS,
+        "models",
     ),
-)  # fmt: skip
+)
 SESSIONS = Listing(
     catalogue.SESSIONS,
     (
-        "title", "last_at", "cost_list_usd", "total_tokens", "responses", "context_peak_tokens", "tool_calls", "failed_calls", "subagents",
-        LOWER_BOUNDS, "model", "agent", "project", "output_tokens", "cost_usd", "first_at", "run_id",
+        "title",
+        "last_at",
+        "cost_list_usd",
+        "total_tokens",
+        "responses",
+        "context_peak_tokens",
+        "tool_calls",
+        "failed_calls",
+        "subagents",
+        LOWER_BOUNDS,
+        "model",
+        "agent",
+        "project",
+        "output_tokens",
+        "cost_usd",
+        "first_at",
+        "run_id",
     ),
-)  # fmt: skip
-COMPACT_SESSIONS = Listing(catalogue.SESSIONS, ("title", "cost_list_usd", "last_at", "total_tokens", "responses", "run_id"))
+)
+COMPACT_SESSIONS = Listing(
+    catalogue.SESSIONS, ("title", "cost_list_usd", "last_at", "total_tokens", "responses", "run_id")
+)
 LANES = Listing(
     catalogue.LANES,
     (
-        "subagent", "first_at", "last_at", "responses", "total_tokens", "output_tokens", "cost_list_usd", LOWER_BOUNDS,
-        "context_peak_tokens", "tool_calls", "failed_calls",
+        "subagent",
+        "first_at",
+        "last_at",
+        "responses",
+        "total_tokens",
+        "output_tokens",
+        "cost_list_usd",
+        LOWER_BOUNDS,
+        "context_peak_tokens",
+        "tool_calls",
+        "failed_calls",
     ),
-)  # fmt: skip
+)
 RESPONSES = Listing(
     catalogue.RESPONSES,
     (
-        "at", "subagent", "model", "cost_list_usd", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
-        "output_count", "tools", "failed_tools", "price_note", "context_tokens", "cost_so_far_usd", "stop_reason",
+        "at",
+        "subagent",
+        "model",
+        "cost_list_usd",
+        "input_tokens",
+        "cache_write_tokens",
+        "cache_read_tokens",
+        "output_tokens",
+        "output_count",
+        "tools",
+        "failed_tools",
+        "price_note",
+        "context_tokens",
+        "cost_so_far_usd",
+        "stop_reason",
     ),
-)  # fmt: skip
+)
 _ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls", RESETS)
 
 ROW_HEIGHT, MOST_ROWS, LINE_HEIGHT, WRAPPED_HEIGHT = 35, 18, 19, 66
-"""Pixels of a row, rows per page, pixels of a further line, and the least height of rows with wrapped text."""
+"""Pixels of a row, rows per page, pixels of a further line, and the least height of rows with
+wrapped text.
+"""
 
 CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
 """Pixels of a character and of a cell's padding, and the most lines of a cell."""
@@ -150,13 +351,20 @@ CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
 TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 300, "caveat": 148}
 
 LONGEST_SENTENCE, LONGEST_NOTE, LONGEST_PATH = 126, 160, 32
-"""Characters: of a claim's sentence (three lines), of a note on a measured value (errors of benchmarks fill pages), and of a path."""
+"""Characters: of a claim's sentence (three lines), of a note on a measured value (errors of
+benchmarks fill pages), and of a path.
+"""
 
-PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUNS[column].label for column in SEARCHED}
+PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {
+    column: catalogue.RUNS[column].label for column in SEARCHED
+}
 
 
 def grid(table: pa.Table, listing: Listing) -> Grid:
-    """Return the grid of a table without empty columns. A claimed speedup is always followed by its caveat."""
+    """Return the grid of a table without empty columns.
+
+    A claimed speedup is always followed by its caveat.
+    """
     table = with_starts(table)
     keys = [key for key in listing.keys if key != "claimed_caveat"]
     if "claimed_speedup" in keys and "claimed_caveat" in table.column_names:
@@ -168,7 +376,11 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
     bounds = with_bounds(table, keys)
     for key, kinds in BOUNDS_COLUMNS.items():
         if key in cells and kinds in bounds.column_names:
-            cells[key] = _with_signs(cells[key], list(map(sign_of, bounds[kinds].to_pylist())), money_decimals(table[key]))
+            cells[key] = _with_signs(
+                cells[key],
+                list(map(sign_of, bounds[kinds].to_pylist())),
+                money_decimals(table[key]),
+            )
     for column in shown:
         if column.is_name and pa.types.is_string(cells[column.name].type):
             cells[column.name] = pc.fill_null(cells[column.name], UNKNOWN_NAME)
@@ -176,12 +388,19 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
 
 
 def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    """Return cells for a browser: money as floats, milliseconds as `21m 19s`, shares as percentages, keys as words, texts made safe."""
+    """Return cells for a browser.
+
+    Money as floats, milliseconds as `21m 19s`, shares as percentages, keys as words, texts made
+    safe.
+    """
     if column.unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
     if pa.types.is_decimal(values.type) and column.unit is not Unit.MILLISECONDS:
-        # rounded here, as `formatting` does: of a float a browser would make another last digit than cards show
-        wide = values.cast(pa.decimal128(38, values.type.scale))  # the largest amount rounds up to one that its own type cannot hold
+        # rounded here, as `formatting` does: of a float a browser would make another last digit
+        # than cards show
+        wide = values.cast(
+            pa.decimal128(38, values.type.scale)
+        )  # the largest amount rounds up to one that its own type cannot hold
         return pc.round(wide, money_decimals(values), "half_to_even").cast(pa.float64())
     write: Callable[[Any], str]
     if column.unit is Unit.MILLISECONDS:
@@ -194,11 +413,16 @@ def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
         return pa.chunked_array([_readable(values.to_pylist())], values.type)
     else:
         return values
-    return pa.chunked_array([[None if value is None else write(value) for value in values.to_pylist()]], pa.string())
+    return pa.chunked_array(
+        [[None if value is None else write(value) for value in values.to_pylist()]], pa.string()
+    )
 
 
 def _with_signs(amounts: pa.ChunkedArray, signs: Sequence[str], decimals: int) -> pa.ChunkedArray:
-    """Return amounts as `≤ $1.50` if any is a bound, padded with blanks so that they sort by size as texts; else unchanged."""
+    """Return amounts as `≤ $1.50` if any is a bound, else unchanged.
+
+    They are padded with blanks so that they sort by size as texts.
+    """
     if not any(signs):
         return amounts
     texts = []
@@ -216,7 +440,10 @@ def _ending(path: str) -> str:
 
 
 def _readable(values: Iterable[Any]) -> list[Any]:
-    return [visible(one) if isinstance(one, str) else _readable(one) if isinstance(one, list) else one for one in values]
+    return [
+        visible(one) if isinstance(one, str) else _readable(one) if isinstance(one, list) else one
+        for one in values
+    ]
 
 
 def with_cells(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
@@ -231,19 +458,29 @@ def with_cells(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
 
 
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
-    """Return the runs with a column `excerpt`: the field that matches the search, and the text around the match."""
+    """Return the runs with a column `excerpt`.
+
+    The field that matches the search, and the text around the match.
+    """
     found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
     return with_cells(runs, {"excerpt": [one and f"{PLACES[one[0]]}: {one[1]}" for one in found]})
 
 
-def with_answers(runs: pa.Table, measured: Mapping[str, tuple[str, float | None]], measure: CostMeasure) -> pa.Table:
-    """Return the runs with `cost_shown` by the measure, `why` they failed, and the result as `measured` (from id → class and speedup)."""
+def with_answers(
+    runs: pa.Table, measured: Mapping[str, tuple[str, float | None]], measure: CostMeasure
+) -> pa.Table:
+    """Return the runs with `cost_shown` by the measure, `why` they failed, and `measured`.
+
+    `measured` is the result (from id → class and speedup).
+    """
     bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(measure, "")
     costs, whys, found = list[str | None](), list[str | None](), list[str | None]()
     for row in runs.to_pylist():
         bases = row[bound] if bound and row[bound] in BOUND_NAMES else ""
         cost = brief.usd_or("", row[measure.column], bases)
-        costs.append(f"{' ' * (12 - len(cost.split('.')[0].lstrip('≤≥≈ ')))}{cost}" if cost else None)  # as texts sort by size
+        costs.append(
+            f"{' ' * (12 - len(cost.split('.')[0].lstrip('≤≥≈ ')))}{cost}" if cost else None
+        )  # as texts sort by size
         label = FAILURES[row["reason"]].label if row["reason"] else ""
         whys.append(": ".join(filter(None, (label, row["failure_message"]))) or None)
         found.append(measured_cell(*measured.get(row["run_id"], ("not_measured", None))))
@@ -251,7 +488,10 @@ def with_answers(runs: pa.Table, measured: Mapping[str, tuple[str, float | None]
 
 
 def measured_cell(kind: str, speedup: float | None) -> str | None:
-    """Return `1.25×`, or the class of the measurement in words; None for a run that was not measured."""
+    """Return `1.25×`, or the class of the measurement in words.
+
+    None for a run that was not measured.
+    """
     if kind == "not_measured":
         return None
     return brief.ratio(speedup) if speedup is not None else MEASURED.get(kind, words(kind))
@@ -261,14 +501,19 @@ def claim_grid(claims: pa.Table) -> Grid:
     """Return the claims of `app.queries.claims` as a grid."""
     cells = {
         "hedged": ["yes" if hedged else "no" for hedged in claims["hedged"].to_pylist()],
-        "evidence": list(map(evidence_words, claims["evidence"].to_pylist(), claims["kind"].to_pylist())),
+        "evidence": list(
+            map(evidence_words, claims["evidence"].to_pylist(), claims["kind"].to_pylist())
+        ),
         "scope": list(map(words, claims["scope"].to_pylist())),
         "origin": [ORIGIN_NAMES.get(origin, origin) for origin in claims["origin"].to_pylist()],
         "quote": list(map(quoted, claims["quote"].to_pylist())),
     }
     if "sentence" in claims.column_names:
         cells["sentence"] = list(map(_short, claims["sentence"].to_pylist(), cells["quote"]))
-    return grid(with_cells(claims, cells), Listing(catalogue.CLAIMS, tuple(key for key in CLAIMS if key in claims.column_names)))
+    return grid(
+        with_cells(claims, cells),
+        Listing(catalogue.CLAIMS, tuple(key for key in CLAIMS if key in claims.column_names)),
+    )
 
 
 def _short(sentence: str | None, quote: str) -> str | None:
@@ -286,24 +531,41 @@ def value_grid(values: pa.Table) -> Grid:
     notes = list[str | None]()
     for why in values["why"].to_pylist():
         note = one_line(why or "")
-        notes.append(textwrap.shorten(note, LONGEST_NOTE, placeholder=" …") or note[:LONGEST_NOTE] or None)
+        notes.append(
+            textwrap.shorten(note, LONGEST_NOTE, placeholder=" …") or note[:LONGEST_NOTE] or None
+        )
     verdicts = [TABLE_WORDS["verdict"](verdict) for verdict in values["verdict"].to_pylist()]
     return grid(with_cells(values, {"why": notes, "verdict": verdicts}), VALUES)
 
 
 def block_grid(blocks: pa.Table) -> Grid:
     """Return the five-hour blocks that have a time, latest first, without gaps."""
-    dated = blocks.filter(pc.fill_null(pc.not_equal(blocks["block_state"], "gap"), False)).sort_by([("block_start", "descending")])
+    dated = blocks.filter(pc.fill_null(pc.not_equal(blocks["block_state"], "gap"), False)).sort_by(
+        [("block_start", "descending")]
+    )
     models = [", ".join(models or ()) for models in dated["models"].to_pylist()]
-    return grid(with_cells(dated, {"tokens_per_minute": pc.round(dated["tokens_per_minute"]), "models": models}), BLOCKS)
+    return grid(
+        with_cells(
+            dated, {"tokens_per_minute": pc.round(dated["tokens_per_minute"]), "models": models}
+        ),
+        BLOCKS,
+    )
 
 
 def response_grid(responses: pa.Table) -> Grid:
-    """Return the responses of a session in order, with tools as `Bash, Read ×2`; lanes are shown if there are several."""
-    cells: dict[str, Any] = {"output_count": pc.if_else(responses["output_is_final"], "final", "lower bound")}
+    """Return the responses of a session in order, with tools as `Bash, Read ×2`.
+
+    Lanes are shown if there are several.
+    """
+    cells: dict[str, Any] = {
+        "output_count": pc.if_else(responses["output_is_final"], "final", "lower bound")
+    }
     for name in ("tools", "failed_tools"):
         counted = (Counter(tools).items() for tools in responses[name].to_pylist())
-        cells[name] = [", ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in one) or None for one in counted]
+        cells[name] = [
+            ", ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in one) or None
+            for one in counted
+        ]
     has_lanes = len(set(responses["subagent"].to_pylist())) > 1
     keys = tuple(key for key in RESPONSES.keys if has_lanes or key != "subagent")
     return grid(with_cells(responses, cells), Listing(RESPONSES.of, keys))
@@ -313,7 +575,8 @@ def upload_grid(reports: Sequence[SourceReport]) -> Grid:
     """Return the status of each file."""
     counts = ("accepted", "duplicates", "rejected", "ignored")
     rows = [
-        {"source_name": visible(report.name), "became": upload_words(report)} | {name: getattr(report, name) for name in counts}
+        {"source_name": visible(report.name), "became": upload_words(report)}
+        | {name: getattr(report, name) for name in counts}
         for report in reports
     ]
     texts = [(name, pa.string()) for name in ("source_name", "became")]
@@ -324,9 +587,18 @@ def upload_grid(reports: Sequence[SourceReport]) -> Grid:
 def reject_grid(reports: Sequence[SourceReport]) -> Grid:
     """Return rejected documents with reason and position."""
     keys = ("detail", "position", "excerpt")
-    rejects = [(report.name, *(getattr(reject, key) for key in keys)) for report in reports for reject in report.rejects]
+    rejects = [
+        (report.name, *(getattr(reject, key) for key in keys))
+        for report in reports
+        for reject in report.rejects
+    ]
     cells = zip(*rejects, strict=True) if rejects else [()] * 4
-    made = pa.table({key: pa.array(_readable(values), pa.string()) for key, values in zip(("source_name", *keys), cells, strict=True)})
+    made = pa.table(
+        {
+            key: pa.array(_readable(values), pa.string())
+            for key, values in zip(("source_name", *keys), cells, strict=True)
+        }
+    )
     return Grid(made, tuple(columns(made, catalogue.REJECTS)))
 
 
@@ -339,7 +611,10 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
 
 
 def row_height(rows: pa.Table) -> int:
-    """Return the height in pixels of a grid's rows, enough for the longest wrapped sentence in a column of TEXT_WIDTHS."""
+    """Return the height in pixels of a grid's rows, for the longest sentence in a text column.
+
+    The sentence is wrapped; the text columns are those of TEXT_WIDTHS.
+    """
     lines = 1
     for name, width in TEXT_WIDTHS.items():
         if name in rows.column_names:
@@ -354,6 +629,9 @@ def grid_height(rows: pa.Table, tall: int = ROW_HEIGHT) -> int:
 
 
 def chosen_row(runs: pa.Table, selection: Mapping[str, Any]) -> int | None:
-    """Return the row that is selected in a grid of these runs; None if nothing is, or if the table has changed since."""
+    """Return the row that is selected in a grid of these runs.
+
+    None if nothing is, or if the table has changed since.
+    """
     places = [*selection.get("rows", ()), *(row for row, _ in selection.get("cells", ()))]
     return int(places[0]) if places and 0 <= places[0] < runs.num_rows else None

@@ -1,6 +1,9 @@
-"""The parts of screens as HTML: heading, marks of agents, bars, legends, tables; and text from logs in Markdown. Every text is escaped.
+"""The parts of screens as HTML: heading, marks of agents, bars, legends, tables.
 
-Streamlit keeps classes and styles of such HTML and strips inline SVG; the classes are those of `app/assets/dashboard.css`.
+And text from logs in Markdown. Every text is escaped.
+
+Streamlit keeps classes and styles of such HTML and strips inline SVG; the classes are those of
+`app/assets/dashboard.css`.
 """
 
 from __future__ import annotations
@@ -43,15 +46,19 @@ MEASURED = {
 """Class of a measurement → label, in the order of bars."""
 
 SHOWN_CHARACTERS = 100_000
-"""Characters of a text that a screen shows: a megabyte would make the browser slow. The whole text can be downloaded."""
+"""Characters of a text that a screen shows: a megabyte would make the browser slow. The whole text
+can be downloaded.
+"""
 
 KEPT: ContextVar[dict[str, str]] = ContextVar("kept", default={})  # noqa: B039  never changed, only replaced
-"""Parameters that every link keeps besides the filters. A link loads the page in a new session, which would lose them."""
+"""Parameters that every link keeps besides the filters. A link loads the page in a new session,
+which would lose them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Part of a bar: `kind` is a CSS class (`t-completed`), `size` a number of runs, `label` its words."""
+    """Part of a bar: CSS class `kind` (`t-completed`), `size` in runs, and words `label`."""
 
     kind: str
     size: int
@@ -60,7 +67,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Col:
-    """A column of an HTML table: title, function for a row's cell (both HTML), and CSS class: `r` right-aligned, `w` wrapped title."""
+    """A column of an HTML table: title, function for a row's cell (both HTML), and CSS class.
+
+    `r` right-aligned, `w` wrapped title.
+    """
 
     title: str
     cell: Callable[[Any], str]
@@ -68,23 +78,39 @@ class Col:
 
 
 def table(
-    columns: Sequence[Col], rows: Iterable[Any], *, kind: str = "", frame: str = "t-scroll", of_row: Callable[[Any], str] | None = None
+    columns: Sequence[Col],
+    rows: Iterable[Any],
+    *,
+    kind: str = "",
+    frame: str = "t-scroll",
+    of_row: Callable[[Any], str] | None = None,
 ) -> str:
-    """Return the rows as a table of these columns. `of_row` gives the class of a row, `frame` is the class of the element around it."""
-    titles = "".join(f'<th scope="col" class="{column.kind}">{column.title}</th>' for column in columns)
+    """Return the rows as a table of these columns.
+
+    `of_row` gives the class of a row, `frame` is the class of the element around it.
+    """
+    titles = "".join(
+        f'<th scope="col" class="{column.kind}">{column.title}</th>' for column in columns
+    )
     body = "".join(
         f'<tr class="{of_row(row) if of_row else ""}">'
         + "".join(f'<td class="{column.kind}">{column.cell(row)}</td>' for column in columns)
         + "</tr>"
         for row in rows
     )
-    drawn = f'<table class="t-table {kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
+    drawn = (
+        '<table class="t-table '
+        f'{kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
+    )
     return f'<div class="{frame}">{drawn}</div>' if frame else drawn
 
 
 def lines(values: Mapping[str, str]) -> str:
     """Return names and values (both HTML) as lines of a card."""
-    return "".join(f'<div class="row"><span>{name}</span><span>{value}</span></div>' for name, value in values.items())
+    return "".join(
+        f'<div class="row"><span>{name}</span><span>{value}</span></div>'
+        for name, value in values.items()
+    )
 
 
 def text(value: str) -> str:
@@ -93,13 +119,28 @@ def text(value: str) -> str:
 
 
 def said(sentence: str) -> str:
-    """Return one of our sentences as HTML with its `**emphasised**` part. Texts from logs in it are escaped."""
+    """Return one of our sentences as HTML with its `**emphasised**` part.
+
+    Texts from logs in it are escaped.
+    """
     return re.sub(r"\*\*(.+?)\*\*", r"<em>\1</em>", html.escape(visible(sentence)))
 
 
-def heading(sentence: str, second: str = "", coverage: str = "", address: str = "", *, label: str = "what is missing") -> str:
-    """Return the first lines of a screen: answer, second fact, and coverage, with a link (to what the logs lack)."""
-    link = f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
+def heading(
+    sentence: str,
+    second: str = "",
+    coverage: str = "",
+    address: str = "",
+    *,
+    label: str = "what is missing",
+) -> str:
+    """Return the first lines of a screen.
+
+    Answer, second fact, and coverage, with a link (to what the logs lack).
+    """
+    link = (
+        f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
+    )
     parts = (
         f'<h1 class="t-h1">{said(sentence)}</h1>',
         f'<p class="t-sub">{said(second)}</p>' if second else "",
@@ -127,7 +168,9 @@ def run_link(run: Mapping[str, Any], filters: Filters) -> str:
 
 def mark(agent: str | None) -> str:
     """Return an agent's mark in the colour and shape of its points in charts."""
-    shape, colour = (AGENTS[agent].marker, AGENTS[agent].colour) if agent in AGENTS else ("circle", "#7A7A7A")
+    shape, colour = (
+        (AGENTS[agent].marker, AGENTS[agent].colour) if agent in AGENTS else ("circle", "#7A7A7A")
+    )
     return f'<span class="t-mark t-mark-{shape}" style="background:{colour}"></span>'
 
 
@@ -145,7 +188,11 @@ def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
     """Return an agent with its mark and model as a link that filters by both."""
     chosen = filters.with_values("agent", [agent]) if agent else filters
     chosen = chosen.with_values("main-model", [model]) if model else chosen
-    linked = anchor(link("", chosen), marked_name(agent), kind="t-plain t-agent") if agent else marked_name(agent)
+    linked = (
+        anchor(link("", chosen), marked_name(agent), kind="t-plain t-agent")
+        if agent
+        else marked_name(agent)
+    )
     return f'<span class="t-agent">{linked}</span> {muted(model or "model not recorded")}'
 
 
@@ -155,9 +202,15 @@ def group_name(agent: str | None, label: str, detail: str) -> str:
 
 
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
-    """Return a bar of segments, as wide as its cell or `width` pixels; their sizes show on hovering."""
+    """Return a bar of segments, as wide as its cell or `width` pixels.
+
+    Their sizes show on hovering.
+    """
     parts = "".join(
-        f'<i class="t-{segment.kind}" style="flex:{segment.size}" title="{segment.size:,} {html.escape(segment.label)}"></i>'
+        (
+            f'<i class="t-{segment.kind}" style="flex:{segment.size}" title="{segment.size:,} '
+            f'{html.escape(segment.label)}"></i>'
+        )
         for segment in segments
         if segment.size
     )
@@ -169,8 +222,15 @@ def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
     """Return a legend: for each group its title and the (class, label) of its segments."""
     parts = []
     for title, entries in groups:
-        named = [f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>' for kind, label in entries]
-        parts += [*([f'<span class="t-n">{html.escape(title)}</span>'] if title else []), *named] if named else []
+        named = [
+            f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>'
+            for kind, label in entries
+        ]
+        parts += (
+            [*([f'<span class="t-n">{html.escape(title)}</span>'] if title else []), *named]
+            if named
+            else []
+        )
     return f'<div class="t-key">{"".join(parts)}</div>' if parts else ""
 
 
@@ -196,35 +256,58 @@ def shown(text: str) -> Shown:
     """Return the text cut to SHOWN_CHARACTERS, without deceptive characters."""
     if len(text) <= SHOWN_CHARACTERS:
         return Shown(visible(text))
-    return Shown(visible(text[:SHOWN_CHARACTERS]), f"Showing the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
+    return Shown(
+        visible(text[:SHOWN_CHARACTERS]),
+        f"Showing the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.",
+    )
 
 
 def shown_record(raw: str) -> Shown:
-    """Return a raw record pretty-printed with every number as written; unchanged if it is too long or not JSON."""
+    """Return a raw record pretty-printed with every number as written.
+
+    Unchanged if it is too long or not JSON.
+    """
     if len(raw) <= SHOWN_CHARACTERS:
         try:
-            record = simplejson.JSONDecoder(parse_float=Decimal, strict=False, allow_nan=True).decode(raw)
-            return shown(in_json(simplejson.dumps(record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False)))
+            record = simplejson.JSONDecoder(
+                parse_float=Decimal, strict=False, allow_nan=True
+            ).decode(raw)
+            return shown(
+                in_json(
+                    simplejson.dumps(
+                        record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False
+                    )
+                )
+            )
         except (ValueError, RecursionError):
             pass
     return shown(raw)
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
-"""Characters with a meaning in Markdown or in Streamlit's additions to it; list marks count only at the beginning of a line."""
+"""Characters with a meaning in Markdown or in Streamlit's additions to it; list marks count only at
+the beginning of a line.
+"""
 
 _IN_LINKS = re.compile(r"(?<=[\w.+-]@)(?=[-\w])|(?<=http)(?=s?://)|(?<=www)(?=\.)", re.IGNORECASE)
-"""A position inside text that Markdown turns into a link by itself: a mail address, `https://…`, `www.…`."""
+"""A position inside text that Markdown turns into a link by itself: a mail address, `https://…`,
+`www.…`.
+"""
 
 
 def plain(text: str) -> str:
     """Escape text from a log for Markdown."""
-    nothing = ":small[]"  # an element without text: addresses become links also if their signs are escaped, but not across elements
+    # an element without text: addresses become links also if their signs are escaped, but not
+    # across elements
+    nothing = ":small[]"
     return nothing.join(_MARKS.sub(r"\\\g<0>", part) for part in _IN_LINKS.split(visible(text)))
 
 
 def code_span(text: str) -> str:
-    """Return text from a log as a Markdown code span. Line breaks become blanks, since a blank line would end the code."""
+    """Return text from a log as a Markdown code span.
+
+    Line breaks become blanks, since a blank line would end the code.
+    """
     line = one_line(text)
     fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if line.strip() else ""

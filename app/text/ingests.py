@@ -1,4 +1,4 @@
-"""Words for ingests: kinds of files, results, ignored files, undo, and runs that `tachograph run` recorded."""
+"""Words for ingests: kinds of files, results, ignored files, undo, and runs of `tachograph run`."""
 
 from __future__ import annotations
 
@@ -35,38 +35,70 @@ WORDS = {
 """Label for each kind of file that contains no runs."""
 
 WHAT_IS_READ = (
-    f"Expected: records of {', '.join(agent.label for agent in AGENTS.values())}, as JSON, JSON lines, in log text or in archives."
-    " From Claude Code, get one with: `claude -p … --output-format json > run.json` (or stream-json)."
-    " Its session transcripts (`~/.claude/projects/**/*.jsonl`) are read as well."
+    f"Expected: records of {', '.join(agent.label for agent in AGENTS.values())}, as JSON, JSON "
+    "lines, in log text or in archives. From Claude Code, get one with: `claude -p … "
+    "--output-format json > run.json` (or stream-json). Its session transcripts "
+    "(`~/.claude/projects/**/*.jsonl`) are read as well."
 )
 
 
 def no_results(count: int) -> str:
-    """Return `13,963 ignored (events and other JSON that is no run)` for documents that are not result records."""
+    """Return `13,963 ignored (events and other JSON that is no run)`.
+
+    These documents are not result records.
+    """
     return f"{count:,} ignored (events and other JSON that is no run)"
 
 
 def all_known(counts: Mapping[str, int]) -> str:
     """Return `all 224 records are here already`, for sources that were all read before."""
-    number, what = (counts["duplicates"], "record") if counts["duplicates"] else (counts["sources"], "file")
-    return f"the {what} is here already" if number == 1 else f"all {number:,} {what}s are here already"
+    number, what = (
+        (counts["duplicates"], "record") if counts["duplicates"] else (counts["sources"], "file")
+    )
+    return (
+        f"the {what} is here already" if number == 1 else f"all {number:,} {what}s are here already"
+    )
 
 
 def by_template(template: PathTemplate, names: Sequence[str]) -> str:
-    """Return how many logs of these names a path template fits, and what it gave, as `team: core, platform`; "" without logs."""
-    places = {name: template.match(name) or ("!" not in name and template.match(str(Path(name).absolute()))) for name in names}
+    """Return how many logs of these names a path template fits, and what it gave.
+
+    Example of what it gave: `team: core, platform`. Returns "" without logs.
+    """
+    places = {
+        name: template.match(name)
+        or ("!" not in name and template.match(str(Path(name).absolute())))
+        for name in names
+    }
     found = [facts for facts in places.values() if facts]
-    said = f"--path-template {template.text} fits {len(found):,} of {plural(len(names), 'log')} with runs"
+    said = (
+        f"--path-template {template.text} fits {len(found):,} of {plural(len(names), 'log')} "
+        "with runs"
+    )
     if not found:
-        advice = " In an archive, a path begins behind the !: '*!{team}/**'." if "!" in "".join(names[:1]) else ""
+        advice = (
+            " In an archive, a path begins behind the !: '*!{team}/**'."
+            if "!" in "".join(names[:1])
+            else ""
+        )
         return f"{said}, such as {names[0]}.{advice}" if names else ""
     values: dict[str, dict[str, None]] = {}
     for facts in found:
-        columns = {"repo": facts.repo, "task": facts.task, "experiment": facts.experiment, "timestamp": facts.started_at}
-        for key, value in ({name: str(one) for name, one in columns.items() if one} | facts.labels).items():
+        columns = {
+            "repo": facts.repo,
+            "task": facts.task,
+            "experiment": facts.experiment,
+            "timestamp": facts.started_at,
+        }
+        for key, value in (
+            {name: str(one) for name, one in columns.items() if one} | facts.labels
+        ).items():
             values.setdefault(key, {})[value] = None
     told = [
-        f"{key}: {', '.join([*given][:MOST_VALUES])}{f' and {more:,} more' if (more := len(given) - MOST_VALUES) > 0 else ''}"
+        (
+            f"{key}: "
+            f"{', '.join([*given][:MOST_VALUES])}{f' and {more:,} more' if (more := len(given) - MOST_VALUES) > 0 else ''}"  # noqa: E501
+        )
         for key, given in values.items()
     ]
     return f"{said}. {'; '.join(told)}."
@@ -77,22 +109,44 @@ MOST_VALUES = 5
 
 def measured(values: int, files: int) -> str:
     """Return `1,204 measured values in 31 benchmark results`, or "" for none."""
-    return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
+    return (
+        f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}"
+        if values
+        else ""
+    )
 
 
 def looped(report: IngestReport) -> str:
-    """Return `3 loops with 120 experiments in 2 logs; 1 is a copy or version of another, and not shown`, or "" for none."""
+    """Return how many loops with how many experiments the logs have, or "" for none.
+
+    Example: `3 loops with 120 experiments in 2 logs; 1 is a copy or version of another, and not
+    shown`.
+    """
     loops, hidden = report.total("loops"), report.hidden_loops
     logs = plural(sum(source.loops > 0 for source in report.sources), "log")
-    said = f"{plural(loops, 'loop')} with {plural(report.total('experiments'), 'experiment')} in {logs}"
-    copies = f"; {hidden:,} {'is a copy or version of another' if hidden == 1 else 'are copies or versions of others'}, and not shown"
+    said = (
+        f"{plural(loops, 'loop')} with {plural(report.total('experiments'), 'experiment')} in "
+        f"{logs}"
+    )
+    copies = (
+        f"; {hidden:,} "
+        f"{'is a copy or version of another' if hidden == 1 else 'are copies or versions of others'}, "  # noqa: E501
+        "and not shown"
+    )
     return f"{said}{copies if hidden else ''}" if loops else ""
 
 
 def without_variant(values: int) -> str:
     """Return a note on values without a variant and what to do, or "" if all have one."""
-    said = f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file says which code was measured"
-    return f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it." if values else ""
+    said = (
+        f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file "
+        "says which code was measured"
+    )
+    return (
+        f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it."
+        if values
+        else ""
+    )
 
 
 def without_run(items: Sequence[SourceReport]) -> str:
@@ -101,17 +155,31 @@ def without_run(items: Sequence[SourceReport]) -> str:
         return ""
     first = one_line(items[0].name.rpartition("/")[0])
     count = "an item" if len(items) == 1 else f"{len(items):,} items"
-    return f"No run: {count} of ISO-Bench without a journal or a record of an agent{', such as' if len(items) > 1 else ':'} {first}"
+    return (
+        f"No run: {count} of ISO-Bench without a journal or a record of an "
+        f"agent{', such as' if len(items) > 1 else ':'} {first}"
+    )
 
 
 def no_logs(kinds: Mapping[FileKind, int]) -> str:
-    """Return `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`, the most frequent first; "" for none."""
+    """Return how many files are not logs and were ignored, the most frequent kind first.
+
+    Example: `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`; "" for none.
+    """
     count = sum(kinds.values())
     counted = ", ".join(
         f"{number:,} {WORDS[kind] if kind is FileKind.ROWS else kind}"
         for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     )
-    return f"{count:,} {'file is not a log and was' if count == 1 else 'files are not logs and were'} ignored: {counted}" if count else ""
+    return (
+        (
+            f"{count:,} "
+            f"{'file is not a log and was' if count == 1 else 'files are not logs and were'} "
+            f"ignored: {counted}"
+        )
+        if count
+        else ""
+    )
 
 
 def unread(agents: Mapping[str, int]) -> str:
@@ -119,7 +187,12 @@ def unread(agents: Mapping[str, int]) -> str:
     if not agents:
         return ""
     (most, count), *others = sorted(agents.items(), key=lambda item: (-item[1], item[0]))
-    listed = ", ".join([f"{plural(count, 'file')} of {most}", *(f"{number:,} of {agent}" for agent, number in others)])
+    listed = ", ".join(
+        [
+            f"{plural(count, 'file')} of {most}",
+            *(f"{number:,} of {agent}" for agent, number in others),
+        ]
+    )
     return f"{listed}, which {'is' if sum(agents.values()) == 1 else 'are'} not read"
 
 
@@ -134,11 +207,15 @@ def upload_words(report: SourceReport) -> str:
     if report.measurements:
         return f"benchmark result, {plural(report.measurements, 'measured value')}"
     if report.loops:
-        return f"log of {plural(report.loops, 'loop')} with {plural(report.experiments, 'experiment')}"
+        return (
+            f"log of {plural(report.loops, 'loop')} with {plural(report.experiments, 'experiment')}"
+        )
     said = (
         plural(report.accepted, "new run") if report.accepted else "",
         plural(report.duplicates, "duplicate") if report.duplicates else "",
-        f"{report.rejected:,} {'record' if report.rejected == 1 else 'records'} rejected" if report.rejected else "",
+        f"{report.rejected:,} {'record' if report.rejected == 1 else 'records'} rejected"
+        if report.rejected
+        else "",
         no_results(report.ignored) if report.ignored else "",
     )
     return ", ".join(filter(None, said)) or "archive, see entries below"
@@ -154,7 +231,10 @@ def about_ingest(ingest: Row) -> str:
 def came_in(ingest: Row) -> str:
     """Return `3 new runs, 2 duplicates of 4 files`."""
     rejected = f", {ingest['rejected']:,} rejected" if ingest["rejected"] else ""
-    runs = f"{plural(ingest['accepted'], 'new run')}, {plural(ingest['duplicates'], 'duplicate')}{rejected}"
+    runs = (
+        f"{plural(ingest['accepted'], 'new run')}, "
+        f"{plural(ingest['duplicates'], 'duplicate')}{rejected}"
+    )
     return f"{runs} of {plural(ingest['sources'], 'file')}"
 
 
@@ -167,24 +247,55 @@ def took_back(undone: Undone) -> str:
 
 
 def _removed(undone: Undone) -> str:
-    labelled = f", its labels for {plural(undone.labelled_files, 'file')}" if undone.labelled_files else ""
+    labelled = (
+        f", its labels for {plural(undone.labelled_files, 'file')}" if undone.labelled_files else ""
+    )
     rejected = f", {plural(undone.rejects, 'reject')}" if undone.rejects else ""
     brought = {"run": undone.gone, "measured value": undone.measurements, "loop": undone.loops}
-    removed = " and ".join(plural(count, noun) for noun, count in brought.items() if count) or "no run"
-    more = f" (it read {undone.read_files:,}: copies, or of other ingests)" if undone.read_files > undone.files else ""
-    stay = f" {plural(undone.staying, 'run')} of another ingest {'stays' if undone.staying == 1 else 'stay'}." if undone.staying else ""
+    removed = (
+        " and ".join(plural(count, noun) for noun, count in brought.items() if count) or "no run"
+    )
+    more = (
+        f" (it read {undone.read_files:,}: copies, or of other ingests)"
+        if undone.read_files > undone.files
+        else ""
+    )
+    stay = (
+        (
+            f" {plural(undone.staying, 'run')} of another ingest "
+            f"{'stays' if undone.staying == 1 else 'stay'}."
+        )
+        if undone.staying
+        else ""
+    )
     return f"{removed} of {plural(undone.files, 'file')}{more}{rejected}{labelled}.{stay}"
 
 
-def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_at_odds: bool = False) -> str:
-    """Return `claude-code completed in 1m 2s, $0.25, 3 files changed (+10 −2): run 5e0c031e… in runs.duckdb`.
+def ended_words(
+    launch: Launch, run: Row, location: str, told: str = "", *, is_at_odds: bool = False
+) -> str:
+    """Return how a run ended, its time, cost, changes, id and store.
 
-    `run`: its row (with the wall time), or empty. `is_at_odds`: its record says that it completed, its exit code says it did not.
+    Example: `claude-code completed in 1m 2s, $0.25, 3 files changed (+10 −2): run 5e0c031e… in
+    runs.duckdb`.
+
+    `run`: its row (with the wall time), or empty. `is_at_odds`: its record says that it completed,
+    its exit code says it did not.
     """
     code = f"exited with code {launch.exit_code}" if launch.exit_code else ""
-    outcome = str(run.get("outcome") or f"ended with exit code {launch.exit_code}").replace("_", " ")
-    ended = f"completed, but {code}," if is_at_odds else f"{outcome} ({code})" if code and run else outcome
-    lasted = (launch.duration_s or 0) * 1000 if run.get("duration_ms") is None else run["duration_ms"]
+    outcome = str(run.get("outcome") or f"ended with exit code {launch.exit_code}").replace(
+        "_", " "
+    )
+    ended = (
+        f"completed, but {code},"
+        if is_at_odds
+        else f"{outcome} ({code})"
+        if code and run
+        else outcome
+    )
+    lasted = (
+        (launch.duration_s or 0) * 1000 if run.get("duration_ms") is None else run["duration_ms"]
+    )
     parts = [f"{run.get('agent') or launch.agent} {ended} in {human(lasted, Unit.MILLISECONDS)}"]
     if run.get("cost_own_usd") is not None:
         parts.append(human(run["cost_own_usd"], Unit.USD))
@@ -192,7 +303,10 @@ def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_a
         parts.append(f"{human(run['cost_list_usd'], Unit.USD)} at list prices")
     patch = launch.git.patch if launch.git else None
     if patch and patch.files is not None:
-        changed = f"{plural(patch.files, 'file')} changed (+{patch.insertions or 0:,} {MINUS}{patch.deletions or 0:,})"
+        changed = (
+            f"{plural(patch.files, 'file')} changed (+{patch.insertions or 0:,} "
+            f"{MINUS}{patch.deletions or 0:,})"
+        )
         parts.append(changed if patch.files else "nothing changed")
     where = f": run {short_id(str(run['run_id']))} in {location}" if run else ""
     return ", ".join(parts) + where + (f" ({told})" if told else "")
@@ -200,7 +314,13 @@ def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_a
 
 def stopped_words(number: int, of: int, launch: Launch, *, is_signalled: bool) -> str:
     """Return why a series of runs ends with this one, and which runs were not started."""
-    how = "was interrupted" if is_signalled else f"exited with code {launch.exit_code}" if launch.exit_code else "could not be started"
+    how = (
+        "was interrupted"
+        if is_signalled
+        else f"exited with code {launch.exit_code}"
+        if launch.exit_code
+        else "could not be started"
+    )
     rest = "was" if number + 1 == of else f"{'and' if number + 2 == of else 'to'} {of} were"
     runs = "run" if number + 1 == of else "runs"
     hint = "" if is_signalled else " (--keep-going goes on)"

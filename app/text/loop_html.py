@@ -1,4 +1,7 @@
-"""The screen of optimization loops as words and HTML: its heading, the table of loops, the figures of one, and its experiments."""
+"""The screen of optimization loops as words and HTML.
+
+Its heading, the table of loops, the figures of one, and its experiments.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,15 @@ from app.text import brief, grids, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
 from app.text.formatting import human, sign_of
 from app.text.html_parts import Col, Segment, muted
-from app.text.loops import STATES, about, gain_words, kept_words, noise_words, step_words, tries_words
+from app.text.loops import (
+    STATES,
+    about,
+    gain_words,
+    kept_words,
+    noise_words,
+    step_words,
+    tries_words,
+)
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -26,33 +37,67 @@ from schemas.units import Unit
 AXES = {"experiments": "Experiments", "time": "Time", "usd": "Dollars"}
 """What a loop's experiments are drawn along."""
 
-BARS = {State.KEPT: "faster", State.DISCARDED: "same", State.CRASHED: "failed", State.CHECKS_FAILED: "breaks", State.OTHER: "no_baseline"}
+BARS = {
+    State.KEPT: "faster",
+    State.DISCARDED: "same",
+    State.CRASHED: "failed",
+    State.CHECKS_FAILED: "breaks",
+    State.OTHER: "no_baseline",
+}
 """State of an experiment → class of its segment in a bar."""
 
-PROGRESS = {Progress.IMPROVING: "improving", Progress.PLATEAUING: "plateau", Progress.STUCK: "stuck"}
-NOISE_FROM = {NoiseFrom.REPEATS: "from repeats", NoiseFrom.LOG: "as the log says", NoiseFrom.DISCARDED: "estimate, from discarded tries"}
-COST_FROM = {CostBasis.EXACT: "as the log tells", CostBasis.UPPER_BOUND: "upper bound, in the log", CostBasis.LOWER_BOUND: "in the log"}
+PROGRESS = {
+    Progress.IMPROVING: "improving",
+    Progress.PLATEAUING: "plateau",
+    Progress.STUCK: "stuck",
+}
+NOISE_FROM = {
+    NoiseFrom.REPEATS: "from repeats",
+    NoiseFrom.LOG: "as the log says",
+    NoiseFrom.DISCARDED: "estimate, from discarded tries",
+}
+COST_FROM = {
+    CostBasis.EXACT: "as the log tells",
+    CostBasis.UPPER_BOUND: "upper bound, in the log",
+    CostBasis.LOWER_BOUND: "in the log",
+}
 
 GRID = grids.Listing(
     EXPERIMENTS,
     (
-        "experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "description", "label", "at", "duration_ms", "tokens",
-        "commit", "model",
+        "experiment_no",
+        "state",
+        "value",
+        "step_pct",
+        "verdict",
+        "cost_usd",
+        "description",
+        "label",
+        "at",
+        "duration_ms",
+        "tokens",
+        "commit",
+        "model",
     ),
-)  # fmt: skip
+)
 
 LONGEST_VALUE, MOST_NAMED = 60, 4
 
 
 def loops_said(answers: Sequence[LoopAnswer]) -> Said:
-    """Return the heading of several loops: how many gained more than noise, and what all of them cost."""
+    """Return the heading of several loops.
+
+    How many gained more than noise, and what all of them cost.
+    """
     verdicts = [one.gain_verdict for one in answers if one.improvements]
     beyond, inside = verdicts.count(Verdict.BEYOND), verdicts.count(Verdict.INSIDE)
     unknown, none = len(verdicts) - beyond - inside, sum(one.improvements == 0 for one in answers)
     costs = [(one.cost_usd, one.costs.basis) for one in answers if one.cost_usd is not None]
     heading = f"{brief.none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
     if len(costs) == len(answers):
-        bounds = ", ".join(sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT}))
+        bounds = ", ".join(
+            sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
+        )
         heading += f", for {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)} in all"
     rest = (
         (inside, "gained no more than noise or luck brings"),
@@ -61,12 +106,18 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
         (len(answers) - len(verdicts) - none, "tell no gain"),
     )
     tries = sum(one.experiments or 0 for one in answers)
-    known = "" if len(costs) == len(answers) else f" · cost known of {len(costs):,} of {len(answers):,}"
+    known = (
+        "" if len(costs) == len(answers) else f" · cost known of {len(costs):,} of {len(answers):,}"
+    )
     if known and costs:
-        bounds = ", ".join(sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT}))
+        bounds = ", ".join(
+            sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
+        )
         known += f": {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)}"
     return Said(
-        f"{heading}.", "; ".join(f"{count:,} {what}" for count, what in rest if count) + ".", f"{plural(tries, 'experiment')}{known}"
+        f"{heading}.",
+        "; ".join(f"{count:,} {what}" for count, what in rest if count) + ".",
+        f"{plural(tries, 'experiment')}{known}",
     )
 
 
@@ -76,15 +127,23 @@ def address_of(answer: LoopAnswer, filters: Filters) -> str:
 
 
 def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: Filters) -> str:
-    """Return a row per loop: name, tries by state, gain and whether it is noise, state, cost. `shown` is marked."""
+    """Return a row per loop: name, tries by state, gain and whether it is noise, state, cost.
+
+    `shown` is marked.
+    """
 
     def name(one: LoopAnswer) -> str:
-        linked = html_parts.anchor(address_of(one, filters), html_parts.text(one.name), kind="t-link")
+        linked = html_parts.anchor(
+            address_of(one, filters), html_parts.text(one.name), kind="t-link"
+        )
         return f"{linked} {muted(one.row['metric'] or '')}"
 
     def tries(one: LoopAnswer) -> str:
         segments = [Segment(BARS[state], one.counts[state] or 0, STATES[state]) for state in BARS]
-        return f'{html_parts.bar(segments, width=150)}<div class="t-bt">{html_parts.text(kept_words(one))}</div>'
+        return (
+            f"{html_parts.bar(segments, width=150)}<div "
+            f'class="t-bt">{html_parts.text(kept_words(one))}</div>'
+        )
 
     def gain(one: LoopAnswer) -> str:
         return NO_VALUE if one.gain_pct is None else human(one.gain_pct, Unit.PERCENT)
@@ -94,7 +153,10 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
             return html_parts.muted(gain_words(one))
         words = "noise unknown" if one.gain_verdict is Verdict.UNKNOWN else noise_words(one)
         looks = {Verdict.BEYOND: "t-is-faster", Verdict.INSIDE: "t-n"}
-        return f'<span class="{looks.get(one.gain_verdict or Verdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'
+        return (
+            "<span "
+            f'class="{looks.get(one.gain_verdict or Verdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'  # noqa: E501
+        )
 
     def each(one: LoopAnswer) -> str:
         cost = one.cost_per(one.improvements)
@@ -110,10 +172,20 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         Col("Gain", gain, "r"),
         Col("Against the noise", verdict),
         Col("State", lambda one: PROGRESS[one.state] if one.state else NO_VALUE, "w"),
-        Col("Cost", lambda one: brief.usd_or(muted(NOT_RECORDED), one.cost_usd, one.costs.basis), "r"),
+        Col(
+            "Cost",
+            lambda one: brief.usd_or(muted(NOT_RECORDED), one.cost_usd, one.costs.basis),
+            "r",
+        ),
         Col("Per<br>improvement", each, "r w"),
         Col("Per 1 %<br>gain", percent, "r w"),
-        Col("Last", lambda one: f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else muted("no date"), "r w"),
+        Col(
+            "Last",
+            lambda one: (
+                f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else muted("no date")
+            ),
+            "r w",
+        ),
     )
     of_row = lambda one: "sum" if shown is one else ""  # noqa: E731
     return html_parts.table(columns, answers, frame="t-scroll t-tall t-loops", of_row=of_row)
@@ -121,7 +193,16 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
 
 def legend(answers: Sequence[LoopAnswer]) -> str:
     """Return what the bars of the list mean."""
-    return html_parts.legend(("", [(BARS[state], STATES[state]) for state in BARS if any(one.counts[state] for one in answers)]))
+    return html_parts.legend(
+        (
+            "",
+            [
+                (BARS[state], STATES[state])
+                for state in BARS
+                if any(one.counts[state] for one in answers)
+            ],
+        )
+    )
 
 
 def strip(answer: LoopAnswer) -> str:
@@ -130,31 +211,88 @@ def strip(answer: LoopAnswer) -> str:
     unit = f" {row['unit']}" if row["unit"] else ""
     boxes = list[tuple[str, str, str]]()
     if answer.baseline is not None:
-        boxes.append(("Baseline", f"{human(answer.baseline, Unit.QUANTITY)}{unit}", f"{row['better']} is better"))
+        boxes.append(
+            (
+                "Baseline",
+                f"{human(answer.baseline, Unit.QUANTITY)}{unit}",
+                f"{row['better']} is better",
+            )
+        )
     if answer.best is not None:
-        at = "" if answer.best_at is None else "the baseline itself" if not answer.improvements else f"experiment {answer.best_at:,}"
-        boxes.append(("Best", f"{human(answer.best, Unit.QUANTITY)}{unit}", at or row["metric"] or ""))
+        at = (
+            ""
+            if answer.best_at is None
+            else "the baseline itself"
+            if not answer.improvements
+            else f"experiment {answer.best_at:,}"
+        )
+        boxes.append(
+            ("Best", f"{human(answer.best, Unit.QUANTITY)}{unit}", at or row["metric"] or "")
+        )
     if answer.gain_pct is not None and answer.improvements:
-        boxes.append(("Gain", human(answer.gain_pct, Unit.PERCENT), noise_words(answer).partition(" (")[0]))
+        boxes.append(
+            ("Gain", human(answer.gain_pct, Unit.PERCENT), noise_words(answer).partition(" (")[0])
+        )
     if noise and answer.improvements is not None:
         step = noise.step()
-        shown = "none" if not noise.sigma else human(step, Unit.SHARE if noise.is_log else Unit.QUANTITY)
-        boxes.append(("Noise of a step", shown, NOISE_FROM[noise.source] if noise.sigma else "repeats are equal"))
+        shown = (
+            "none"
+            if not noise.sigma
+            else human(step, Unit.SHARE if noise.is_log else Unit.QUANTITY)
+        )
+        boxes.append(
+            (
+                "Noise of a step",
+                shown,
+                NOISE_FROM[noise.source] if noise.sigma else "repeats are equal",
+            )
+        )
     if answer.improvements is not None:
-        beyond = "noise unknown" if answer.beyond_noise is None else f"{answer.beyond_noise:,} beyond the noise"
-        boxes.append(("Improvements", f"{answer.improvements:,}", beyond if answer.improvements else f"in {tries_words(answer.measured)}"))
+        beyond = (
+            "noise unknown"
+            if answer.beyond_noise is None
+            else f"{answer.beyond_noise:,} beyond the noise"
+        )
+        boxes.append(
+            (
+                "Improvements",
+                f"{answer.improvements:,}",
+                beyond if answer.improvements else f"in {tries_words(answer.measured)}",
+            )
+        )
     if answer.cost_usd is not None:
         sign = sign_of(costs.basis)
-        by = plural(len(costs.sessions), "session") if costs.sessions else COST_FROM.get(CostBasis(costs.basis or CostBasis.EXACT), "")
+        by = (
+            plural(len(costs.sessions), "session")
+            if costs.sessions
+            else COST_FROM.get(CostBasis(costs.basis or CostBasis.EXACT), "")
+        )
         boxes.append(("Cost", brief.usd(answer.cost_usd, costs.basis), by))
-        each, beyond_each = answer.cost_per(answer.improvements), answer.cost_per(answer.beyond_noise)
+        each, beyond_each = (
+            answer.cost_per(answer.improvements),
+            answer.cost_per(answer.beyond_noise),
+        )
         if each is not None:
-            beyond = f"beyond the noise {sign}{brief.usd(beyond_each)}" if beyond_each is not None else "none is beyond the noise"
-            boxes.append(("Per improvement", brief.usd(each, costs.basis), "" if answer.beyond_noise is None else beyond))
+            beyond = (
+                f"beyond the noise {sign}{brief.usd(beyond_each)}"
+                if beyond_each is not None
+                else "none is beyond the noise"
+            )
+            boxes.append(
+                (
+                    "Per improvement",
+                    brief.usd(each, costs.basis),
+                    "" if answer.beyond_noise is None else beyond,
+                )
+            )
         elif answer.improvements == 0:
-            boxes.append(("Per improvement", "none", f"for {brief.usd(answer.cost_usd, costs.basis)}"))
+            boxes.append(
+                ("Per improvement", "none", f"for {brief.usd(answer.cost_usd, costs.basis)}")
+            )
     if answer.improvements:
-        since = len(answer.tries) - max(place for place, one in enumerate(answer.tries, 1) if one.is_improvement)
+        since = len(answer.tries) - max(
+            place for place, one in enumerate(answer.tries, 1) if one.is_improvement
+        )
         spent = answer.usd_since_improvement
         shown = tries_words(since) if spent is None else brief.usd(spent, costs.basis)
         boxes.append(("Since improvement", shown, "" if spent is None else tries_words(since)))
@@ -176,25 +314,45 @@ def axes(answer: LoopAnswer) -> dict[str, str]:
 
 
 def shared_axes(answers: Sequence[LoopAnswer]) -> dict[str, str]:
-    """Return what several loops can be drawn along: their experiments, and their dollars if two of them or more have costs."""
+    """Return what several loops can be drawn along.
+
+    Their experiments, and their dollars if two of them or more have costs.
+    """
     has_costs = sum("usd" in axes(one) for one in answers) > 1
     return {key: AXES[key] for key in ("experiments", *(("usd",) if has_costs else ()))}
 
 
 def together_caption(answers: Sequence[LoopAnswer], most: float, without_cost: int = 0) -> str:
-    """Return how to read the chart of several loops; gains beyond `most` percent are named, since they leave it.
+    """Return how to read the chart of several loops.
+
+    Gains beyond `most` percent are named, since they leave it.
 
     `without_cost`: loops that it leaves out.
     """
-    beyond = [f"{one.name} {human(one.gain_pct, Unit.PERCENT)}" for one in answers if (one.gain_pct or 0) > most]
-    more = f" Beyond the axis: {', '.join(beyond[:MOST_NAMED])}{' …' if len(beyond) > MOST_NAMED else ''}." if beyond else ""
+    beyond = [
+        f"{one.name} {human(one.gain_pct, Unit.PERCENT)}"
+        for one in answers
+        if (one.gain_pct or 0) > most
+    ]
+    more = (
+        (
+            " Beyond the axis: "
+            f"{', '.join(beyond[:MOST_NAMED])}{' …' if len(beyond) > MOST_NAMED else ''}."
+        )
+        if beyond
+        else ""
+    )
     more += f" Left out: {plural(without_cost, 'loop')} of unknown cost." if without_cost else ""
     return f"Best so far against each loop's own baseline, in percent; positive is better.{more}"
 
 
 def is_drawn(answer: LoopAnswer) -> bool:
     """Return whether a loop has values of one series to draw."""
-    return not answer.row["no_gain"] and answer.row["is_history"] and any(one.value is not None for one in answer.tries)
+    return (
+        not answer.row["no_gain"]
+        and answer.row["is_history"]
+        and any(one.value is not None for one in answer.tries)
+    )
 
 
 def progress_title(answer: LoopAnswer) -> str:
@@ -205,12 +363,17 @@ def progress_title(answer: LoopAnswer) -> str:
     if not answer.improvements:
         return f"No kept experiment of {total:,} is better than the baseline"
     return (
-        f"The best came with experiment {answer.best_at:,} of {total:,}" if answer.best_at else f"The best of {plural(total, 'experiment')}"
+        f"The best came with experiment {answer.best_at:,} of {total:,}"
+        if answer.best_at
+        else f"The best of {plural(total, 'experiment')}"
     )
 
 
 def progress_caption(answer: LoopAnswer, *, is_cut: bool) -> str:
-    """Return how to read a loop's chart: its quantity, and the marks that it has. `is_cut`: some values lie beyond its axis."""
+    """Return how to read a loop's chart: its quantity, and the marks that it has.
+
+    `is_cut`: some values lie beyond its axis.
+    """
     row = answer.row
     quantity = row["metric"] or "value"
     unit = f" in {row['unit']}" if row["unit"] else ""
@@ -218,9 +381,15 @@ def progress_caption(answer: LoopAnswer, *, is_cut: bool) -> str:
     states = {one.state for one in answer.tries}
     marks = (
         ("line: best so far", answer.improvements is not None),
-        ("band: noise of one step", bool(answer.noise and answer.noise.sigma and answer.improvements is not None)),
+        (
+            "band: noise of one step",
+            bool(answer.noise and answer.noise.sigma and answer.improvements is not None),
+        ),
         ("●\u00a0kept", any(is_filled(one) for one in kept)),
-        ("○\u00a0kept inside the noise, or without being better", any(not is_filled(one) for one in kept)),
+        (
+            "○\u00a0kept inside the noise, or without being better",
+            any(not is_filled(one) for one in kept),
+        ),
         ("grey: discarded", State.DISCARDED in states),
         ("grey: no decision", State.OTHER in states),
         ("red ticks: crashed", State.CRASHED in states),
@@ -231,12 +400,15 @@ def progress_caption(answer: LoopAnswer, *, is_cut: bool) -> str:
 
 
 def is_filled(one: Try) -> bool:
-    """Return whether a kept experiment is drawn filled: it is better than what was kept, and not known to be noise."""
+    """Return whether a kept experiment is drawn filled.
+
+    It is better than what was kept, and not known to be noise.
+    """
     return one.is_improvement and one.verdict is not Verdict.INSIDE
 
 
 def session_table(answer: LoopAnswer, filters: Filters) -> str:
-    """Return the sessions that ran a loop, with the evidence and how their cost falls into parts."""
+    """Return the sessions that ran a loop, with the evidence and the parts of their cost."""
     parts = {
         "setup_usd": "Set-up,<br>baseline",
         "experiments_usd": "Experiments",
@@ -253,11 +425,20 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
         return Col(parts[key], cell, "r w")
 
     columns = (
-        Col("Session", lambda one: html_parts.run_link({"run_id": one.run_id, "title": one.title}, filters)),
+        Col(
+            "Session",
+            lambda one: html_parts.run_link({"run_id": one.run_id, "title": one.title}, filters),
+        ),
         Col("Joined by", lambda one: html_parts.text(one.evidence)),
         Col("Experiments", lambda one: f"{one.experiments:,}", "r"),
         *(cost(key) for key in parts if any(getattr(one, key) for one in sessions)),
-        Col("Cost", lambda one: brief.usd_or(NOT_RECORDED, one.cost_usd, "lower_bound" if one.is_lower_bound else ""), "r"),
+        Col(
+            "Cost",
+            lambda one: brief.usd_or(
+                NOT_RECORDED, one.cost_usd, "lower_bound" if one.is_lower_bound else ""
+            ),
+            "r",
+        ),
     )
     return html_parts.table(columns, sessions)
 
@@ -267,14 +448,20 @@ def experiment_grid(table: pa.Table, answer: LoopAnswer) -> grids.Grid:
     cells = {
         "state": [STATES[one.state] for one in answer.tries],
         "verdict": [step_words(one) or None for one in answer.tries],
-        "description": [one_line(one.row["description"]) if one.row["description"] else None for one in answer.tries],
+        "description": [
+            one_line(one.row["description"]) if one.row["description"] else None
+            for one in answer.tries
+        ],
     }
     table = grids.with_cells(table, cells)
     return grids.grid(table.take(list(range(table.num_rows - 1, -1, -1))), GRID)
 
 
 def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
-    """Return one experiment for the pane next to the list: what was tried, its figures, and the session."""
+    """Return one experiment for the pane next to the list.
+
+    What was tried, its figures, and the session.
+    """
     row, unit = one.row, answer.row["unit"] or ""
     said = ", ".join(filter(None, (STATES[one.state], step_words(one))))
     label = f" · {row['label']}" if row["label"] else ""
@@ -297,37 +484,57 @@ def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
         ("As written", row["word"]),
     )
     figures |= {name: str(value) for name, value in told if value}
-    card = html_parts.lines({html_parts.text(name): html_parts.text(value) for name, value in figures.items()})
-    texts = "".join(f'<p class="t-pane-text">{html_parts.text(words)}</p>' for words in (row["description"], row["hypothesis"]) if words)
+    card = html_parts.lines(
+        {html_parts.text(name): html_parts.text(value) for name, value in figures.items()}
+    )
+    texts = "".join(
+        f'<p class="t-pane-text">{html_parts.text(words)}</p>'
+        for words in (row["description"], row["hypothesis"])
+        if words
+    )
     session = next((each for each in answer.costs.sessions if each.run_id == one.run_id), None)
     run = (
-        f"<p>{html_parts.anchor(html_parts.link('run', filters, run=session.run_id), 'Open the session', kind='t-link')}</p>"
+        f"<p>{html_parts.anchor(html_parts.link('run', filters, run=session.run_id), 'Open the session', kind='t-link')}</p>"  # noqa: E501
         if session
         else ""
     )
-    return f'<h3 class="t-h3">Experiment {one.number:,}: {said}{html_parts.muted(label)}</h3>{texts}<div class="t-card">{card}</div>{run}'
+    return (
+        f'<h3 class="t-h3">Experiment {one.number:,}: '
+        f'{said}{html_parts.muted(label)}</h3>{texts}<div class="t-card">{card}</div>{run}'
+    )
 
 
 def _secondary(text: str | None) -> dict[str, str]:
     """Return the other values of an experiment, as the log names them."""
     values = simplejson.loads(text) if text else {}
     return {
-        name: human(value, Unit.QUANTITY) if isinstance(value, int | float) else textwrap.shorten(str(value), LONGEST_VALUE)
+        name: human(value, Unit.QUANTITY)
+        if isinstance(value, int | float)
+        else textwrap.shorten(str(value), LONGEST_VALUE)
         for name, value in values.items()
     }
 
 
 def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> str:
-    """Return `Ran the loop NTT prover: 3 of 24 tries kept, +13.2%, beyond the noise (1.1%)` for each loop of the run; "" for none."""
+    """Return a sentence for each loop of the run; "" for none.
+
+    Example: `Ran the loop NTT prover: 3 of 24 tries kept, +13.2%, beyond the noise (1.1%)`.
+    """
     lines = ""
     for one in answers:
         if any(session.run_id == run_id for session in one.costs.sessions):
             linked = html_parts.anchor(address_of(one, filters), html_parts.text(one.name))
-            lines += f'<p class="t-cap">Ran the loop {linked}: {html_parts.text(", ".join((kept_words(one), gain_words(one))))}</p>'
+            lines += (
+                f'<p class="t-cap">Ran the loop {linked}: '
+                f"{html_parts.text(', '.join((kept_words(one), gain_words(one))))}</p>"
+            )
     return lines
 
 
 def about_html(answer: LoopAnswer) -> str:
     """Return what should be known about a loop's figures, as a list; "" if nothing."""
-    items = "".join(f"<li><span>{html_parts.text(brief.upper_first(sentence))}</span></li>" for sentence in about(answer, sessions=False))
+    items = "".join(
+        f"<li><span>{html_parts.text(brief.upper_first(sentence))}</span></li>"
+        for sentence in about(answer, sessions=False)
+    )
     return f'<ul class="t-look">{items}</ul>' if items else ""

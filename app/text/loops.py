@@ -1,4 +1,4 @@
-"""Optimization loops in words: what each brought, whether it is more than noise, and what it cost."""
+"""Optimization loops in words: what each brought, whether it exceeds noise, and what it cost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from schemas.text import one_line, plural
 from schemas.units import Unit
 
 NO_LOOPS = (
-    "No loops. Ingest the log of one: results.tsv, autoresearch.jsonl, .auto/log.jsonl, or a file of an agent's loop with a metric and"
-    " decisions (docs/loops.md)."
+    "No loops. Ingest the log of one: results.tsv, autoresearch.jsonl, .auto/log.jsonl, or a "
+    "file of an agent's loop with a metric and decisions (docs/loops.md)."
 )
 
 STATES = {
@@ -34,7 +34,10 @@ NOISE_FROM = {
 
 def heading_of(answer: LoopAnswer) -> str:
     """Return `NTT prover: 1 of 23 tries kept, +1.02%, inside the noise (2.5%), $66.12`."""
-    return f"{answer.name}: {', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
+    return (
+        f"{answer.name}: "
+        f"{', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
+    )
 
 
 def kept_words(answer: LoopAnswer) -> str:
@@ -45,8 +48,14 @@ def kept_words(answer: LoopAnswer) -> str:
     kept = answer.counts[State.KEPT]
     if not tries and answer.counts_of_baseline:
         return "only a baseline"
-    has_decided = kept is not None and any(answer.counts[state] for state in (State.KEPT, State.DISCARDED, State.BASELINE))
-    return f"{kept:,} of {tries_words(tries)} kept" if has_decided else f"{tries_words(tries)}, none said to be kept"
+    has_decided = kept is not None and any(
+        answer.counts[state] for state in (State.KEPT, State.DISCARDED, State.BASELINE)
+    )
+    return (
+        f"{kept:,} of {tries_words(tries)} kept"
+        if has_decided
+        else f"{tries_words(tries)}, none said to be kept"
+    )
 
 
 def gain_words(answer: LoopAnswer) -> str:
@@ -61,7 +70,10 @@ def gain_words(answer: LoopAnswer) -> str:
 
 
 def noise_words(answer: LoopAnswer) -> str:
-    """Return `inside the noise (2.5%)`, `beyond the noise (0.4%)` or `noise unknown`, of the whole gain."""
+    """Return how the whole gain compares with the noise.
+
+    It is `inside the noise (2.5%)`, `beyond the noise (0.4%)` or `noise unknown`.
+    """
     noise = answer.noise
     if noise is None or answer.gain_verdict in (None, Verdict.UNKNOWN):
         return "noise unknown (each code was measured once)"
@@ -72,7 +84,10 @@ def noise_words(answer: LoopAnswer) -> str:
         return f"beyond the noise ({_floor(one, is_log=noise.is_log)})"
     gain = (answer.gain_pct or 0) / 100
     if noise.is_log and gain > one:
-        return f"no more than luck brings in {tries_words(answer.measured)} ({_floor(every, is_log=True)})"
+        return (
+            f"no more than luck brings in {tries_words(answer.measured)} "
+            f"({_floor(every, is_log=True)})"
+        )
     return f"inside the noise ({_floor(one, is_log=noise.is_log)})"
 
 
@@ -96,7 +111,10 @@ def usd_words(cost: Decimal, basis: str | None) -> str:
 
 
 def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
-    """Return what should be known about a loop's figures, a sentence each. `sessions`: also how the cost of each session is divided."""
+    """Return what should be known about a loop's figures, a sentence each.
+
+    `sessions`: also how the cost of each session is divided.
+    """
     row, costs, said = answer.row, answer.costs, list[str]()
     if row["no_gain"]:
         said.append(f"No gain is given. {row['no_gain'].rstrip('.')}.")
@@ -104,37 +122,65 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
         said.append("No gain is given: the log does not say whether higher or lower is better.")
     if answer.noise and answer.improvements is not None:
         source = NOISE_FROM[answer.noise.source]
-        rough = f", rough: {plural(answer.noise.degrees, 'degree')} of freedom" if answer.noise.is_rough and answer.noise.degrees else ""
+        rough = (
+            f", rough: {plural(answer.noise.degrees, 'degree')} of freedom"
+            if answer.noise.is_rough and answer.noise.degrees
+            else ""
+        )
         if answer.noise.sigma:
             floor = _floor(answer.noise.step(), is_log=answer.noise.is_log)
             every = _floor(answer.noise.step(answer.measured), is_log=answer.noise.is_log)
             said.append(
-                f"Two measurements of the same code differ by up to {floor} (from {source}{rough}); the luckiest of"
-                f" {tries_words(answer.measured)} by up to {every}. Larger steps are beyond the noise."
+                f"Two measurements of the same code differ by up to {floor} (from "
+                f"{source}{rough}); the luckiest of {tries_words(answer.measured)} by up to "
+                f"{every}. Larger steps are beyond the noise."
             )
         if answer.noise.sigma and answer.improvements:
             luck, found = answer.expected_lucky_records, answer.improvements
             verb = "no more" if found <= luck else "more"
             here = "here is 1" if found == 1 else f"here are {found:,}"
-            said.append(f"Luck alone would show {luck:.1f} improvements in so many tries; {here}, {verb} than that.")
-        if answer.gain_after_luck_pct is not None and answer.noise.sigma and answer.gain_verdict is Verdict.BEYOND:
-            said.append(f"Without the luck of the best try the gain is at least about {human(answer.gain_after_luck_pct, Unit.PERCENT)}.")
+            said.append(
+                f"Luck alone would show {luck:.1f} improvements in so many tries; {here}, "
+                f"{verb} than that."
+            )
+        if (
+            answer.gain_after_luck_pct is not None
+            and answer.noise.sigma
+            and answer.gain_verdict is Verdict.BEYOND
+        ):
+            said.append(
+                "Without the luck of the best try the gain is at least about "
+                f"{human(answer.gain_after_luck_pct, Unit.PERCENT)}."
+            )
     elif answer.improvements:
-        said.append("Each code was measured once, so nobody knows how much of the gain is noise: measure the first and the best again.")
+        said.append(
+            "Each code was measured once, so nobody knows how much of the gain is noise: "
+            "measure the first and the best again."
+        )
     if answer.gain_pct is not None and answer.gain_pct > MOST_PLAUSIBLE_PCT:
-        said.append("A gain above 100× is rarely one benchmark: look for changed inputs, or simulated beside measured values.")
+        said.append(
+            "A gain above 100× is rarely one benchmark: look for changed inputs, or "
+            "simulated beside measured values."
+        )
     said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
     if answer.state:
         said.append(f"State: {state_words(answer)}.")
     if shared := sum(one.shared for one in costs.sessions):
-        said.append(f"{shared:,} experiments were written to the log at once with others: their cost is divided equally.")
+        said.append(
+            f"{shared:,} experiments were written to the log at once with others: their cost "
+            "is divided equally."
+        )
     if costs.sessions and sessions:
         said += [session_words(one) for one in costs.sessions]
     elif answer.cost_usd is None and not costs.sessions and costs.why_not:
         said.append(f"Cost unknown: {costs.why_not}.")
-    if costs.reported_usd is not None and (costs.sessions or costs.reported_basis == CostBasis.EVALUATED):
+    if costs.reported_usd is not None and (
+        costs.sessions or costs.reported_basis == CostBasis.EVALUATED
+    ):
         whose = " of the agent under test" if costs.reported_basis == CostBasis.EVALUATED else ""
-        said.append(f"The log tells a cost{whose} of {usd_words(costs.reported_usd, costs.reported_basis)}.")
+        said.append(
+            f"The log tells a cost{whose} of {usd_words(costs.reported_usd, costs.reported_basis)}."
+        )
     return said
 
 
@@ -149,7 +195,11 @@ def state_words(answer: LoopAnswer) -> str:
         return "plateauing: its last improvement is ten tries and a third of all back"
     if not answer.improvements:
         return "stuck: nothing improved"
-    return "stuck: the last tries all failed" if answer.has_failed_last else "stuck: no single step is more than the noise"
+    return (
+        "stuck: the last tries all failed"
+        if answer.has_failed_last
+        else "stuck: no single step is more than the noise"
+    )
 
 
 def tries_words(count: int) -> str:
@@ -160,18 +210,27 @@ def session_words(session: Session) -> str:
     """Return how a session's cost falls into set-up, experiments and rest."""
     parts = (
         ("set-up and baseline", session.setup_usd),
-        (plural(session.experiments - bool(session.setup_usd), "experiment"), session.experiments_usd),
+        (
+            plural(session.experiments - bool(session.setup_usd), "experiment"),
+            session.experiments_usd,
+        ),
         ("other loops", session.other_loops_usd),
         ("the rest", session.rest_usd),
         ("what is beyond its responses", session.beyond_usd),
     )
     told = " + ".join(f"{human(cost, Unit.USD)} for {name}" for name, cost in parts if cost)
     total = "unknown cost" if session.cost_usd is None else human(session.cost_usd, Unit.USD)
-    return f"Session {one_line(session.title)} (joined by: {session.evidence}): {total}{f' = {told}' if told else ''}."
+    return (
+        f"Session {one_line(session.title)} (joined by: {session.evidence}): "
+        f"{total}{f' = {told}' if told else ''}."
+    )
 
 
 def step_words(one: Try) -> str:
-    """Return what an experiment's step is: `beyond the noise`, `inside the noise`, or "" for one that improved nothing."""
+    """Return what an experiment's step is.
+
+    `beyond the noise`, `inside the noise`, or "" for one that improved nothing.
+    """
     return {
         None: "",
         Verdict.BEYOND: "beyond the noise",

@@ -47,9 +47,15 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     elif total.comparable:
         whose = f" of {agent_name(agents[0].agent)}" if len(agents) == 1 else ""
         if total.comparable == 1:
-            heading = f"The one run{whose} that can be compared with a baseline **did not become faster**."
+            heading = (
+                f"The one run{whose} that can be compared with a baseline **did not become "
+                "faster**."
+            )
         else:
-            heading = f"**None of the {total.comparable:,} runs**{whose} that can be compared with a baseline became faster."
+            heading = (
+                f"**None of the {total.comparable:,} runs**{whose} that can be compared with a "
+                "baseline became faster."
+            )
     else:
         heading = _spent(total, agents)
         if total.claimed.known:
@@ -62,53 +68,103 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 
 
 def _bought(agents: Sequence[AgentFigures]) -> str:
-    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`: cheapest first, bounded and unknown costs last."""
+    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`.
+
+    Cheapest first, bounded and unknown costs last.
+    """
     buyers = [row for row in agents if row.faster]
-    buyers.sort(key=lambda row: (row.cost_per_faster_usd is None, bool(row.bounds), row.cost_per_faster_usd or 0, -row.faster))
+    buyers.sort(
+        key=lambda row: (
+            row.cost_per_faster_usd is None,
+            bool(row.bounds),
+            row.cost_per_faster_usd or 0,
+            -row.faster,
+        )
+    )
     phrases = []
     for row in buyers[:MOST_BUYERS]:
-        name, what = agent_name(row.agent), f"{brief.number(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}"
+        name, what = (
+            agent_name(row.agent),
+            f"{brief.number(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}",
+        )
         if row.cost_per_faster_usd is None:
             phrases.append(f"{name} brought **{what}** at a cost that is not known")
         else:
             usd = brief.usd(row.cost_per_faster_usd, row.bounds)
-            phrases.append(f"{name} bought **{what} {f'for {usd}' if row.faster == 1 else f'at {usd} each'}**")
+            phrases.append(
+                f"{name} bought **{what} {f'for {usd}' if row.faster == 1 else f'at {usd} each'}**"
+            )
     if rest := buyers[MOST_BUYERS:]:
-        phrases.append(f"{plural(len(rest), 'other agent')} brought {sum(row.faster for row in rest):,} more")
+        phrases.append(
+            f"{plural(len(rest), 'other agent')} brought {sum(row.faster for row in rest):,} more"
+        )
     return f"{brief.joined(phrases)}."
 
 
 def _without_speedup(agents: Sequence[AgentFigures]) -> str:
-    """Return a sentence on agents without a verified speedup; for a single agent, the results of its claims."""
+    """Return a sentence on agents without a verified speedup.
+
+    For a single agent, the results of its claims.
+    """
     others = [row for row in agents if not row.faster]
     if not others:
         return "" if len(agents) > 1 else held_words(agents[0])
-    whom, their = (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
-    comparable, measured = sum(row.comparable for row in others), sum(row.runs_measured for row in others)
+    whom, their = (
+        (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
+    )
+    comparable, measured = (
+        sum(row.comparable for row in others),
+        sum(row.runs_measured for row in others),
+    )
     if comparable:
         return f"None of the {plural(comparable, 'comparable run')} of {whom} became faster."
     if measured:
-        none = f"none of {their} {measured:,} measured runs can" if measured > 1 else f"{their} one measured run cannot"
+        none = (
+            f"none of {their} {measured:,} measured runs can"
+            if measured > 1
+            else f"{their} one measured run cannot"
+        )
         return f"What {whom} achieved is unknown: {none} be compared."
     return f"No run of {whom} was measured."
 
 
 def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
-    """Return `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.` (cost, share completed, time)."""
-    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
+    """Return a sentence with cost, share completed and time.
+
+    Example: `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.`
+    """
+    whose = (
+        agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
+    )
     subject = brief.upper_first(f"{brief.runs(total.runs)} of {whose}")
     if not total.started:
-        return f"{subject}: **none of them started**." if total.runs > 1 else f"{subject}: **it never started**."
+        return (
+            f"{subject}: **none of them started**."
+            if total.runs > 1
+            else f"{subject}: **it never started**."
+        )
     cost = "cost **an amount that is not recorded**"
     if total.cost_usd is not None:
-        partly = "" if total.is_cost_known else f" as far as is known ({total.cost.known:,} of {total.started:,} that started)"
+        partly = (
+            ""
+            if total.is_cost_known
+            else f" as far as is known ({total.cost.known:,} of {total.started:,} that started)"
+        )
         cost = f"cost **{brief.usd(total.cost_usd, total.bounds)}**{partly}"
     if total.wall_ms is not None and total.runs <= 12 and total.claimed.known:
         return f"{subject} {cost} and took {brief.duration(total.wall_ms)} in all."
     if not total.known_ends:
         return f"{subject} {cost}; how they ended is unknown."
-    of = f"{total.known_ends:,}" if not total.unknown_ends else f"{total.known_ends:,} with a known end"
-    wall = f", in a median of {brief.duration(total.wall.median or 0)}" if total.wall.known >= ENOUGH else ""
+    of = (
+        f"{total.known_ends:,}"
+        if not total.unknown_ends
+        else f"{total.known_ends:,} with a known end"
+    )
+    wall = (
+        f", in a median of {brief.duration(total.wall.median or 0)}"
+        if total.wall.known >= ENOUGH
+        else ""
+    )
     return f"{subject} {cost}; {total.completed:,} of {of} completed{wall}."
 
 
@@ -116,27 +172,49 @@ def _claimed(total: AgentFigures) -> str:
     """Return `One claims a speedup, 3.17×; none was measured.`."""
     known = total.claimed.known
     if known == 1:
-        claim = f"{'It claims' if total.runs == 1 else 'One claims'} a speedup, {brief.ratio(total.claimed.median or 0)}"
+        claim = (
+            f"{'It claims' if total.runs == 1 else 'One claims'} a speedup, "
+            f"{brief.ratio(total.claimed.median or 0)}"
+        )
     else:
-        claim = f"{brief.upper_first(brief.number(known))} claim a speedup, {brief.median_words(total.claimed, brief.ratio)}"
+        claim = (
+            f"{brief.upper_first(brief.number(known))} claim a speedup, "
+            f"{brief.median_words(total.claimed, brief.ratio)}"
+        )
     if total.runs_measured:
         return f"{claim}; none of the {total.runs_measured:,} measured can be compared."
     return f"{claim}; {'nobody measured it' if total.runs == 1 else 'none was measured'}."
 
 
 def held_words(row: AgentFigures) -> str:
-    """Return how many of the claims about the measured part held: `None of 13 checked claims held.`; "" without such a claim."""
+    """Return how many of the claims about the measured part held.
+
+    `None of 13 checked claims held.`; "" without such a claim.
+    """
     if row.same_part == 1:
         return f"The one checked claim {'held' if row.held else 'did not hold'}."
-    return f"{brief.none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
+    return (
+        f"{brief.none_or(row.held)} of {row.same_part:,} checked claims held."
+        if row.same_part
+        else ""
+    )
 
 
 def other_part_words(row: AgentFigures) -> str:
-    """Return a sentence on checked claims about another part than was measured, which prove nothing; "" without any."""
+    """Return a sentence on checked claims about another part than was measured; "" without any.
+
+    Such claims prove nothing.
+    """
     if not row.other_part:
         return ""
     many, more = row.other_part > 1, " more" if row.same_part else ""
-    held = f"{brief.number(row.other_held) if row.other_held else 'none'} of them" if many else "it" if row.other_held else "it has not"
+    held = (
+        f"{brief.number(row.other_held) if row.other_held else 'none'} of them"
+        if many
+        else "it"
+        if row.other_held
+        else "it has not"
+    )
     subject = f"{brief.upper_first(brief.number(row.other_part))}{more} {'are' if many else 'is'}"
     return f"{subject} about another part than the benchmark: {held} held."
 
@@ -147,20 +225,42 @@ def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         return ""
     claimants = [row for row in agents if row.same_part]
     whose = f"{agent_name(claimants[0].agent)}'s" if len(claimants) == 1 else "the"
-    kinds = [(total.more, "promised more than was measured"), (total.less, "promised less"), (total.wrong, "became slower")]
+    kinds = [
+        (total.more, "promised more than was measured"),
+        (total.less, "promised less"),
+        (total.wrong, "became slower"),
+    ]
     if not total.same_part:
         return f"{NONE_CHECKED}. {other_part_words(total)}"
     if total.same_part == 1:
         became = next(what for number, what in ((total.held, "held"), *kinds) if number)
-        has = "is about the part that was measured" if total.other_part else "has a comparable measurement"
+        has = (
+            "is about the part that was measured"
+            if total.other_part
+            else "has a comparable measurement"
+        )
         return f"Of {whose} claims, one {has}: it {became}. {other_part_words(total)}".rstrip()
-    became = brief.joined([f"{brief.none_or(total.held).lower()} held", *(f"{number:,} {what}" for number, what in kinds if number)])
-    return f"Of {whose} {total.same_part:,} checked claims, {became}. {other_part_words(total)}".rstrip()
+    became = brief.joined(
+        [
+            f"{brief.none_or(total.held).lower()} held",
+            *(f"{number:,} {what}" for number, what in kinds if number),
+        ]
+    )
+    return (
+        f"Of {whose} {total.same_part:,} checked claims, {became}. {other_part_words(total)}"
+    ).rstrip()
 
 
 def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
-    """Return `**1,487 runs** of 179 tasks · 986 started · cost known for **714** (…) · measured **356**, comparable **71**`."""
-    parts = [f"**{plural(total.runs, 'run')}**" + (f" of {plural(total.tasks, 'task')}" if total.tasks else "")]
+    """Return the numbers of runs, tasks, started runs, known costs and measured runs.
+
+    Example: `**1,487 runs** of 179 tasks · 986 started · cost known for **714** (…) · measured
+    **356**, comparable **71**`.
+    """
+    parts = [
+        f"**{plural(total.runs, 'run')}**"
+        + (f" of {plural(total.tasks, 'task')}" if total.tasks else "")
+    ]
     if total.never_started:
         parts.append(f"{total.started:,} started")
     if total.started:
@@ -172,12 +272,25 @@ def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
                 kinds = ["all reported" if total.reported else "all at list prices"]
         if total.bounded:
             bound = BOUND_NAMES.get(total.bounds, "bounds or estimates")
-            kinds.append(f"{total.bounded:,} of these {bound}" if total.bounded > 1 else f"one of these {bound[:-1]}")
+            kinds.append(
+                f"{total.bounded:,} of these {bound}"
+                if total.bounded > 1
+                else f"one of these {bound[:-1]}"
+            )
         name = "cost" if measure is BEST else measure.name
-        parts.append(f"{name} known for **{total.cost.known:,}**" + (f" ({', '.join(kinds)})" if kinds else ""))
+        parts.append(
+            f"{name} known for **{total.cost.known:,}**"
+            + (f" ({', '.join(kinds)})" if kinds else "")
+        )
     if total.runs_measured:
-        by_rule = " (others by ISO-Bench's own rule: Speedups, verdicts --rule iso)" if total.rated > total.comparable else ""
-        parts.append(f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**{by_rule}")
+        by_rule = (
+            " (others by ISO-Bench's own rule: Speedups, verdicts --rule iso)"
+            if total.rated > total.comparable
+            else ""
+        )
+        parts.append(
+            f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**{by_rule}"
+        )
     if total.asked:
         parts.append(f"model of {total.asked:,} only as asked for")
     if total.undated:
@@ -186,47 +299,97 @@ def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
 
 
 def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the same for a few runs of one agent, with its model and the facts these logs lack in the second line."""
+    """Return the same for a few runs of one agent.
+
+    The second line has its model and the facts that these logs lack.
+    """
     total, said = rows[0], overview(rows, measure)
     models = [row.model for row in rows if row.is_model and row.model]
-    cost = "" if total.cost_usd is None else "cost reported by the agent" if total.reported == total.cost.known else "cost at list prices"
+    cost = (
+        ""
+        if total.cost_usd is None
+        else "cost reported by the agent"
+        if total.reported == total.cost.known
+        else "cost at list prices"
+    )
     cost = measure.name if measure is not BEST and cost else cost
-    lacks = brief.joined([what for what, is_lacking in (("dates", total.undated == total.runs), ("tasks", not total.tasks)) if is_lacking])
+    lacks = brief.joined(
+        [
+            what
+            for what, is_lacking in (
+                ("dates", total.undated == total.runs),
+                ("tasks", not total.tasks),
+            )
+            if is_lacking
+        ]
+    )
     ends = f"{total.completed} completed" if total.completed else ""
     parts = [*models[:3], ends, cost, f"no {lacks} in these records" if lacks else ""]
     return Said(said.heading, said.second, " · ".join(filter(None, parts)))
 
 
 def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
-    """Return the titles above the bars of a few runs: `$0.76 to $1.21 a run`, `2m 45s to 4m 14s`, `One claims 3.17×`."""
+    """Return the titles above the bars of a few runs.
+
+    `$0.76 to $1.21 a run`, `2m 45s to 4m 14s`, `One claims 3.17×`.
+    """
     total = rows[0]
-    cost = dict.fromkeys(brief.usd(value, total.bounds) for value in (total.cost.low, total.cost.high) if value is not None)
-    wall = dict.fromkeys(brief.duration(value) for value in (total.wall.low, total.wall.high) if value is not None)
-    claims = f"{total.claimed.known or 'None'} {'claim' if total.claimed.known else 'claims'} a speedup"
+    cost = dict.fromkeys(
+        brief.usd(value, total.bounds)
+        for value in (total.cost.low, total.cost.high)
+        if value is not None
+    )
+    wall = dict.fromkeys(
+        brief.duration(value) for value in (total.wall.low, total.wall.high) if value is not None
+    )
+    claims = (
+        f"{total.claimed.known or 'None'} {'claim' if total.claimed.known else 'claims'} a speedup"
+    )
     if total.claimed.known == 1:
         claims = f"One claims {brief.ratio(total.claimed.median or 0)}"
-    return [f"{' to '.join(cost)} a run" if cost else "Cost not recorded", " to ".join(wall) or "None completed", claims]
+    return [
+        f"{' to '.join(cost)} a run" if cost else "Cost not recorded",
+        " to ".join(wall) or "None completed",
+        claims,
+    ]
 
 
 def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
-    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`: two agents with enough exact costs, or one of their models.
+    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`.
+
+    Two agents with enough exact costs, or one of their models.
 
     `named`: the rows to speak of, some of all `rows`.
     """
-    known = [row for row in named if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median]
+    known = [
+        row
+        for row in named
+        if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median
+    ]
     said = [(_on(row, rows), brief.usd(row.cost.median)) for row in _first_of_agents(known)]
     if not said:
         return "What a run costs"
-    return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(f"; of {name}, {cost}" for name, cost in said[1:])
+    return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(
+        f"; of {name}, {cost}" for name, cost in said[1:]
+    )
 
 
 def time_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
-    """Return `Claude Code finishes in 3m 04s, TRAE in 19m 26s`, for agents with enough completed runs."""
-    known = [row for row in named if not row.is_all and row.wall.known >= ENOUGH and row.wall.median]
-    said = [(_on(row, rows), brief.duration(row.wall.median or 0)) for row in _first_of_agents(known)]
+    """Return `Claude Code finishes in 3m 04s, TRAE in 19m 26s`.
+
+    It names agents with enough completed runs.
+    """
+    known = [
+        row for row in named if not row.is_all and row.wall.known >= ENOUGH and row.wall.median
+    ]
+    said = [
+        (_on(row, rows), brief.duration(row.wall.median or 0)) for row in _first_of_agents(known)
+    ]
     if not said:
         return "How long a run takes"
-    return f"{said[0][0]} finishes in {said[0][1]}" + "".join(f", {name} in {wall}" for name, wall in said[1:])
+    return f"{said[0][0]} finishes in {said[0][1]}" + "".join(
+        f", {name} in {wall}" for name, wall in said[1:]
+    )
 
 
 def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -234,8 +397,13 @@ def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 
 
 def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
-    """Return an agent, with its model if it has several; the model alone if there is only one agent."""
-    is_one_of_many = row.is_model and sum(other.is_model and other.agent == row.agent for other in rows) > 1
+    """Return an agent, with its model if it has several.
+
+    The model alone if there is only one agent.
+    """
+    is_one_of_many = (
+        row.is_model and sum(other.is_model and other.agent == row.agent for other in rows) > 1
+    )
     if not is_one_of_many or not row.model:
         return agent_name(row.agent)
     is_only = len({other.agent for other in rows if not other.is_all}) == 1
@@ -244,16 +412,25 @@ def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
 
 def claims_title(total: AgentFigures) -> str:
     """Return `13 runs claim a speedup; none was measured`."""
-    subject = "One run claims a speedup" if total.claimed.known == 1 else f"{total.claimed.known:,} runs claim a speedup"
+    subject = (
+        "One run claims a speedup"
+        if total.claimed.known == 1
+        else f"{total.claimed.known:,} runs claim a speedup"
+    )
     checked = (
-        f"{total.checked:,} can be checked" if total.checked else f"none {'can be checked' if total.runs_measured else 'was measured'}"
+        f"{total.checked:,} can be checked"
+        if total.checked
+        else f"none {'can be checked' if total.runs_measured else 'was measured'}"
     )
     return f"{subject}; {checked}"
 
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """A warning for readers who quote a figure; `label`, `page`, `more` and `agent` make the link to the details."""
+    """A warning for readers who quote a figure.
+
+    `label`, `page`, `more` and `agent` make the link to the details.
+    """
 
     words: str
     label: str
@@ -263,11 +440,21 @@ class Caution:
 
 
 def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
-    """Return a sentence on costs at the price of another model (`app.queries.cost.at_another_price`), or "" where none counts."""
+    """Return a sentence on costs at the price of another model, or "" if no such cost counts.
+
+    The costs are those of `app.queries.cost.at_another_price`.
+    """
     if measure is LIST or not found["another_runs"]:
         return ""
-    runs, usd, listed = found["another_runs"], brief.usd(found["another_usd"]), brief.usd(found["another_list_usd"])
-    return f"{usd} reported for {plural(runs, 'run')} is at the price of another model: {listed} at list prices"
+    runs, usd, listed = (
+        found["another_runs"],
+        brief.usd(found["another_usd"]),
+        brief.usd(found["another_list_usd"]),
+    )
+    return (
+        f"{usd} reported for {plural(runs, 'run')} is at the price of another model: {listed} at "
+        "list prices"
+    )
 
 
 def cautions(
@@ -279,35 +466,69 @@ def cautions(
 ) -> list[Caution]:
     """Return up to four cautions, the gravest first.
 
-    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`: the runs without a date; `another`: of
-    `another_price`.
+    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`:
+    the runs without a date; `another`: of `another_price`.
     """
     total, agents = rows[0], agents_of(rows)
     found: list[Caution] = [Caution(another, "Cost & time", "cost")] if another else []
     if total.never_started:
         most = max(agents, key=lambda row: row.never_started)
-        whose = f"; {most.never_started:,} are of {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""
-        why = ", ".join(f"{label[0].lower()}{label[1:]} ({number:,})" for label, number in reasons[:3])
-        never = f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}{whose}"
+        whose = (
+            f"; {most.never_started:,} are of {agent_name(most.agent)}"
+            if len(agents) > 1 and total.never_started > 1
+            else ""
+        )
+        why = ", ".join(
+            f"{label[0].lower()}{label[1:]} ({number:,})" for label, number in reasons[:3]
+        )
+        never = (
+            f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}{whose}"
+        )
         found.append(Caution(never, "Failures", "runs", (("view", "Failures"),)))
     for row in agents:
         if row.bounded and row.cost_usd is not None and row.bounded_usd is not None:
             name, kind = agent_name(row.agent), BOUND_NAMES.get(row.bounds, "bounds or estimates")
-            bounded = f"All {row.bounded:,} costs of {name} are {kind}" if row.bounded > 1 else f"The only cost of {name} is one of {kind}"
+            bounded = (
+                f"All {row.bounded:,} costs of {name} are {kind}"
+                if row.bounded > 1
+                else f"The only cost of {name} is one of {kind}"
+            )
             if row.bounded < row.cost.known:
-                bounded = f"{brief.usd(row.bounded_usd)} of {name}'s {brief.usd(row.cost_usd)} are {kind}: the logs tell no exact tokens"
+                bounded = (
+                    f"{brief.usd(row.bounded_usd)} of {name}'s {brief.usd(row.cost_usd)} are "
+                    f"{kind}: the logs tell no exact tokens"
+                )
             found.append(Caution(bounded, "Cost & time", "cost", (), row.agent))
     for row in agents:
         if row.unknown_ends:
-            cost = ", and none says what it cost" if row.cost_usd is None and row.unknown_ends > 1 else ""
-            ends = f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} do not say how the run ended{cost}"
+            cost = (
+                ", and none says what it cost"
+                if row.cost_usd is None and row.unknown_ends > 1
+                else ""
+            )
+            ends = (
+                f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} "
+                f"do not say how the run ended{cost}"
+            )
             found.append(Caution(ends, "Data", "data", (), row.agent))
     if undated.runs:
         are = "is" if undated.runs == 1 else "are"
-        found.append(Caution(f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)} {are} in no month", "Data", "data"))
+        found.append(
+            Caution(
+                (
+                    f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)} {are} "
+                    "in no month"
+                ),
+                "Data",
+                "data",
+            )
+        )
     if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
         run_id, title, ratio = largest[0]
-        alone = f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next is {brief.ratio(largest[1][2])}"
+        alone = (
+            f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next "
+            f"is {brief.ratio(largest[1][2])}"
+        )
         found.append(Caution(f"{alone}: look at it first", title, "run", (("run", run_id),)))
     return found[:4]
 
@@ -317,13 +538,21 @@ def cautions_html(found: Sequence[Caution], filters: Filters) -> str:
     items = ""
     for one in found:
         of = filters.with_values("agent", [one.agent]) if one.agent else filters
-        to = html_parts.anchor(html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label))
+        to = html_parts.anchor(
+            html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label)
+        )
         items += f"<li><span>{html_parts.text(one.words)}</span>{to}</li>"
-    return f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>' if items else ""
+    return (
+        f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>'
+        if items
+        else ""
+    )
 
 
 def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
-    """Return agents and models (`app.queries.agents.shown_rows`) as a table for a wide page and cards for a phone, with the legend of bars.
+    """Return agents and models as a table for a wide page and cards for a phone.
+
+    The rows are from `app.queries.agents.shown_rows`. The legend of bars is included.
 
     Columns without any value are left out.
     """
@@ -340,13 +569,32 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
             address = html_parts.link("", linked(row).with_values("main-model", [row.model]))
             return anchor(address, html_parts.text(row.model), kind="t-plain")
         named = html_parts.marked_name(row.agent)
-        named = anchor(html_parts.link("", linked(row)), named, kind="t-plain t-agent") if row.agent else named
+        named = (
+            anchor(html_parts.link("", linked(row)), named, kind="t-plain t-agent")
+            if row.agent
+            else named
+        )
         own = [other for other in rows if other.is_model and other.agent == row.agent]
-        model = "model not recorded" if row.model is None else row.model if row.models == 1 else f"{row.model}, +{row.models - 1}"
-        return f'<span class="t-agent">{named}</span> {muted(f"{sum(one.model is not None for one in own)} models" if own else model)}'
+        model = (
+            "model not recorded"
+            if row.model is None
+            else row.model
+            if row.models == 1
+            else f"{row.model}, +{row.models - 1}"
+        )
+        return (
+            f'<span class="t-agent">{named}</span> '
+            f"{muted(f'{sum(one.model is not None for one in own)} models' if own else model)}"
+        )
 
     def outcome(row: AgentFigures, width: int = 150) -> str:
-        bar = html_parts.bar([Segment(kind, getattr(row, kind), label) for kind, label in html_parts.OUTCOMES.items()], width=width)
+        bar = html_parts.bar(
+            [
+                Segment(kind, getattr(row, kind), label)
+                for kind, label in html_parts.OUTCOMES.items()
+            ],
+            width=width,
+        )
         completed, ended = brief.completed_words(row)
         return f'{bar}<div class="t-bt"><b>{completed}</b>{html_parts.text(ended)}</div>'
 
@@ -354,7 +602,13 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
         faster, found = brief.measured_words(row)
         if not row.runs_measured:
             return muted(found)
-        bar = html_parts.bar([Segment(kind, counts[id(row)][kind], label) for kind, label in html_parts.MEASURED.items()], width=170)
+        bar = html_parts.bar(
+            [
+                Segment(kind, counts[id(row)][kind], label)
+                for kind, label in html_parts.MEASURED.items()
+            ],
+            width=170,
+        )
         return f'{bar}<div class="t-bt"><b>{faster}</b>{html_parts.text(found)}</div>'
 
     def cost(row: AgentFigures) -> str:
@@ -363,7 +617,9 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
 
     def claimed(row: AgentFigures) -> str:
         value, few = brief.median(row.claimed, brief.ratio)
-        return _with_note(html_parts.text(value), few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
+        return _with_note(
+            html_parts.text(value), few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
+        )
 
     def wall(row: AgentFigures) -> str:
         value, few = brief.median(row.wall, brief.duration)
@@ -388,7 +644,11 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
         Col("Measured", measured),
         Col("Cost per verified<br>speedup", per_faster, "r"),
     )
-    shown = [column for column in every if any(column.cell(row) not in (NO_VALUE, muted(NOT_MEASURED)) for row in rows)]
+    shown = [
+        column
+        for column in every
+        if any(column.cell(row) not in (NO_VALUE, muted(NOT_MEASURED)) for row in rows)
+    ]
     table = html_parts.table(shown, rows, frame="", of_row=lambda row: "m" if row.is_model else "")
     cards = ""
     for row in agents:
@@ -400,11 +660,21 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
             "Claimed, median": claimed(row),
             "Cost per verified speedup": per_faster(row),
         }
-        lines = html_parts.lines({key: value for key, value in figures.items() if value != NO_VALUE})
+        lines = html_parts.lines(
+            {key: value for key, value in figures.items() if value != NO_VALUE}
+        )
         head = f'<div class="row"><span>{name(row)}</span>{muted(f"{row.runs:,} runs")}</div>'
         cards += f'<div class="t-card">{head}{outcome(row, 0)}{lines}{measured(row)}</div>'
-    outcomes = [(kind, label) for kind, label in html_parts.OUTCOMES.items() if any(getattr(row, kind) for row in agents)]
-    classes = [(kind, label) for kind, label in html_parts.MEASURED.items() if any(counts[id(row)][kind] for row in agents)]
+    outcomes = [
+        (kind, label)
+        for kind, label in html_parts.OUTCOMES.items()
+        if any(getattr(row, kind) for row in agents)
+    ]
+    classes = [
+        (kind, label)
+        for kind, label in html_parts.MEASURED.items()
+        if any(counts[id(row)][kind] for row in agents)
+    ]
     legend = html_parts.legend(("Outcome", outcomes), ("Measured", classes))
     return f'<div class="t-wide">{table}{legend}</div><div class="t-phone">{cards}{legend}</div>'
 
@@ -415,13 +685,22 @@ def _with_note(value: str, note: str) -> str:
 
 def _measured_counts(row: AgentFigures) -> dict[str, int]:
     own = ("faster", "same", "inside_noise", "slower", "breaks", "machine")
-    return {key: row.measured[key] for key in own} | {"uncompared": row.runs_measured - sum(row.measured[key] for key in own)}
+    return {key: row.measured[key] for key in own} | {
+        "uncompared": row.runs_measured - sum(row.measured[key] for key in own)
+    }
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
-    """Return a few runs with turns, tokens, cost per turn and claim; as cards with cost and time on a phone."""
+    """Return a few runs with turns, tokens, cost per turn and claim.
+
+    As cards with cost and time on a phone.
+    """
     scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
-    evidence = {"benchmarked": "method stated", "figures": "figures given", "estimated": "estimated"}
+    evidence = {
+        "benchmarked": "method stated",
+        "figures": "figures given",
+        "estimated": "estimated",
+    }
 
     def outcome(run: Mapping[str, Any]) -> str:
         return html_parts.text(words(run["outcome"] or "unknown"))
@@ -432,7 +711,10 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
     def claim(run: Mapping[str, Any]) -> str:
         if run["claimed_speedup"] is None:
             return muted("no number")
-        about = [scopes.get(run["claimed_scope"] or ""), evidence.get(run["claimed_evidence"] or "")]
+        about = [
+            scopes.get(run["claimed_scope"] or ""),
+            evidence.get(run["claimed_evidence"] or ""),
+        ]
         return muted(", ".join([brief.ratio(run["claimed_speedup"]), *filter(None, about)]))
 
     shown = (
@@ -440,7 +722,11 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
         Col("Outcome", outcome),
         Col("Turns", lambda run: count(run, "num_turns"), "r"),
         Col("Output tokens", lambda run: count(run, "output_tokens"), "r"),
-        Col("Cost per turn", lambda run: brief.usd_or(NO_VALUE, run["per_turn_usd"], run["bound"]), "r"),
+        Col(
+            "Cost per turn",
+            lambda run: brief.usd_or(NO_VALUE, run["per_turn_usd"], run["bound"]),
+            "r",
+        ),
         Col("Claims in its summary", claim),
     )
     cards = ""
@@ -448,9 +734,14 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
         figures = {
             "Outcome": outcome(run),
             "Cost": brief.usd_or(muted(NOT_RECORDED), run["cost_usd"], run["bound"]),
-            "Wall time": muted(NOT_RECORDED) if run["duration_ms"] is None else brief.duration(run["duration_ms"]),
+            "Wall time": muted(NOT_RECORDED)
+            if run["duration_ms"] is None
+            else brief.duration(run["duration_ms"]),
             "Turns": count(run, "num_turns"),
             "Claim": claim(run),
         }
         cards += f'<div class="t-card">{run_link(run, filters)}{html_parts.lines(figures)}</div>'
-    return f'<div class="t-wide">{html_parts.table(shown, runs, kind="t-grid", frame="")}</div><div class="t-phone">{cards}</div>'
+    return (
+        f'<div class="t-wide">{html_parts.table(shown, runs, kind="t-grid", frame="")}</div><div '
+        f'class="t-phone">{cards}</div>'
+    )

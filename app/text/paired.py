@@ -20,13 +20,18 @@ _ENDED = {
     "until": "It ended early, since the interval is as narrow as asked for.",
     "time": "It ended at --max-minutes.",
     "interrupted": "It was interrupted; the whole blocks until then count.",
-    "baseline": "It ended when the command failed on the baseline; the whole blocks until then count.",
+    "baseline": (
+        "It ended when the command failed on the baseline; the whole blocks until then count."
+    ),
 }
 _MOST_LISTED = 20
 
 
 def headline(made: PairedBenchmark) -> MeasureVerdict:
-    """Return the verdict on the candidate: that of the first series, which combines several benchmarks."""
+    """Return the verdict on the candidate.
+
+    That of the first series, which combines several benchmarks.
+    """
     if made.failure:
         return MeasureVerdict.FAILED
     return made.series[0].verdict if made.series else MeasureVerdict.NOT_MEASURED
@@ -37,10 +42,24 @@ def runs_of_side(made: PairedBenchmark) -> int:
     return sum(run.phase == "compared" and run.arm is Arm.CANDIDATE for run in made.runs)
 
 
-def as_dict(made: PairedBenchmark, claimed: float | None, claim_verdict: str | None) -> dict[str, Any]:
-    """Return the figures that `tachograph measure --json` prints: the keys of docs/measure.md, None for what is unknown."""
+def as_dict(
+    made: PairedBenchmark, claimed: float | None, claim_verdict: str | None
+) -> dict[str, Any]:
+    """Return the figures that `tachograph measure --json` prints.
+
+    The keys of docs/measure.md, None for what is unknown.
+    """
     first = made.series[0] if made.series and not made.failure else None
-    keys = ("ratio", "ratio_low", "ratio_high", "noise_floor", "median_ratio", "median_low", "median_high", "p_value")
+    keys = (
+        "ratio",
+        "ratio_low",
+        "ratio_high",
+        "noise_floor",
+        "median_ratio",
+        "median_low",
+        "median_high",
+        "p_value",
+    )
     return {
         "verdict": str(headline(made)),
         **{key: getattr(first, key) if first else None for key in keys},
@@ -55,27 +74,46 @@ def as_dict(made: PairedBenchmark, claimed: float | None, claim_verdict: str | N
         "baseline": made.baseline_commit,
         "candidate": made.candidate_commit,
         "patch_sha256": made.patch_sha256,
-        "benchmarks": [series.model_dump(mode="json", exclude={"members"}) for series in made.series],
+        "benchmarks": [
+            series.model_dump(mode="json", exclude={"members"}) for series in made.series
+        ],
     }
 
 
-def lines(made: PairedBenchmark, claimed: float | None, claim: Mapping[str, Any], more_runs: int) -> Iterator[str]:
-    """Yield the result in words. `claim`: `claim_verdict` and `scope_differs` of v_verdicts. `more_runs`: what the claimed effect needs."""
+def lines(
+    made: PairedBenchmark, claimed: float | None, claim: Mapping[str, Any], more_runs: int
+) -> Iterator[str]:
+    """Yield the result in words. `claim`: `claim_verdict` and `scope_differs` of v_verdicts.
+
+    `more_runs`: what the claimed effect needs.
+    """
     if made.failure:
-        yield f"Failed: {made.failure} ({FAILURE_NAMES.get(made.failure, 'unknown')}): {made.failure_detail}"
+        yield (
+            f"Failed: {made.failure} ({FAILURE_NAMES.get(made.failure, 'unknown')}): "
+            f"{made.failure_detail}"
+        )
         return
     first, runs = made.series[0], runs_of_side(made)
     yield f"{_VERDICTS[first.verdict]}: {_ratio_words(first)}; {plural(runs, 'run')} of each side"
     if first.noise_floor is not None:
         floor = f"{first.noise_floor:.1%}" if first.noise_floor < 1 else "over 100%"
-        yield f"  noise floor {floor}: two measurements of the same code with as many runs may differ so much"
+        yield (
+            f"  noise floor {floor}: two measurements of the same code with as many runs may "
+            "differ so much"
+        )
     if first.median_ratio is not None:
         ends = f"{first.median_low:.3g} to {first.median_high:.3g}"
-        yield f"  medians {first.median_ratio:.3g}× ({ends}, bootstrap); Mann-Whitney p = {first.p_value:.2g}"
+        yield (
+            f"  medians {first.median_ratio:.3g}× ({ends}, bootstrap); Mann-Whitney p = "
+            f"{first.p_value:.2g}"
+        )
     for series in made.series[1 : _MOST_LISTED + 1]:
         yield f"  {series.benchmark}: {_VERDICTS[series.verdict].lower()}, {_ratio_words(series)}"
     if len(made.series) > 1:
-        yield f"  Of {len(made.series) - 1} benchmarks some differ by chance alone: the geometric mean counts."
+        yield (
+            f"  Of {len(made.series) - 1} benchmarks some differ by chance alone: the geometric "
+            "mean counts."
+        )
     if made.ended_by in _ENDED:
         yield f"  {_ENDED[made.ended_by]}"
     if claimed is not None:
@@ -85,7 +123,10 @@ def lines(made: PairedBenchmark, claimed: float | None, claim: Mapping[str, Any]
         yield f"Claimed {claimed:.3g}×: {verdict}"
     if first.verdict is MeasureVerdict.INSIDE_NOISE and more_runs:
         effect = f"{claimed:.3g}×" if claimed is not None else "a difference of 10%"
-        yield f"  To find {effect}, about {more_runs:,} more runs of each side are needed (--runs {runs + more_runs})."
+        yield (
+            f"  To find {effect}, about {more_runs:,} more runs of each side are needed (--runs "
+            f"{runs + more_runs})."
+        )
 
 
 def _ratio_words(series: Series) -> str:

@@ -1,4 +1,7 @@
-"""The page of a run as HTML: heading, figures, claims, patch, and measurements. Texts of agents and patches are escaped."""
+"""The page of a run as HTML: heading, figures, claims, patch, and measurements.
+
+Texts of agents and patches are escaped.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,16 @@ from app.text.answers import never_reported
 from app.text.brief import NOT_RECORDED, Said
 from app.text.claims import SINGLE_RUNS, cut, evidence_words, failure_words, ratio, words
 from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
-from app.text.formatting import MINUS, agent_name, bound_sign, human, model_words, one_bound, short_id, sign_of
+from app.text.formatting import (
+    MINUS,
+    agent_name,
+    bound_sign,
+    human,
+    model_words,
+    one_bound,
+    short_id,
+    sign_of,
+)
 from app.text.html_parts import text
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import RUNS
@@ -36,38 +48,93 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 RUN_CARDS = listed(
-    "cost_own_usd", "duration_ms", "active_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
-    "cache_read_share", MORE,
-)  # fmt: skip
+    "cost_own_usd",
+    "duration_ms",
+    "active_ms",
+    "duration_api_own_ms",
+    "parallelism",
+    "num_turns",
+    "cost_per_turn_usd",
+    "output_tokens",
+    "cache_read_share",
+    MORE,
+)
 RUN_COST = (
-    "cost_own_usd", "cost_reported_usd", "cost_beyond_total_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd",
+    "cost_own_usd",
+    "cost_reported_usd",
+    "cost_beyond_total_usd",
+    "cost_list_usd",
+    "cost_delta_usd",
+    "cost_cause",
+    "cost_uncached_usd",
     "cache_saved_usd",
-)  # fmt: skip
+)
 RUN_ENDING = (
-    "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
-)  # fmt: skip
+    "outcome",
+    "score",
+    "is_error",
+    "subtype",
+    "stop_reason",
+    "terminal_reason",
+    "api_error_status",
+    "permission_denials",
+    "errors",
+)
 RUN_ORIGIN = (
-    "agent", "agent_version", "model", "asked_model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd",
-    "branch", "permission_mode", "base_commit", "chain_position", "record_kind", "tokens_basis", "credits", "credits_unit", "parent_run_id",
-    "source_name", "received_at", "session_id", "run_id",
-)  # fmt: skip
+    "agent",
+    "agent_version",
+    "model",
+    "asked_model",
+    "repo",
+    "task",
+    "experiment",
+    "started_at",
+    "ended_at",
+    "time_source",
+    "cwd",
+    "branch",
+    "permission_mode",
+    "base_commit",
+    "chain_position",
+    "record_kind",
+    "tokens_basis",
+    "credits",
+    "credits_unit",
+    "parent_run_id",
+    "source_name",
+    "received_at",
+    "session_id",
+    "run_id",
+)
 
 MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN = 6, 6, 30
 
 FOLDED_FROM, MOST_LINES, LONGEST_LINE, USUAL_LINE = 400, 4_000, 1_000, 100
-"""Lines of a file in a patch from which it is folded; lines shown of a patch (a line counts once per USUAL_LINE characters);
-and characters shown of a line.
+"""Lines of a file in a patch from which it is folded; lines shown of a patch (a line counts once
+per USUAL_LINE characters); and characters shown of a line.
 """
 
 LONGEST_RUN_ID = 200
-"""Characters of a run's id in a link. Real ids are a uuid or a hash; a longer text cannot be one."""
+"""Characters of a run's id in a link. Real ids are a uuid or a hash; a longer text cannot be one.
+"""
 
 _LIMITS = ("limit_reached", "max_turns", "max_budget", "max_structured_output_retries")
-_LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(_LIMITS, ("◔", "limit"))
+_LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(
+    _LIMITS, ("◔", "limit")
+)
 """Outcome → sign and colour; all other outcomes are failures."""
 
-_SCOPES = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end", "unspecified": "scope not stated"}
-_PARTS = {"micro": "a micro-benchmark", "component": "one component", "end_to_end": "the whole program"}
+_SCOPES = {
+    "micro": "micro-benchmark",
+    "component": "one component",
+    "end_to_end": "end to end",
+    "unspecified": "scope not stated",
+}
+_PARTS = {
+    "micro": "a micro-benchmark",
+    "component": "one component",
+    "end_to_end": "the whole program",
+}
 _METRICS = {
     "ttft": "time to first token",
     "tpot": "time per output token",
@@ -75,9 +142,11 @@ _METRICS = {
     "e2el": "end-to-end latency",
 }
 _BLAME = {
-    SET_UP: "the set-up's failure, not the agent's", ACCOUNT: "the account's limit, not the agent's failure",
-    PROVIDER: "the provider's failure, not the agent's", AGENT: "the agent's own failure",
-}  # fmt: skip
+    SET_UP: "the set-up's failure, not the agent's",
+    ACCOUNT: "the account's limit, not the agent's failure",
+    PROVIDER: "the provider's failure, not the agent's",
+    AGENT: "the agent's own failure",
+}
 _INNER = re.compile(r"(?P<before>\{.{0,40}?)['\"]message['\"]: *(['\"])(?P<message>.+?)(?:\2|$)")
 """The message in an error that is logged as the response of an API."""
 
@@ -89,9 +158,16 @@ _UNCOMPARED = {
     "machine": "not run",
 }
 _TEST = re.compile(
-    r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata)/|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)\.\w+$", re.IGNORECASE
+    r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata)/|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)\.\w+$",
+    re.IGNORECASE,
 )
-_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "patch": "patch", "models": "model"}
+_GIVEN = {
+    "times": "times",
+    "tool_calls": "tool calls",
+    "patch_changes": "files of the patch",
+    "patch": "patch",
+    "models": "model",
+}
 """Parts of a run that a record can supply besides columns → label."""
 
 
@@ -100,7 +176,10 @@ MEASURE_IT = "In a checkout of the repository, with a command that runs the benc
 
 
 def only_run(run: Row, verdict: Row | None) -> Said:
-    """Return the heading of the page of an only run: `One run: $1.21, 4m 14s, and …`, with what it claims or was measured to gain."""
+    """Return the heading of the page of an only run.
+
+    `One run: $1.21, 4m 14s, and …`, with what it claims or was measured to gain.
+    """
     if not run["is_started"]:
         return Said("One run, and it never started.")
     parts = [brief.usd_or(f"cost {NOT_RECORDED}", run["cost_best_usd"], run["cost_best_bounds"])]
@@ -109,7 +188,10 @@ def only_run(run: Row, verdict: Row | None) -> Said:
     if run["reason"]:
         parts.append("and it did not complete")
     elif measured is not None:
-        parts.append(f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured **{brief.ratio(measured)}**")
+        parts.append(
+            f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured "
+            f"**{brief.ratio(measured)}**"
+        )
     elif claimed is not None:
         kind = "speedup" if claimed > 1 else "factor"
         tried = "could not be compared with a baseline" if verdict else "nobody has measured"
@@ -120,15 +202,30 @@ def only_run(run: Row, verdict: Row | None) -> Said:
 
 
 def run_figures(run: Row) -> list[tuple[str, str, str]]:
-    """Return the figures of one run as (label, value, note). A list-price cost appears if no cost is reported."""
-    by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
+    """Return the figures of one run as (label, value, note).
+
+    A list-price cost appears if no cost is reported.
+    """
+    by_list = (
+        (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
+    )
     first = RUN_CARDS.index(REPORTED.column)
     figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
-    return [(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), run_note(run, one.key)) for one in figures]
+    return [
+        (
+            one.label,
+            bound_sign(run, one.key) + human(run[one.key], one.unit),
+            run_note(run, one.key),
+        )
+        for one in figures
+    ]
 
 
 def run_note(run: Row, key: str) -> str:
-    """Return a note on a figure: that the agent never logs it, that it is a bound, or how the cost differs from the logged total."""
+    """Return a note on a figure.
+
+    That the agent never logs it, that it is a bound, or how the cost differs from the logged total.
+    """
     if run[key] is None and key in never_reported(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
     if key == LIST.column:
@@ -149,11 +246,18 @@ def cause_sentence(run: Row) -> str:
 
 def run_facts(run: Row, keys: Iterable[str]) -> list[tuple[str, str]]:
     """Return the known columns of a run as (label, value)."""
-    return [(fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key)) for key in keys if run[key] is not None]
+    return [
+        (fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key))
+        for key in keys
+        if run[key] is not None
+    ]
 
 
 def origin_keys(run: Row) -> tuple[str, ...]:
-    """Return RUN_ORIGIN for this run. If only a file's date is known, the start or end that repeats it is left out."""
+    """Return RUN_ORIGIN for this run.
+
+    If only a file's date is known, the start or end that repeats it is left out.
+    """
     if run["time_source"] != OF_FILE:
         return RUN_ORIGIN
     repeated = "started_at" if run["ended_at"] is not None else "ended_at"
@@ -164,26 +268,44 @@ def record_rows(records: pa.Table) -> pa.Table:
     """Return the records of a run with the facts each one supplied, in words."""
     gives = []
     for row in records.to_pylist():
-        given = ", ".join(sorted(_GIVEN.get(figure) or RUNS[figure].label.lower() for figure in row["gives"]))
+        given = ", ".join(
+            sorted(_GIVEN.get(figure) or RUNS[figure].label.lower() for figure in row["gives"])
+        )
         gives.append("all other figures" if row["is_kept"] else given)
-    return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
+    return records.set_column(
+        records.column_names.index("gives"), "gives", pa.array(gives, pa.string())
+    )
 
 
 def facts_html(run: Row, keys: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
-    """Return the known RUNS columns of a run as a list. `labels` given at ingest follow unless they repeat a fact."""
+    """Return the known RUNS columns of a run as a list.
+
+    `labels` given at ingest follow unless they repeat a fact.
+    """
     known = [(*fact, RUNS[key].meaning) for key in keys for fact in run_facts(run, [key])]
-    known += [(key, value, RUNS["labels"].meaning) for key, value in (labels or {}).items() if key not in keys]
+    known += [
+        (key, value, RUNS["labels"].meaning)
+        for key, value in (labels or {}).items()
+        if key not in keys
+    ]
     drawn = "".join(
-        f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt>'
-        f'<dd style="margin:0;overflow-wrap:anywhere;white-space:pre-line">{html.escape(visible(value))}</dd>'
+        f'<dt title="{html.escape(meaning)}" '
+        f'style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt><dd '
+        f'style="margin:0;overflow-wrap:anywhere;white-space:pre-line">{html.escape(visible(value))}</dd>'
         for label, value, meaning in known
     )
-    style = "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem 1.25rem;margin:0;padding:0"
+    style = (
+        "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem "
+        "1.25rem;margin:0;padding:0"
+    )
     return f'<dl style="{style}">{drawn}</dl>'
 
 
 def file_name_of(run_id: str) -> str:
-    """Return a file name for a downloaded record, from the letters and digits of the id, which may be any text."""
+    """Return a file name for a downloaded record, from the id's letters and digits.
+
+    The id may be any text.
+    """
     return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
 
 
@@ -199,27 +321,61 @@ def part(title: str, about: str = "") -> str:
 
 
 def ending_words(run: Row, outcome: str) -> str:
-    """Return how a run ended, with the exit code that says so: `completed by exit code 0`, `execution error, never started`."""
-    by = f" by {run['terminal_reason']}" if (run["terminal_reason"] or "").startswith("exit code") and run["outcome"] != "unknown" else ""
+    """Return how a run ended, with the exit code that says so.
+
+    `completed by exit code 0`, `execution error, never started`.
+    """
+    by = (
+        f" by {run['terminal_reason']}"
+        if (run["terminal_reason"] or "").startswith("exit code") and run["outcome"] != "unknown"
+        else ""
+    )
     return f"{outcome}{by}{'' if run['is_started'] else f', {NEVER_STARTED}'}"
 
 
 def header_html(run: Row) -> str:
-    """Return agent, model, repository, task, date and outcome of a run, and what its record lacks."""
+    """Return agent, model, repository, task, date and outcome of a run, and its record's gaps."""
     task = run["task_key"] or ""
-    link = f'<a href="tasks?task={quote(task, safe="")}"><code>{text(task.rpartition("@")[2])}</code></a>' if task else ""
+    link = (
+        (
+            "<a "
+            f'href="tasks?task={quote(task, safe="")}"><code>{text(task.rpartition("@")[2])}</code></a>'  # noqa: E501
+        )
+        if task
+        else ""
+    )
     date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
-    lacks = [name for name, value in (("date", date), ("task", task), ("repository", run["repo"])) if not value]
+    lacks = [
+        name
+        for name, value in (("date", date), ("task", task), ("repository", run["repo"]))
+        if not value
+    ]
     sign, look = _LOOKS.get(run["outcome"], ("✕", "failed"))
-    ended = ending_words(run, fact_words(run["outcome"], "outcome") if run["outcome"] != "unknown" else "end not recorded")
+    ended = ending_words(
+        run,
+        fact_words(run["outcome"], "outcome")
+        if run["outcome"] != "unknown"
+        else "end not recorded",
+    )
     parts = [
-        f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> {text(model_words(run) or 'model not recorded')}",
+        (
+            f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> "
+            f"{text(model_words(run) or 'model not recorded')}"
+        ),
         " ".join(filter(None, (text(run["repo"] or ""), link))),
         date,
         f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
-        f"<small>the record has no {' or '.join(filter(None, (', '.join(lacks[:-1]), lacks[-1])))}</small>" if lacks else "",
+        (
+            "<small>the record has no "
+            f"{' or '.join(filter(None, (', '.join(lacks[:-1]), lacks[-1])))}</small>"
+        )
+        if lacks
+        else "",
     ]
-    return f'<p class="t-run-sub">{"<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)}</p>'
+    return (
+        "<p "
+        f'class="t-run-sub">{"<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)}</p>'
+    )
 
 
 def failure_html(run: Row) -> str:
@@ -232,7 +388,10 @@ def failure_html(run: Row) -> str:
     said = re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
     blame = _BLAME.get(run["whose"] or "", "")
     why = f"{REASONS[run['reason']].label}{f': {blame}' if blame else ''}."
-    return f'<p class="t-run-error">{f"<b>{text(said)}</b> " if said else ""}<span>{text(why)}</span></p>'
+    return (
+        "<p "
+        f'class="t-run-error">{f"<b>{text(said)}</b> " if said else ""}<span>{text(why)}</span></p>'
+    )
 
 
 def strip_html(run: Row, verdict: Row | None) -> str:
@@ -241,7 +400,7 @@ def strip_html(run: Row, verdict: Row | None) -> str:
     if len(boxes) > MOST_FIGURES:
         boxes = [box for box in boxes if box[0] != "Output"]
     drawn = (
-        f"<div><small>{label}</small><b{f' class={look}' if look else ''}>{text(value)}</b><span>{text(note)}</span></div>"
+        f"<div><small>{label}</small><b{f' class={look}' if look else ''}>{text(value)}</b><span>{text(note)}</span></div>"  # noqa: E501
         for label, value, note, look in boxes
     )
     return f'<div class="t-run-strip">{"".join(drawn)}</div>' if boxes else ""
@@ -272,21 +431,51 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
         yield (
             "Turns",
             f"{run['num_turns']:,}",
-            f"{bound_sign(run, BEST.column, bounds)}{brief.usd(each)} each" if each is not None else "",
+            f"{bound_sign(run, BEST.column, bounds)}{brief.usd(each)} each"
+            if each is not None
+            else "",
             "",
         )
     if run["output_tokens"] is not None:
-        cached = f"; cache read {human(run['cache_read_share'], Unit.SHARE)}" if run["cache_read_share"] is not None else ""
-        yield "Output", f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}", f"tokens{cached}", ""
+        cached = (
+            f"; cache read {human(run['cache_read_share'], Unit.SHARE)}"
+            if run["cache_read_share"] is not None
+            else ""
+        )
+        yield (
+            "Output",
+            f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}",
+            f"tokens{cached}",
+            "",
+        )
     if run["claimed_speedup"] is not None:
         scope = _SCOPES.get(run["claimed_scope"], words(run["claimed_scope"]))
-        yield "Claimed", brief.ratio(run["claimed_speedup"]), f"{scope}, {evidence_words(run['claimed_evidence'])}", ""
+        yield (
+            "Claimed",
+            brief.ratio(run["claimed_speedup"]),
+            f"{scope}, {evidence_words(run['claimed_evidence'])}",
+            "",
+        )
     if verdict and verdict["measured_speedup"] is None:
         kind = verdict["measured_class"]
-        yield "Measured", _UNCOMPARED.get(kind, "not measured"), MEASURED_CLASSES.get(kind, ""), f"t-run-{kind}"
+        yield (
+            "Measured",
+            _UNCOMPARED.get(kind, "not measured"),
+            MEASURED_CLASSES.get(kind, ""),
+            f"t-run-{kind}",
+        )
     elif verdict:
-        about = (_SCOPES.get(verdict["measured_scope"], ""), verdict["benchmark"] or "", metric_words(verdict["metric"]))
-        yield "Measured", brief.ratio(verdict["measured_speedup"]), ", ".join(filter(None, about)), f"t-run-{verdict['verdict']}"
+        about = (
+            _SCOPES.get(verdict["measured_scope"], ""),
+            verdict["benchmark"] or "",
+            metric_words(verdict["metric"]),
+        )
+        yield (
+            "Measured",
+            brief.ratio(verdict["measured_speedup"]),
+            ", ".join(filter(None, about)),
+            f"t-run-{verdict['verdict']}",
+        )
     files, more, less = (run[f"patch_{name}"] for name in ("files", "insertions", "deletions"))
     if files == 0:
         yield "Patch", "empty", "nothing was changed", ""
@@ -298,64 +487,110 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
 
 def cost_words(run: Row) -> str:
     """Return why two costs of a run differ: `why $1.94 and not $2.13: regional endpoint`."""
-    listed_usd = "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
+    listed_usd = (
+        ""
+        if run[LIST.column] is None
+        else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
+    )
     if run[REPORTED.column] is None:
         return f"{listed_usd} at list prices, none reported"
     reported = brief.usd(run[REPORTED.column])
     if not listed_usd or not run["cost_cause"]:
-        return f"{reported} reported, {f'{listed_usd} at list prices' if listed_usd else 'no list-price cost'}"
+        return (
+            f"{reported} reported, "
+            f"{f'{listed_usd} at list prices' if listed_usd else 'no list-price cost'}"
+        )
     cause = CAUSES[CostCause(run["cost_cause"])].label
-    return f"{reported}, as at list prices" if reported == listed_usd else f"why {reported} and not {listed_usd}: {cause}"
+    return (
+        f"{reported}, as at list prices"
+        if reported == listed_usd
+        else f"why {reported} and not {listed_usd}: {cause}"
+    )
 
 
 def token_words(run: Row) -> str:
     """Return `4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
     total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
-    parts = [f"{sign_of(run['tokens_basis'])}{human(total, Unit.TOKENS)}" if total is not None else "not all known"]
-    parts += [f"{human(cached, Unit.SHARE)} of the input read from the cache"] if cached is not None else []
-    return ", ".join(parts) + (f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else "")
+    parts = [
+        f"{sign_of(run['tokens_basis'])}{human(total, Unit.TOKENS)}"
+        if total is not None
+        else "not all known"
+    ]
+    parts += (
+        [f"{human(cached, Unit.SHARE)} of the input read from the cache"]
+        if cached is not None
+        else []
+    )
+    return ", ".join(parts) + (
+        f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else ""
+    )
 
 
 def warning_html(run: Row, verdict: Row | None) -> str:
     """Return a warning on doubtful figures, or ""."""
     said = []
     if verdict and verdict["scope_differs"] and verdict["measured_speedup"] is not None:
-        claimed, measured = (_PARTS.get(verdict[name], words(verdict[name])) for name in ("claimed_scope", "measured_scope"))
+        claimed, measured = (
+            _PARTS.get(verdict[name], words(verdict[name]))
+            for name in ("claimed_scope", "measured_scope")
+        )
         benchmark = f" ({verdict['benchmark']})" if verdict["benchmark"] else ""
-        said.append(f"Claim and benchmark cover different parts: the claim is about {claimed}, the benchmark about {measured}{benchmark}.")
+        said.append(
+            f"Claim and benchmark cover different parts: the claim is about {claimed}, the "
+            f"benchmark about {measured}{benchmark}."
+        )
         if verdict["measured_vs_reference"]:
             gained = brief.ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
             much = {"same": "the same", "faster": "less"}.get(verdict["reference_verdict"], "more")
             said.append(f"The reference patch gains {much} ({gained}).")
     if run["is_carried_over"]:
         api, wall = (brief.duration(run[name]) for name in ("duration_api_own_ms", "duration_ms"))
-        said.append(f"{api} of API calls do not fit into a run of {wall}: cost and API time seem to include an earlier process.")
+        said.append(
+            f"{api} of API calls do not fit into a run of {wall}: cost and API time seem to "
+            "include an earlier process."
+        )
     if run["cost_best_bounds"]:
-        kind = {"upper_bound": "an upper bound", "lower_bound": "a lower bound"}.get(run["cost_best_bounds"], "an estimate")
+        kind = {"upper_bound": "an upper bound", "lower_bound": "a lower bound"}.get(
+            run["cost_best_bounds"], "an estimate"
+        )
         said.append(f"The cost is {kind}: the log does not tell all tokens exactly.")
     return html_parts.warning(text(" ".join(said))) if said else ""
 
 
 def claims_html(claims: Sequence[Row], run: Row) -> str:
-    """Return each claim with a figure: subject, scope and evidence. The one that counts comes first."""
+    """Return each claim with a figure: subject, scope and evidence.
+
+    The one that counts comes first.
+    """
     counting, others = list[str](), list[str]()
     for claim in claims:
         if claim["kind"] != "quantified":
             continue
         counts = claim["ratio"] == run["claimed_speedup"] and claim["quote"] == run["claimed_quote"]
-        about = [f"{_SCOPES.get(claim['scope'], words(claim['scope']))}, {evidence_words(claim['evidence'], claim['kind'])}"]
+        about = [
+            (
+                f"{_SCOPES.get(claim['scope'], words(claim['scope']))}, "
+                f"{evidence_words(claim['evidence'], claim['kind'])}"
+            )
+        ]
         about += ["quoted from others"] if claim["origin"] == "cited" else []
         about += [claim["metric"]] if claim["metric"] not in ("time", "speed") else []
         about += ["this figure counts"] if counts else []
         subject = (claim["subject"] or "").replace("`", "")
-        subject = subject if len(subject) > 2 else quoted(claim["quote"])  # two characters say nothing
+        subject = (
+            subject if len(subject) > 2 else quoted(claim["quote"])
+        )  # two characters say nothing
         figure = ratio(claim) if claim["ratio"] is not None else words(claim["direction"])
-        row = f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(' · '.join(about))}</small></td></tr>"
+        row = f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(' · '.join(about))}</small></td></tr>"  # noqa: E501
         (counting if counts else others).append(row)
     drawn = [*counting, *others]
     table = '<table class="t-run-claims">{}</table>'
     shown, folded = drawn[:CLAIMS_SHOWN], drawn[CLAIMS_SHOWN:]
-    more = f"<details><summary>{len(folded):,} more</summary>{table.format(''.join(folded))}</details>" if folded else ""
+    more = (
+        f"<details><summary>{len(folded):,} more</summary>{table.format(''.join(folded))}</details>"
+        if folded
+        else ""
+    )
     return table.format("".join(shown)) + more if shown else ""
 
 
@@ -364,62 +599,122 @@ def changed_html(run: Row, files: Sequence[Row]) -> str:
     if run["patch_files"] == 0:
         why = "Its patch is empty: nothing was changed."
     elif run["patch_sha256"]:
-        why = "The text of its patch is not in the store: it was left out, or read by a version that did not keep it."
+        why = (
+            "The text of its patch is not in the store: it was left out, or read by a version "
+            "that did not keep it."
+        )
     else:
         why = "No patch in its folder."
     items = ""
     for row in files[:FILES_SHOWN]:
-        more, less = (f"{sign}{row[key]:,}" if row[key] is not None else "" for sign, key in (("+", "insertions"), (MINUS, "deletions")))
+        more, less = (
+            f"{sign}{row[key]:,}" if row[key] is not None else ""
+            for sign, key in (("+", "insertions"), (MINUS, "deletions"))
+        )
         counts = f'<span class="t-diff-plus">{more}</span> <span class="t-diff-minus">{less}</span>'
         items += f"<li><code>{text(row['path'])}</code> {counts}</li>"
     items += f"<li>{len(files) - FILES_SHOWN:,} more</li>" if len(files) > FILES_SHOWN else ""
-    return f'<p class="t-cap">{why}</p>' + (f'<ul class="t-run-files">{items}</ul>' if files else "")
+    return f'<p class="t-cap">{why}</p>' + (
+        f'<ul class="t-run-files">{items}</ul>' if files else ""
+    )
 
 
 def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
-    """Return the value that counts with those of baseline and reference, as bars, and the results of the other values."""
-    gained, reached, unit = verdict["measured_speedup"], verdict["measured_vs_reference"], verdict["unit"]
+    """Return bars of the value that counts, and the results of the other values.
+
+    The bars include baseline and reference.
+    """
+    gained, reached, unit = (
+        verdict["measured_speedup"],
+        verdict["measured_vs_reference"],
+        verdict["unit"],
+    )
     if gained is None:
-        why = failure_words(verdict["failure"], verdict["why"]) or MEASURED_CLASSES.get(verdict["measured_class"], "")
-        mine = "" if verdict["measured_candidate"] is None else f"{_quantity(verdict['measured_candidate'], unit)}. "
+        why = failure_words(verdict["failure"], verdict["why"]) or MEASURED_CLASSES.get(
+            verdict["measured_class"], ""
+        )
+        mine = (
+            ""
+            if verdict["measured_candidate"] is None
+            else f"{_quantity(verdict['measured_candidate'], unit)}. "
+        )
         return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
-    ends = [brief.ratio(verdict[key]) for key in ("measured_low", "measured_high") if verdict[key] is not None]
+    ends = [
+        brief.ratio(verdict[key])
+        for key in ("measured_low", "measured_high")
+        if verdict[key] is not None
+    ]
     interval = f" ({' to '.join(ends)})" if len(ends) == 2 else ""
     than = "of" if abs(gained - 1) < 0.005 else "faster than" if gained > 1 else "as good as"
     colour = AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"
     of_reference = f"this run reaches {brief.ratio(reached)} of it" if reached is not None else ""
     bars = [
         ("baseline", verdict["measured_baseline"], "", ""),
-        ("this run", verdict["measured_candidate"], f"{brief.ratio(gained)}{interval} {than} the baseline", colour),
+        (
+            "this run",
+            verdict["measured_candidate"],
+            f"{brief.ratio(gained)}{interval} {than} the baseline",
+            colour,
+        ),
         ("reference", verdict["measured_reference"], of_reference, ""),
     ]
     most = max((value for _, value, _, _ in bars if value is not None), default=0) or 1
     drawn = "".join(
-        f'<dt>{name}</dt><dd><i style="width:{max(0.5, 62 * value / most):.1f}%{f";background:{colour}" if colour else ""}"></i>'
-        f"<span>{text(_quantity(value, unit))}{f'<small>{text(note)}</small>' if note else ''}</span></dd>"
+        f"<dt>{name}</dt><dd><i "
+        f'style="width:{max(0.5, 62 * value / most):.1f}%{f";background:{colour}" if colour else ""}"></i>'  # noqa: E501
+        f"<span>{text(_quantity(value, unit))}{f'<small>{text(note)}</small>' if note else ''}</span></dd>"  # noqa: E501
         for name, value, note, colour in bars
         if value is not None and value >= 0
     )
     turned_out: dict[str, Counter[str]] = {}
     for value in values:
-        if value["base"] == "baseline" and value["ratio"] is not None and not _is_of(value, verdict):
+        if (
+            value["base"] == "baseline"
+            and value["ratio"] is not None
+            and not _is_of(value, verdict)
+        ):
             turned_out.setdefault(value["metric"], Counter())[value["verdict"]] += 1
     parts = []
-    for metric, found in sorted(turned_out.items(), key=lambda item: (item[0] != verdict["metric"], -item[1].total()))[:4]:
+    for metric, found in sorted(
+        turned_out.items(), key=lambda item: (item[0] != verdict["metric"], -item[1].total())
+    )[:4]:
         first, *rest = [f"{kind} in {count:,}" for kind, count in found.most_common()]
-        parts.append(f"{metric_words(metric)} {first} of {found.total():,}{''.join(f', {one}' for one in rest)}")
+        parts.append(
+            f"{metric_words(metric)} {first} of "
+            f"{found.total():,}{''.join(f', {one}' for one in rest)}"
+        )
     more = f"; and {plural(len(turned_out) - 4, 'other metric')}" if len(turned_out) > 4 else ""
-    others = f'<p class="t-cap">Other comparable values of this run: {text("; ".join(parts) + more)}.</p>' if parts else ""
-    single = f'<p class="t-cap">{text(brief.upper_first(SINGLE_RUNS))}.</p>' if verdict["is_single_run"] else ""
+    others = (
+        (
+            '<p class="t-cap">Other comparable values of this run: '
+            f"{text('; '.join(parts) + more)}.</p>"
+        )
+        if parts
+        else ""
+    )
+    single = (
+        f'<p class="t-cap">{text(brief.upper_first(SINGLE_RUNS))}.</p>'
+        if verdict["is_single_run"]
+        else ""
+    )
     return f'<dl class="t-run-bars">{drawn}</dl>{others}{single}'
 
 
 def measured_about(verdict: Row, values: Sequence[Row]) -> str:
     """Return `serving, mean time to first token in ms, lower is better; one run each`."""
-    mine = next((value for value in values if value["base"] == "baseline" and _is_of(value, verdict)), None)
-    named = " ".join(filter(None, (words(verdict["statistic"] or ""), metric_words(verdict["metric"]))))
-    parts = [verdict["benchmark"] or "", f"{named} in {verdict['unit']}" if verdict["unit"] else named]
-    parts += [f"{mine['better']} is better"] if mine and mine["better"] in ("lower", "higher") else []
+    mine = next(
+        (value for value in values if value["base"] == "baseline" and _is_of(value, verdict)), None
+    )
+    named = " ".join(
+        filter(None, (words(verdict["statistic"] or ""), metric_words(verdict["metric"])))
+    )
+    parts = [
+        verdict["benchmark"] or "",
+        f"{named} in {verdict['unit']}" if verdict["unit"] else named,
+    ]
+    parts += (
+        [f"{mine['better']} is better"] if mine and mine["better"] in ("lower", "higher") else []
+    )
     counts = (mine["n"], mine["base_n"]) if mine else (None, None)
     samples = f"{counts[0]:,} and {counts[1]:,} samples" if all(counts) and counts != (1, 1) else ""
     samples = "one run each" if not samples and verdict["is_single_run"] else samples
@@ -433,7 +728,13 @@ def _is_of(value: Row, verdict: Row) -> bool:
 
 def _quantity(value: float, unit: str | None) -> str:
     if unit == "ms":
-        return brief.duration(value) if value >= 60_000 else f"{value / 1000:.2f} s" if value >= 1000 else f"{value:.4g} ms"
+        return (
+            brief.duration(value)
+            if value >= 60_000
+            else f"{value / 1000:.2f} s"
+            if value >= 1000
+            else f"{value:.4g} ms"
+        )
     return f"{f'{value:,.0f}' if value >= 1000 else f'{value:.4g}'} {unit or ''}".strip()
 
 
@@ -443,13 +744,35 @@ def metric_words(metric: str | None) -> str:
 
 
 def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool) -> str:
-    """Return how to add more data if the store has only one run. `commands`: how to ingest `results` and `runs`."""
+    """Return how to add more data if the store has only one run.
+
+    `commands`: how to ingest `results` and `runs`.
+    """
     items = [
-        ("A benchmark’s result", "puts a measured speedup beside the claim.", commands["results"], not is_measured),
-        ("The patch", "in the run’s folder, as model_patch.diff, shows what was changed.", "", not has_patch),
-        ("More runs", "bring the table by agent and the charts (from two runs on).", commands["runs"], True),
+        (
+            "A benchmark’s result",
+            "puts a measured speedup beside the claim.",
+            commands["results"],
+            not is_measured,
+        ),
+        (
+            "The patch",
+            "in the run’s folder, as model_patch.diff, shows what was changed.",
+            "",
+            not has_patch,
+        ),
+        (
+            "More runs",
+            "bring the table by agent and the charts (from two runs on).",
+            commands["runs"],
+            True,
+        ),
     ]
-    drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>" for what, why, how, is_so in items if is_so)
+    drawn = (
+        f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>"
+        for what, why, how, is_so in items
+        if is_so
+    )
     return f'{part("What would tell more")}<ul class="t-run-more">{"".join(drawn)}</ul>'
 
 
@@ -463,13 +786,22 @@ class _File:
 def patch_name(run: Row) -> str:
     """Return `Codex gpt-5, 12ab34cd, measured 1.20×` for a run in a choice of patches."""
     measured = run.get("measured_speedup")
-    about = (" ".join(filter(None, (agent_name(run["agent"]), model_words(run)))), short_id(run["run_id"]))
+    about = (
+        " ".join(filter(None, (agent_name(run["agent"]), model_words(run)))),
+        short_id(run["run_id"]),
+    )
     return ", ".join((*about, *((f"measured {brief.ratio(measured)}",) if measured else ())))
 
 
 def diff_html(diff: str) -> str:
-    """Return a unified diff with line numbers and marked words, source files before tests; "" if the text is not a diff."""
-    from ingest.context.patches import Hunk, parts_of  # with the readers of agents, which a page in a terminal does without
+    """Return a unified diff with line numbers and marked words, source files before tests.
+
+    "" if the text is not a diff.
+    """
+    from ingest.context.patches import (
+        Hunk,
+        parts_of,
+    )  # with the readers of agents, which a page in a terminal does without
 
     files: dict[str, _File] = {}
     for path, found in parts_of(diff.split("\n")):
@@ -487,13 +819,27 @@ def diff_html(diff: str) -> str:
                 break
             shown += 1
         plus, minus = (sum(line.startswith(mark) for line in lines) for mark in "+-")
-        counts = f'<span class="t-diff-plus">+{plus:,}</span> <span class="t-diff-minus">{MINUS}{minus:,}</span>'
+        counts = (
+            f'<span class="t-diff-plus">+{plus:,}</span> <span '
+            f'class="t-diff-minus">{MINUS}{minus:,}</span>'
+        )
         is_folded = len(lines) >= FOLDED_FROM
         size = f" · {plural(len(lines), 'line')}" if is_folded else ""
-        body = "".join(f'<div class="t-diff-h">{_code(note)}</div>' for note in file.notes) + "".join(_diff_rows(file.hunks, shown))
-        body += f'<div class="t-diff-h">{len(lines) - shown:,} more lines are not shown.</div>' if shown < len(lines) else ""
-        head = f"<summary><b>{_code(file.path)}</b><span>{size}</span><span>{counts}</span></summary>"
-        drawn += f'<details{"" if is_folded else " open"}>{head}<div class="t-diff-code"><div>{body}</div></div></details>'
+        body = "".join(
+            f'<div class="t-diff-h">{_code(note)}</div>' for note in file.notes
+        ) + "".join(_diff_rows(file.hunks, shown))
+        body += (
+            f'<div class="t-diff-h">{len(lines) - shown:,} more lines are not shown.</div>'
+            if shown < len(lines)
+            else ""
+        )
+        head = (
+            f"<summary><b>{_code(file.path)}</b><span>{size}</span><span>{counts}</span></summary>"
+        )
+        drawn += (
+            f"<details{'' if is_folded else ' open'}>{head}<div "
+            f'class="t-diff-code"><div>{body}</div></div></details>'
+        )
     return f'<div class="t-diff">{drawn}</div>' if drawn else ""
 
 
@@ -509,12 +855,18 @@ def _diff_rows(hunks: Sequence[Hunk], most: int) -> Iterator[str]:
             mark = line[:1] or " "
             look = {"+": " t-diff-a", "-": " t-diff-d"}.get(mark, "")
             left, right = ("" if mark in "+\\" else f"{old}"), ("" if mark in "-\\" else f"{new}")
-            yield f'<div class="t-diff-l{look}"><i>{left}</i><i>{right}</i>{html.escape(mark)} {changed}</div>'
+            yield (
+                f'<div class="t-diff-l{look}"><i>{left}</i><i>{right}</i>{html.escape(mark)} '
+                f"{changed}</div>"
+            )
             old, new = old + (mark in "- "), new + (mark in "+ ")
 
 
 def _marked_lines(lines: Sequence[str]) -> list[str]:
-    """Return the lines without their signs as HTML, with the differences between a deleted line and its replacement marked."""
+    """Return the lines without their signs as HTML, with changes to replaced lines marked.
+
+    The marks are the differences between a deleted line and its replacement.
+    """
     shown = [_code(line[1:]) for line in lines]
     place = 0
     while place < len(lines):
@@ -531,13 +883,21 @@ def _marked_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _marked_words(old: str, new: str) -> tuple[str, str]:
-    """Return two lines with their difference marked: everything between the common words at both ends."""
+    """Return two lines with their difference marked.
+
+    Everything between the common words at both ends.
+    """
     ours, theirs = (re.findall(r"\w+|\s+|.", line[:LONGEST_LINE]) for line in (old, new))
     most = min(len(ours), len(theirs))
     first = next((number for number in range(most) if ours[number] != theirs[number]), most)
-    last = next((number for number in range(most - first) if ours[-1 - number] != theirs[-1 - number]), most - first)
+    last = next(
+        (number for number in range(most - first) if ours[-1 - number] != theirs[-1 - number]),
+        most - first,
+    )
     same = "".join((*ours[:first], *ours[len(ours) - last :])).strip()
-    if len(same) < 0.4 * max(len(old.strip()), len(new.strip())):  # lines that share less differ as a whole
+    if len(same) < 0.4 * max(
+        len(old.strip()), len(new.strip())
+    ):  # lines that share less differ as a whole
         return _code(old), _code(new)
     found = []
     for tokens in (ours, theirs):

@@ -1,4 +1,7 @@
-"""Sentences and tables that compare claimed with measured speedups. Pure; every text from a log is escaped."""
+"""Sentences and tables that compare claimed with measured speedups.
+
+Pure; every text from a log is escaped.
+"""
 
 from __future__ import annotations
 
@@ -36,32 +39,54 @@ HELD = {
 
 
 def speedups(rows: Sequence[AgentFigures]) -> Said:
-    """Return the first lines of the screen Speedups. `rows`: those of `app.queries.agents.agents`, all runs in the first."""
+    """Return the first lines of the screen Speedups.
+
+    `rows`: those of `app.queries.agents.agents`, all runs in the first.
+    """
     total, agents = rows[0], agents_of(rows)
     claims = total.claimed
     if total.same_part:
         claimants = [agent_name(row.agent) for row in agents if row.same_part]
-        held, benchmarks = held_words(total), "the benchmark" if total.same_part == 1 else "the benchmarks"
-        found, _ = brief.median(total.checked_measured, brief.ratio)  # a median as the promise before it
+        held, benchmarks = (
+            held_words(total),
+            "the benchmark" if total.same_part == 1 else "the benchmarks",
+        )
+        found, _ = brief.median(
+            total.checked_measured, brief.ratio
+        )  # a median as the promise before it
         promised = brief.median_words(total.checked_claim, brief.ratio)
-        heading = f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; {benchmarks} found {found}."
+        heading = (
+            f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; "
+            f"{benchmarks} found {found}."
+        )
     elif total.checked:
         heading = f"**{NONE_CHECKED}.** {other_part_words(total)}"
     elif claims.known:
-        subject = brief.upper_first(f"{brief.runs(claims.known)} {'claims' if claims.known == 1 else 'claim'}")
+        subject = brief.upper_first(
+            f"{brief.runs(claims.known)} {'claims' if claims.known == 1 else 'claim'}"
+        )
         none = "none can be checked" if total.runs_measured else "none was measured"
         heading = f"{subject} a speedup, {brief.median_words(claims, brief.ratio)}; **{none}**."
     elif total.comparable:
-        heading = f"No run claims a speedup; **{total.faster:,} of {plural(total.comparable, 'comparable run')} became faster**."
+        heading = (
+            f"No run claims a speedup; **{total.faster:,} of "
+            f"{plural(total.comparable, 'comparable run')} became faster**."
+        )
     elif total.runs_measured:
-        heading = f"No run claims a speedup, and **none of {plural(total.runs_measured, 'measured run')} can be compared**."
+        heading = (
+            "No run claims a speedup, and **none of "
+            f"{plural(total.runs_measured, 'measured run')} can be compared**."
+        )
     else:
         heading = "**No run claims a speedup**, and none was measured."
     return Said(heading, _turned_out(total), _coverage(total, agents))
 
 
 def _turned_out(total: AgentFigures) -> str:
-    """Return how checked claims failed, those about another part than was measured apart, and the doubts in the runs measured faster."""
+    """Return how checked claims failed, and the doubts in the runs measured faster.
+
+    Claims about another part than was measured are apart.
+    """
     kinds = [
         (total.more, "promised more than was measured"),
         (total.less, "less" if total.more else "promised less than was measured"),
@@ -76,16 +101,31 @@ def _turned_out(total: AgentFigures) -> str:
 def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     parts = []
     if total.claimed.known:
-        claiming = sorted((row for row in agents if row.claimed.known), key=lambda row: -row.claimed.known)
+        claiming = sorted(
+            (row for row in agents if row.claimed.known), key=lambda row: -row.claimed.known
+        )
         named = [f"{agent_name(row.agent)} {row.claimed.known:,}" for row in claiming[:MOST_NAMED]]
-        named += [f"others {sum(row.claimed.known for row in claiming[MOST_NAMED:]):,}"] if len(claiming) > MOST_NAMED else []
+        named += (
+            [f"others {sum(row.claimed.known for row in claiming[MOST_NAMED:]):,}"]
+            if len(claiming) > MOST_NAMED
+            else []
+        )
         by = f" ({', '.join(named)})" if len(agents) > 1 else ""
         verb = "claims" if total.claimed.known == 1 else "claim"
-        parts.append(f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {verb} a speedup{by}")
+        parts.append(
+            f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {verb} a speedup{by}"
+        )
     if total.runs_measured:
         compared = [row for row in agents if row.comparable]
-        whose = f", all {agent_name(compared[0].agent)}'s" if len(compared) == 1 and len(agents) > 1 and total.comparable > 1 else ""
-        parts.append(f"**{total.comparable:,}** of {total.runs_measured:,} measured against a comparable baseline{whose}")
+        whose = (
+            f", all {agent_name(compared[0].agent)}'s"
+            if len(compared) == 1 and len(agents) > 1 and total.comparable > 1
+            else ""
+        )
+        parts.append(
+            f"**{total.comparable:,}** of {total.runs_measured:,} measured against a "
+            f"comparable baseline{whose}"
+        )
     if total.checked:
         same = f", **{total.same_part:,}** of one part" if total.other_part else ""
         parts.append(f"**{total.checked:,}** {'has' if total.checked == 1 else 'have'} both{same}")
@@ -93,18 +133,31 @@ def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
 
 
 def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
-    """Return `TRAE (74 claims) and Codex (89): no claim can be checked.`, or "" if each agent has a checked claim or none."""
+    """Return `TRAE (74 claims) and Codex (89): no claim can be checked.`, or "".
+
+    It is "" if each agent has a checked claim or none.
+    """
     silent = [row for row in agents_of(rows) if row.claimed.known and not row.checked]
     named = [f"{agent_name(row.agent)} ({plural(row.claimed.known, 'claim')})" for row in silent]
     return f"{brief.joined(named)}: no claim can be checked." if named else ""
 
 
 def largest_claims(claims: Sequence[float], above: float) -> str:
-    """Return `5 claims above 10×: 13, 93, 272, 355, 390×`; for more than six, how many and the largest; "" for none."""
+    """Return `5 claims above 10×: 13, 93, 272, 355, 390×`.
+
+    For more than six, how many and the largest; "" for none.
+    """
     over = sorted(claim for claim in claims if claim > above)
     if len(over) > 6:
         return f"{len(over):,} claims above {above:g}×, the largest {over[-1]:,.0f}×"
-    return f"{plural(len(over), 'claim')} above {above:g}×: {', '.join(f'{claim:,.0f}' for claim in over)}×" if over else ""
+    return (
+        (
+            f"{plural(len(over), 'claim')} above {above:g}×: "
+            f"{', '.join(f'{claim:,.0f}' for claim in over)}×"
+        )
+        if over
+        else ""
+    )
 
 
 def few_medians(checks: Checks) -> str:
@@ -123,9 +176,16 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
     def name(row: Row) -> str:
         claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
-        title = anchor(html_parts.link("run", filters, run=row["run_id"], **claim), short(row["title"], 48), kind="t-link")
+        title = anchor(
+            html_parts.link("run", filters, run=row["run_id"], **claim),
+            short(row["title"], 48),
+            kind="t-link",
+        )
         agent = text(agent_name(row["agent"]))
-        return f'<span class="t-agent" style="font-weight:400" title="{agent}">{html_parts.mark(row["agent"])}{title}</span>'
+        return (
+            '<span class="t-agent" style="font-weight:400" '
+            f'title="{agent}">{html_parts.mark(row["agent"])}{title}</span>'
+        )
 
     def measured(row: Row) -> str:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
@@ -141,20 +201,35 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     def covers(row: Row) -> str:
         if row["claimed_speedup"] is None:
             return muted(NO_VALUE)
-        claimed, found = (words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope"))
+        claimed, found = (
+            words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
+        )
         if row["scope_differs"]:
             return muted(f"claim: {claimed}, measured: {found}")
         return muted("not stated" if "unspecified" in (claimed, found) else "same part")
 
     def evidence(row: Row) -> str:
-        said = text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else NO_VALUE
-        return f'<span class="t-stated">{said}</span>' if row["claimed_evidence"] == "benchmarked" else said
+        said = (
+            text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else NO_VALUE
+        )
+        return (
+            f'<span class="t-stated">{said}</span>'
+            if row["claimed_evidence"] == "benchmarked"
+            else said
+        )
 
     def sentence(row: Row) -> str:
-        return f'<span class="t-wrap">{short(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
+        return (
+            "<span "
+            f'class="t-wrap">{short(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
+        )
 
     def published(row: Row) -> str:
-        return NO_VALUE if row["ratio_published"] is None else f'<s class="t-n">{brief.ratio(row["ratio_published"])}</s>'
+        return (
+            NO_VALUE
+            if row["ratio_published"] is None
+            else f'<s class="t-n">{brief.ratio(row["ratio_published"])}</s>'
+        )
 
     def why(row: Row) -> str:
         said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
@@ -165,7 +240,9 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
         Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or NO_VALUE), "w"),
         Col("Claimed", lambda row: ratio(row["claimed_speedup"]), "r"),
     )
-    cost = Col("Cost", lambda row: brief.usd_or(muted(NOT_RECORDED), row["cost_usd"], row["bound"]), "r")
+    cost = Col(
+        "Cost", lambda row: brief.usd_or(muted(NOT_RECORDED), row["cost_usd"], row["bound"]), "r"
+    )
     if key == "claims":
         own: tuple[Col, ...] = (
             Col("Evidence", evidence),
@@ -195,29 +272,40 @@ def only_measured(scores: Sequence[Row]) -> str:
     count = len(_grouped(scores, "rule"))
     studies = sorted({row["study"] for row in scores if row["study"]})
     of = f" of {brief.joined(studies)}" if studies else ""
-    return f"{plural(count, 'set')} of results{of}, without records of the runs: what they cost is unknown."
+    return (
+        f"{plural(count, 'set')} of results{of}, without records of the runs: what they cost is "
+        "unknown."
+    )
 
 
 RULES_CAPTION = (
-    "Every benchmark judges by its own rule. Here each rule is applied to everything measured, also without records of the runs. A rule "
-    "with the name of a benchmark gives the score that the benchmark publishes, and counts failures of the machine as the agent's. Point "
-    "at a rule for what it counts, and at a figure for what it leaves out."
+    "Every benchmark judges by its own rule. Here each rule is applied to everything measured, "
+    "also without records of the runs. A rule with the name of a benchmark gives the score that "
+    "the benchmark publishes, and counts failures of the machine as the agent's. Point at a "
+    "rule for what it counts, and at a figure for what it leaves out."
 )
 STEPS_CAPTION = (
-    "From the score by a benchmark's own rule to what is measured faster beyond the noise. Every step goes on from the one before; those "
-    f"left out as the {WORST} worst count again. In grey: by how much, and of how many tasks."
+    "From the score by a benchmark's own rule to what is measured faster beyond the noise. "
+    f"Every step goes on from the one before; those left out as the {WORST} worst count again. "
+    "In grey: by how much, and of how many tasks."
 )
 
 
 def _who(row: Row) -> str:
-    agent = " ".join(filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"])))
+    agent = " ".join(
+        filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"]))
+    )
     model = " · ".join(filter(None, (row["model"], row["effort"])))
     first, *rest = [one for one in (agent, model) if one] or [row["run_name"] or ""]
     return f"{text(first)} {muted(text(rest[0]))}" if rest else text(first) or muted("not named")
 
 
 def _score(row: Row) -> str:
-    return human(row["score_share"], Unit.SCORE) if row["score_share"] is not None else brief.ratio(row["score_ratio"])
+    return (
+        human(row["score_share"], Unit.SCORE)
+        if row["score_share"] is not None
+        else brief.ratio(row["score_ratio"])
+    )
 
 
 def _grouped(rows: Sequence[Row], key: str) -> list[dict[str, Row]]:
@@ -228,58 +316,113 @@ def _grouped(rows: Sequence[Row], key: str) -> list[dict[str, Row]]:
     return list(by_who.values())
 
 
-_STUDY = Col("Benchmark", lambda row: muted(text(next(iter(row.values()))["study"] or "") or "other"))
+_STUDY = Col(
+    "Benchmark", lambda row: muted(text(next(iter(row.values()))["study"] or "") or "other")
+)
 _WHOSE = Col("Agent", lambda row: _who(next(iter(row.values()))))
 
 
 def rules_table(scores: Sequence[Row]) -> str:
-    """Return the scores of agents by the rules of benchmarks: a row per benchmark, agent and model, a column per rule."""
+    """Return the scores of agents by the rules of benchmarks.
+
+    A row per benchmark, agent and model, a column per rule.
+    """
 
     def cell(key: str) -> Callable[[dict[str, Row]], str]:
         def drawn(row: dict[str, Row]) -> str:
             score = row[key]
-            hint = text("; ".join(filter(None, (score["denominator"], f"left out: {score['why']}" if score["why"] else "", _worst(score)))))
+            hint = text(
+                "; ".join(
+                    filter(
+                        None,
+                        (
+                            score["denominator"],
+                            f"left out: {score['why']}" if score["why"] else "",
+                            _worst(score),
+                        ),
+                    )
+                )
+            )
             if not score["tasks"]:
                 return f'<span title="{hint}">{muted(NO_VALUE)}</span>'
-            of_tasks = f"n {score['tasks']:,}" if score["successes"] is None else f"{score['successes']:,} of {score['tasks']:,}"
+            of_tasks = (
+                f"n {score['tasks']:,}"
+                if score["successes"] is None
+                else f"{score['successes']:,} of {score['tasks']:,}"
+            )
             honest = score["hack_control_share"]
             controlled = f"{human(honest, Unit.SCORE)} without hacks" if honest is not None else ""
             fast = [score[f"fast_{p}_share"] for p in FAST]
             of_p = " / ".join(human(one, Unit.SHARE) for one in fast) if None not in fast else ""
-            said = "<br>".join(filter(None, (f"{of_p or _score(score)} {muted(of_tasks)}", muted(controlled) if controlled else "")))
+            said = "<br>".join(
+                filter(
+                    None,
+                    (
+                        f"{of_p or _score(score)} {muted(of_tasks)}",
+                        muted(controlled) if controlled else "",
+                    ),
+                )
+            )
             return f'<span title="{hint}">{said}</span>'
 
         return drawn
 
     def title(rule: Rule) -> str:
         of_p = f" fast {' / '.join(map(str, FAST))}" if rule.key == "kernelbench" else ""
-        return f'<span title="{text(f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.")}">{text(rule.label + of_p)}</span>'
+        return (
+            "<span "
+            f'title="{text(f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.")}">{text(rule.label + of_p)}</span>'  # noqa: E501
+        )
 
     titles = [Col(title(rule), cell(rule.key), "r") for rule in RULES.values()]
-    return html_parts.table((_STUDY, _WHOSE, *titles), _grouped(scores, "rule"), kind="t-grid", frame="t-scroll t-tall")
+    return html_parts.table(
+        (_STUDY, _WHOSE, *titles), _grouped(scores, "rule"), kind="t-grid", frame="t-scroll t-tall"
+    )
 
 
 def steps_table(steps: Sequence[Row]) -> str:
-    """Return the steps from published scores to ours: a row per benchmark, agent and model, a column per step."""
+    """Return the steps from published scores to ours.
+
+    A row per benchmark, agent and model, a column per step.
+    """
 
     def cell(key: str) -> Callable[[dict[str, Row]], str]:
         def drawn(row: dict[str, Row]) -> str:
             step = row[key]
             if step["score_share"] is None and step["score_ratio"] is None:
                 return f'<span title="{text(step["what"])}">{muted(NO_VALUE)}</span>'
-            changed = human(step["change_points"], Unit.POINTS) if step["change_points"] is not None else ""
-            changed = f"{step['change_ratio']:+.3g}".replace("-", MINUS) if step["change_ratio"] is not None else changed
+            changed = (
+                human(step["change_points"], Unit.POINTS)
+                if step["change_points"] is not None
+                else ""
+            )
+            changed = (
+                f"{step['change_ratio']:+.3g}".replace("-", MINUS)
+                if step["change_ratio"] is not None
+                else changed
+            )
             changed = NOT_JUDGED if step["what"] == NOT_JUDGED else changed
             grey = muted(", ".join(filter(None, (changed, f"n {step['tasks']:,}"))))
             return f'<span title="{text(step["what"])}">{_score(step)}<br>{grey}</span>'
 
         return drawn
 
-    titles = [Col(f'<span title="{text(what)}">{text(name)}</span>', cell(key), "r") for key, (name, what) in STEPS.items()]
-    return html_parts.table((_STUDY, _WHOSE, *titles), _grouped(steps, "step"), kind="t-grid", frame="t-scroll t-tall")
+    titles = [
+        Col(f'<span title="{text(what)}">{text(name)}</span>', cell(key), "r")
+        for key, (name, what) in STEPS.items()
+    ]
+    return html_parts.table(
+        (_STUDY, _WHOSE, *titles), _grouped(steps, "step"), kind="t-grid", frame="t-scroll t-tall"
+    )
 
 
 def _worst(score: Row) -> str:
     share, ratio = score["without_worst_share"], score["without_worst_ratio"]
-    found = human(share, Unit.SCORE) if share is not None else brief.ratio(ratio) if ratio is not None else ""
+    found = (
+        human(share, Unit.SCORE)
+        if share is not None
+        else brief.ratio(ratio)
+        if ratio is not None
+        else ""
+    )
     return f"without the {WORST} worst tasks: {found}" if found else ""

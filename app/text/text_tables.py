@@ -1,4 +1,7 @@
-"""Answers as tables of a terminal: which columns, how wide, and the total beneath. Widths are chosen here, rich only draws."""
+"""Answers as tables of a terminal: which columns, how wide, and the total beneath.
+
+Widths are chosen here, rich only draws.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,16 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, STARTED, Column, Pivoted, columns, with_bounds, with_starts
+from app.text.columns import (
+    BOUNDS_COLUMNS,
+    BOUNDS_SUFFIX,
+    STARTED,
+    Column,
+    Pivoted,
+    columns,
+    with_bounds,
+    with_starts,
+)
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
 from schemas.text import one_line, told_apart
@@ -43,22 +55,30 @@ NAMES = frozenset({"name"})
 """Columns of SHORTENED that are cut where their texts still differ."""
 
 LEAST_TEXT, LONGEST_WORD = 18, 28
-"""Least width of a column of texts, and the width up to which names are never broken. Longer ones break after a sign, or are cut."""
+"""Least width of a column of texts, and the width up to which names are never broken. Longer ones
+break after a sign, or are cut.
+"""
 
 _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
-"""A part of a text that stays on one line. It ends with a sign or a blank. Dates, numbers and `n 4` are one part."""
+"""A part of a text that stays on one line. It ends with a sign or a blank. Dates, numbers and `n 4`
+are one part.
+"""
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
 
 SPELLED = "tachograph-spelled"
-"""Error handler for encoding terminal text: unsupported characters become `?`, a minus sign a hyphen (an amount needs its sign)."""
+"""Error handler for encoding terminal text: unsupported characters become `?`, a minus sign a
+hyphen (an amount needs its sign).
+"""
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join("-" if one == MINUS else "?" for one in error.object[error.start : error.end]), error.end
+    return "".join(
+        "-" if one == MINUS else "?" for one in error.object[error.start : error.end]
+    ), error.end
 
 
 codecs.register_error(SPELLED, _spelled)
@@ -73,22 +93,42 @@ class Drawing:
 
 
 class Laid:
-    """A column with its cells, the width it wants, and the least: figures are whole, texts broken, names up to LONGEST_WORD whole.
+    """A column with its cells, the width it wants, and the least.
 
-    `noted`: how a cell is written that rests on only some runs. `breaks_head`: whether its label may be broken after signs, as cells are.
+    Figures are whole, texts broken, names up to LONGEST_WORD whole.
+
+    `noted`: how a cell is written that rests on only some runs. `breaks_head`: whether its label
+    may be broken after signs, as cells are.
     """
 
-    def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]], noted: str = "{}\n{}", *, breaks_head: bool = False) -> None:
+    def __init__(
+        self,
+        column: Column,
+        rows: Sequence[Mapping[str, Any]],
+        noted: str = "{}\n{}",
+        *,
+        breaks_head: bool = False,
+    ) -> None:
         self.column, self.name, self.is_path = column, column.name, column.label in PATHS
         self.cells = []
         for row in rows:
             text, note = one_line(column.cell(row)), column.note(row)
             text = text[:ID_WIDTH] if column.name in IDS and text != TOTAL else text
             self.cells.append(noted.format(text, note) if note else text)
-        label = max(map(_longest_word, _PIECE.findall(column.label))) if breaks_head else _longest_word(column.label)
-        self.wanted = max([label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
-        name = 0 if self.is_path else min(max(map(_longest_word, self.cells), default=0), LONGEST_WORD)
-        self.least = self.wanted if column.is_figure else min(self.wanted, max(LEAST_TEXT, label, name))
+        label = (
+            max(map(_longest_word, _PIECE.findall(column.label)))
+            if breaks_head
+            else _longest_word(column.label)
+        )
+        self.wanted = max(
+            [label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))]
+        )
+        name = (
+            0 if self.is_path else min(max(map(_longest_word, self.cells), default=0), LONGEST_WORD)
+        )
+        self.least = (
+            self.wanted if column.is_figure else min(self.wanted, max(LEAST_TEXT, label, name))
+        )
         self.floor = self.wanted if column.is_figure else min(self.least, max(10, label))
 
     def lines(self, number: int, width: int) -> tuple[str, str]:
@@ -105,12 +145,31 @@ def for_people(answer: Answer) -> pa.Table:
     """Return the chosen columns that have a value, with the total as last row."""
     table = with_bounds(with_starts(answer.table), answer.shown)
     if answer.shown and table.num_rows:
-        known = [name for name in answer.shown[1:] if _has_value(table[name]) or isinstance(answer.of.get(name), Pivoted)]
+        known = [
+            name
+            for name in answer.shown[1:]
+            if _has_value(table[name]) or isinstance(answer.of.get(name), Pivoted)
+        ]
         beside = [f"{name}{KNOWN_SUFFIX}" for name in known]
-        beside += [one for name in known if isinstance(about := answer.of.get(name), Pivoted) for one in about.sources.values()]
-        beside += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
-        beside += [*(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)), STARTED]
-        table = table.select(dict.fromkeys([answer.shown[0], *known, *(name for name in beside if name in table.column_names)]))
+        beside += [
+            one
+            for name in known
+            if isinstance(about := answer.of.get(name), Pivoted)
+            for one in about.sources.values()
+        ]
+        beside += [
+            *BOUNDS_COLUMNS.values(),
+            *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS),
+        ]
+        beside += [
+            *(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)),
+            STARTED,
+        ]
+        table = table.select(
+            dict.fromkeys(
+                [answer.shown[0], *known, *(name for name in beside if name in table.column_names)]
+            )
+        )
     elif answer.shown:
         table = table.select(answer.shown)
     if answer.total is None:
@@ -119,10 +178,13 @@ def for_people(answer: Answer) -> pa.Table:
     total = with_bounds(answer.total).append_column(first, pa.array([TOTAL], pa.string()))
     for name in table.column_names:
         if name not in total.column_names:
-            total = total.append_column(name, pa.array([" "], pa.string()))  # a blank; empty text would count as unknown
+            total = total.append_column(
+                name, pa.array([" "], pa.string())
+            )  # a blank; empty text would count as unknown
     cells = [total[field.name] for field in table.schema]
     row = [  # `cast` would import pyarrow.compute and numpy: 0.15 s
-        cell if cell.type == field.type else pa.array(cell.to_pylist(), field.type) for cell, field in zip(cells, table.schema, strict=True)
+        cell if cell.type == field.type else pa.array(cell.to_pylist(), field.type)
+        for cell, field in zip(cells, table.schema, strict=True)
     ]
     return pa.concat_tables([table, pa.table(row, table.schema)])
 
@@ -133,8 +195,13 @@ def _has_value(column: pa.ChunkedArray) -> bool:
     return bool(column.null_count < len(column))
 
 
-def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> Drawing:
-    """Return the answer as a table of at most `width` columns; a single row of figures is drawn vertically, unrounded if `exact`."""
+def draw(
+    answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False
+) -> Drawing:
+    """Return the answer as a table of at most `width` columns.
+
+    A single row of figures is drawn vertically, unrounded if `exact`.
+    """
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table, answer.of)
@@ -151,7 +218,9 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     laid = [Laid(column, rows) for column in shown]
     widths = chosen_widths(laid, width, answer.kept, MOST_COLUMNS if width <= NARROW else None)
     fitting = [one for one in laid if one.name in widths]
-    drawn = Table(box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    drawn = Table(
+        box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
     for one in fitting:
         justify = "right" if one.column.is_figure else "left"
         drawn.add_column(one.column.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
@@ -161,7 +230,10 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
         is_total = answer.total is not None and number == len(rows) - 1
         if is_total:
             drawn.add_section()
-        drawn.add_row(*(_text(*one.lines(number, widths[one.name])) for one in fitting), style="bold" if is_total else "")
+        drawn.add_row(
+            *(_text(*one.lines(number, widths[one.name])) for one in fitting),
+            style="bold" if is_total else "",
+        )
     body = _printed(drawn, width, encoding, color=color)
     if answer.table.num_rows > MOST_ROWS:
         cut = f"The first {MOST_ROWS:,} of {answer.table.num_rows:,} rows; --format csv has all.\n"
@@ -169,8 +241,12 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     return Drawing(body, tuple(one.column.label for one in laid if one.name not in widths))
 
 
-def chosen_widths(laid: Sequence[Laid], width: int, kept: Sequence[str], most: int | None = None) -> dict[str, int]:
-    """Return the widths of the columns that fit, in order, at most `most`. Columns in `kept` come before all others and may be narrower.
+def chosen_widths(
+    laid: Sequence[Laid], width: int, kept: Sequence[str], most: int | None = None
+) -> dict[str, int]:
+    """Return the widths of the columns that fit, in order, at most `most`.
+
+    Columns in `kept` come before all others and may be narrower.
 
     Spare room goes to texts, to paths last.
     """
@@ -200,7 +276,10 @@ def _text(value: str, note: str) -> Text:
 
 
 def broken(text: str, width: int, most: int | None = None) -> str:
-    """Return the text in lines of at most `width`, broken at blanks and after signs; the last of `most` lines ends with an ellipsis."""
+    """Return the text in lines of at most `width`, broken at blanks and after signs.
+
+    The last of `most` lines ends with an ellipsis.
+    """
     lines = _lines_of(text, width)
     if most is None or len(lines) <= most:
         return "\n".join(lines)
@@ -215,7 +294,9 @@ def _lines_of(text: str, width: int) -> list[str]:
         part = piece
         if cell_len(piece.rstrip()) > width:
             part = piece.rstrip()
-            if cell_len(part) == len(part):  # cut in its middle; wide characters may be broken anywhere
+            if cell_len(part) == len(
+                part
+            ):  # cut in its middle; wide characters may be broken anywhere
                 head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
                 part = f"{part[:head]}…{part[-tail:]}"
         if cell_len(lines[-1] + part.rstrip()) <= width:
@@ -228,7 +309,9 @@ def _lines_of(text: str, width: int) -> list[str]:
 def _printed(table: Table, width: int, encoding: str, *, color: bool) -> bytes:
     memory = io.BytesIO()
     file = io.TextIOWrapper(memory, encoding=encoding, errors=SPELLED, newline="\n")
-    console = Console(file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False)
+    console = Console(
+        file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False
+    )
     console.print(table)
     file.flush()
     return b"".join(line.rstrip() + b"\n" for line in memory.getvalue().splitlines())

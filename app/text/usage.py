@@ -1,4 +1,4 @@
-"""Sentences on tables and charts of usage and of a session: findings, omissions and limits. Pure."""
+"""Sentences on tables and charts of usage and of sessions: findings, omissions, limits. Pure."""
 
 from __future__ import annotations
 
@@ -19,15 +19,21 @@ from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
-SEVERAL_TOOLS = "A response that calls several tools counts for each of them: tokens and cost of the rows do not add up."
-BLOCKS = (
-    "A block starts with its first response, on the hour, as the usage windows of subscriptions do. The burn rate is that between its "
-    "first and its last response. Filter by one agent to see the windows of one subscription."
+SEVERAL_TOOLS = (
+    "A response that calls several tools counts for each of them: tokens and cost of the rows do "
+    "not add up."
 )
-OWN_PERIOD = "Each response counts in its own period (UTC), a run without responses when it started."
+BLOCKS = (
+    "A block starts with its first response, on the hour, as the usage windows of subscriptions "
+    "do. The burn rate is that between its first and its last response. Filter by one agent to "
+    "see the windows of one subscription."
+)
+OWN_PERIOD = (
+    "Each response counts in its own period (UTC), a run without responses when it started."
+)
 TIMELINE = (
-    "Context of each response: uncached input, cache reads and cache writes. It falls where a conversation is compacted or cleared. Below: "
-    "cumulative list-price cost, and tool calls."
+    "Context of each response: uncached input, cache reads and cache writes. It falls where a "
+    "conversation is compacted or cleared. Below: cumulative list-price cost, and tool calls."
 )
 LANES = "A mark per response, in the colour of its model."
 
@@ -61,7 +67,9 @@ CONTENTS = {
 
 def contents_of(total: Row) -> dict[str, Content]:
     """Return those of CONTENTS with data; cost comes first if a price is known."""
-    return {key: one for key, one in CONTENTS.items() if total[one.column] is not None} or {"tokens": CONTENTS["tokens"]}
+    return {key: one for key, one in CONTENTS.items() if total[one.column] is not None} or {
+        "tokens": CONTENTS["tokens"]
+    }
 
 
 def along_finding(found: Along, shown: Content) -> str:
@@ -74,11 +82,22 @@ def along_finding(found: Along, shown: Content) -> str:
     if not sums:
         return title
     most = max(sums, key=lambda period: sums[period])
-    kinds = {kind for row in rows for kind in (row[TOKEN_BOUNDS] or "").split(", ") if kind} if shown.unit is Unit.USD else set()
-    least = sign_of(", ".join(sorted(kinds))) or ("≥ " if any(row[LOWER_BOUNDS] for row in rows) else "")
+    kinds = (
+        {kind for row in rows for kind in (row[TOKEN_BOUNDS] or "").split(", ") if kind}
+        if shown.unit is Unit.USD
+        else set()
+    )
+    least = sign_of(", ".join(sorted(kinds))) or (
+        "≥ " if any(row[LOWER_BOUNDS] for row in rows) else ""
+    )
     on = "on" if found.by == "day" else "in"
-    first = f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} {plural(len(sums), found.by)}"
-    return f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
+    first = (
+        f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} "
+        f"{plural(len(sums), found.by)}"
+    )
+    return (
+        f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
+    )
 
 
 def periods(found: Along) -> list[str]:
@@ -88,7 +107,11 @@ def periods(found: Along) -> list[str]:
 def along_note(found: Along, *, is_sparse: bool) -> str:
     """Return a note on data that a chart along time leaves out, or ""."""
     shown = plural(len(periods(found)), found.by)
-    earlier = f"Showing the last {shown} with usage; {found.earlier:,} earlier are not shown." if found.earlier else ""
+    earlier = (
+        f"Showing the last {shown} with usage; {found.earlier:,} earlier are not shown."
+        if found.earlier
+        else ""
+    )
     sparse = f"{found.by.capitalize()}s without usage are left out." if is_sparse else ""
     return " ".join(filter(None, (earlier, sparse)))
 
@@ -96,45 +119,77 @@ def along_note(found: Along, *, is_sparse: bool) -> str:
 def covered(total: Row) -> str:
     """Return `120 responses and 2 runs without responses in 3 sessions`."""
     runs = f" and {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
-    return f"{plural(total['responses'], 'response')}{runs} in {plural(total['sessions'], 'session')}"
+    return (
+        f"{plural(total['responses'], 'response')}{runs} in {plural(total['sessions'], 'session')}"
+    )
 
 
 def active_block(used: Usage) -> str:
     """Return the state of the active block, or "" for none.
 
-    Example: "Active block: 1h 12m left, 23.1k tokens/min and $4.10/h so far; at that rate 9.10M tokens and $21.30 at its end."
+    Example: "Active block: 1h 12m left, 23.1k tokens/min and $4.10/h so far; at that rate 9.10M
+    tokens and $21.30 at its end."
     """
     if not used.active:
         return ""
     _, burn = used.active
     if burn is None:
         return "Active block: too short for a burn rate."
-    per_hour = f" and {human(burn.usd_per_hour, Unit.USD)}/h" if burn.usd_per_hour is not None else ""
+    per_hour = (
+        f" and {human(burn.usd_per_hour, Unit.USD)}/h" if burn.usd_per_hour is not None else ""
+    )
     cost = f" and {human(burn.projected_usd, Unit.USD)}" if burn.projected_usd is not None else ""
-    left, rate = human(burn.minutes_left * 60_000, Unit.MILLISECONDS), f"{human(burn.tokens_per_minute, Unit.TOKENS)} tokens/min{per_hour}"
-    return f"Active block: {left} left, {rate} so far; at that rate {human(burn.projected_tokens, Unit.TOKENS)} tokens{cost} at its end."
+    left, rate = (
+        human(burn.minutes_left * 60_000, Unit.MILLISECONDS),
+        f"{human(burn.tokens_per_minute, Unit.TOKENS)} tokens/min{per_hour}",
+    )
+    return (
+        f"Active block: {left} left, {rate} so far; at that rate "
+        f"{human(burn.projected_tokens, Unit.TOKENS)} tokens{cost} at its end."
+    )
 
 
 def limits(used: Usage) -> list[str]:
     """Return notes on missing or inexact figures of a table, none if all are known."""
     [total] = used.total.to_pylist()
     said = []
-    if counts := [plural(used.undated[key], key.removesuffix("s")) for key in ("responses", "runs") if used.undated[key]]:
+    if counts := [
+        plural(used.undated[key], key.removesuffix("s"))
+        for key in ("responses", "runs")
+        if used.undated[key]
+    ]:
         verb = "is" if sum(used.undated.values()) == 1 else "are"
         rest = "in no period and left out" if used.left_out else "in no day, hour or block"
-        dateless = f"{plural(used.undated_runs.runs, 'run')} without a date{undated_cost(used.undated_runs)}"
-        said.append(f"{' and '.join(counts)} without a recorded time {verb} {rest}{f': {dateless}' if used.undated_runs.runs else ''}.")
+        dateless = (
+            f"{plural(used.undated_runs.runs, 'run')} without a "
+            f"date{undated_cost(used.undated_runs)}"
+        )
+        said.append(
+            f"{' and '.join(counts)} without a recorded time {verb} "
+            f"{rest}{f': {dateless}' if used.undated_runs.runs else ''}."
+        )
     if "responses" not in total:
         return [*said, SEVERAL_TOOLS] if used.table.num_rows else said
     known, of = total[f"cost_list_usd{KNOWN_SUFFIX}"], total["responses"] + total[WHOLE_RUNS]
     if known < of:
-        said.append(f"List-price cost is based on {known:,} of {of:,} responses and runs; for the others no price is known.")
+        said.append(
+            f"List-price cost is based on {known:,} of {of:,} responses and runs; for the "
+            "others no price is known."
+        )
     if count := total[LOWER_BOUNDS]:
         verb = "is" if count == 1 else "are"
-        said.append(f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher.")
+        said.append(
+            f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher."
+        )
     if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != "≥ ":
-        said.append(f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}.")
-    outside = [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."] if total[OUTSIDE] else []
+        said.append(
+            f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}."
+        )
+    outside = (
+        [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."]
+        if total[OUTSIDE]
+        else []
+    )
     if used.unexplained:
         sessions = plural(used.unexplained, "session")
         outside.append(f"For {sessions} it is unknown what lies outside: a response has no price.")
@@ -149,13 +204,19 @@ def notes(used: Usage) -> list[str]:
 def listed(sessions: pa.Table) -> str:
     """Return a note on the number of sessions that a list leaves out, or ""."""
     found = sessions["sessions_found"][0].as_py() if sessions.num_rows else 0
-    return f"Showing the latest {sessions.num_rows:,} of {found:,} sessions." if found > sessions.num_rows else ""
+    return (
+        f"Showing the latest {sessions.num_rows:,} of {found:,} sessions."
+        if found > sessions.num_rows
+        else ""
+    )
 
 
 def session_words(lanes: pa.Table) -> str:
     """Return `412 responses, 3 sub-agents`."""
     others = sum(lane != MAIN for lane in lanes["subagent"].to_pylist())
-    return plural(sum(lanes["responses"].to_pylist()), "response") + (f", {plural(others, 'sub-agent')}" if others else "")
+    return plural(sum(lanes["responses"].to_pylist()), "response") + (
+        f", {plural(others, 'sub-agent')}" if others else ""
+    )
 
 
 def axes(points: pa.Table) -> dict[str, str]:
@@ -169,25 +230,44 @@ def drawn_rows(points: pa.Table, axis: str) -> list[dict[str, Any]]:
 
 
 def timeline_finding(points: pa.Table) -> str:
-    """Return `Context peaked at 167k tokens and fell by more than half 3 times`, for the main conversation."""
+    """Return `Context peaked at 167k tokens and fell by more than half 3 times`.
+
+    It is about the main conversation.
+    """
     main = [row for row in points.to_pylist() if row["subagent"] == MAIN]
     if not main:
         return "Context of sub-agents"
     falls = sum(row["falls"] for row in main)
-    peak = f"Context peaked at {human(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
-    return f"{peak} and fell by more than half {'once' if falls == 1 else f'{falls:,} times'}" if falls else peak
+    peak = (
+        f"Context peaked at {human(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
+    )
+    return (
+        f"{peak} and fell by more than half {'once' if falls == 1 else f'{falls:,} times'}"
+        if falls
+        else peak
+    )
 
 
 def timeline_note(points: pa.Table, axis: str) -> str:
     """Return how to read the timeline, and which points are merged or left out."""
     has_prices = points["cost_so_far_usd"].null_count < points.num_rows
-    said = [TIMELINE if has_prices else TIMELINE.replace("list-price cost", "tokens, as no price is known")]
+    said = [
+        TIMELINE
+        if has_prices
+        else TIMELINE.replace("list-price cost", "tokens, as no price is known")
+    ]
     rows = drawn_rows(points, axis)
     count, of = sum(row["responses"] for row in rows), sum(points["responses"].to_pylist())
     if count > len(rows):
-        said.append(f"{count:,} responses are drawn as {len(rows):,} points, each at the fullest of its responses.")
+        said.append(
+            f"{count:,} responses are drawn as {len(rows):,} points, each at the fullest of "
+            "its responses."
+        )
     if of > count:
-        said.append(f"{plural(of - count, 'response')} without a time {'is' if of - count == 1 else 'are'} not shown.")
+        said.append(
+            f"{plural(of - count, 'response')} without a time "
+            f"{'is' if of - count == 1 else 'are'} not shown."
+        )
     return " ".join(said)
 
 
@@ -195,7 +275,10 @@ def lanes_finding(lanes: pa.Table) -> str:
     """Return `2 sub-agents: 43 of 110 responses, $2.30 of $7.15`."""
     rows = lanes.to_pylist()
     others = [row for row in rows if row["subagent"] != MAIN]
-    counts = f"{sum(row['responses'] for row in others):,} of {sum(row['responses'] for row in rows):,} responses"
+    counts = (
+        f"{sum(row['responses'] for row in others):,} of "
+        f"{sum(row['responses'] for row in rows):,} responses"
+    )
     known = [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
     own = [row["cost_list_usd"] for row in others if row["cost_list_usd"] is not None]
     cost = f", {human(sum(own), Unit.USD)} of {human(sum(known), Unit.USD)}" if own else ""
@@ -205,4 +288,8 @@ def lanes_finding(lanes: pa.Table) -> str:
 
 def lanes_note(lanes: pa.Table) -> str:
     """Return how to read the lanes, and how many are not drawn."""
-    return f"{LANES} Showing {MOST_LANES} of {lanes.num_rows:,} lanes." if lanes.num_rows > MOST_LANES else LANES
+    return (
+        f"{LANES} Showing {MOST_LANES} of {lanes.num_rows:,} lanes."
+        if lanes.num_rows > MOST_LANES
+        else LANES
+    )

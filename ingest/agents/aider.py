@@ -1,11 +1,14 @@
 """Aider's analytics log, results of its benchmark, and its chat history → runs.
 
-Analytics: several processes write one log, and no line names its session. A message belongs to the session if that session's total plus
-the message's own cost is the message's total. Without any cost, a launch ends the session, since totals of zero identify nothing.
+Analytics: several processes write one log, and no line names its session. A message belongs to the
+session if that session's total plus the message's own cost is the message's total. Without any
+cost, a launch ends the session, since totals of zero identify nothing.
 
-Chat history: a launch that asked a model is a run. Its header has its local time. Each answer is followed by its tokens (in thousands from
-10,000 on) and its cost in cents. Within one process the session's cost continues over the header of the next launch: such a run uses the
-costs of its answers, and the run of the previous launch is its parent. `sent` includes cache writes but not cache hits.
+Chat history: a launch that asked a model is a run. Its header has its local time. Each answer is
+followed by its tokens (in thousands from 10,000 on) and its cost in cents. Within one process the
+session's cost continues over the header of the next launch: such a run uses the costs of its
+answers, and the run of the previous launch is its parent. `sent` includes cache writes but not
+cache hits.
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ _ROUNDED = 1e-8
 
 @dataclass
 class _Session(OpenRun):
-    """One open session. `total`: its total cost after the last message. `is_whole`: the log contains its beginning."""
+    """One open session. `total`: its total cost after the last message.
+
+    `is_whole`: the log contains its beginning.
+    """
 
     user: str | None = None
     first: list[Any] = field(default_factory=list)
@@ -67,7 +73,8 @@ class _Session(OpenRun):
         if not self.is_whole:
             basis = (TokensBasis.ESTIMATE, f"{_INCLUSIVE} The log begins after the session did.")
         models = [
-            tokens.as_model(name, None, *basis) | _NOT_TOLD | {"cost_usd": self.costs.get(name)} for name, tokens in self.used.items()
+            tokens.as_model(name, None, *basis) | _NOT_TOLD | {"cost_usd": self.costs.get(name)}
+            for name, tokens in self.used.items()
         ]
         return super().values() | {
             "run_id": canonical_hash({"aider": self.user, "first": self.first}),
@@ -92,7 +99,11 @@ class AiderAnalytics(AgentReader):
     @staticmethod
     def recognises(document: Document) -> bool:
         value = document.value
-        return value.keys() >= AIDER_EVENT_NAMES and isinstance(value["event"], str) and isinstance(value["properties"], dict)
+        return (
+            value.keys() >= AIDER_EVENT_NAMES
+            and isinstance(value["event"], str)
+            and isinstance(value["properties"], dict)
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         name = document.value["event"]
@@ -104,14 +115,20 @@ class AiderAnalytics(AgentReader):
         told = line.properties
         before = (told.total_cost or 0.0) - float(told.cost or 0)
         # It continues the last session that fits, and rather one with this model.
-        fitting = [one for one in self._open if one.user == line.user_id and abs(one.total - before) < _ROUNDED]
+        fitting = [
+            one
+            for one in self._open
+            if one.user == line.user_id and abs(one.total - before) < _ROUNDED
+        ]
         same = [one for one in fitting if told.main_model in one.used]
         if fitting:
             session = (same or fitting)[-1]
             self._open = [one for one in self._open if one is not session]
         else:
             first = [line.time, told.model_dump(mode="json")]
-            session = _Session(document, user=line.user_id, first=first, is_whole=abs(before) < _ROUNDED)
+            session = _Session(
+                document, user=line.user_id, first=first, is_whole=abs(before) < _ROUNDED
+            )
         session.last = document
         session.note(line)
         self._open.append(session)  # the last one that said something is the last one
@@ -130,18 +147,25 @@ class AiderAnalytics(AgentReader):
 
 
 class AiderBenchmark(RecordReader):
-    """Results of exercises, `.aider.results.json`. The benchmark's tables (`_data/*.yml`) only sum them up."""
+    """Results of exercises, `.aider.results.json`.
+
+    The benchmark's tables (`_data/*.yml`) only sum them up.
+    """
 
     agent: ClassVar[str] = AIDER.key
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """Return the values of the run; the exercise is solved if its tests passed after any try."""
+        """Return the values of the run; the exercise is solved if its tests passed after a try."""
         result = wire_record(AiderResult, document)
         if result.prompt_tokens is None or result.completion_tokens is None:
-            model = unrecorded(result.model, "Older results of Aider's benchmark have no token counts.")
+            model = unrecorded(
+                result.model, "Older results of Aider's benchmark have no token counts."
+            )
         else:
             tokens = Tokens(result.prompt_tokens, output=result.completion_tokens)
-            model = tokens.as_model(result.model, None, TokensBasis.UPPER_BOUND, _INCLUSIVE) | _NOT_TOLD
+            model = (
+                tokens.as_model(result.model, None, TokensBasis.UPPER_BOUND, _INCLUSIVE) | _NOT_TOLD
+            )
         return {
             "run_id": canonical_hash(document.value),
             "agent": self.agent,
@@ -166,19 +190,25 @@ _MODEL = re.compile(r"> (?:Main model|Models?): (\S{1,300}) with .+ edit format.
 _COUNT = r"(\d[\d,]{0,20}|\d{1,12}(?:\.\d)?k|\d{1,12}(?:\.\d)?M)"
 _PRICE = r"\$(\d{1,9}(?:\.\d{1,12})?)"
 _TOKENS = re.compile(
-    rf"> Tokens: {_COUNT} sent(?:, {_COUNT} cache write)?(?:, {_COUNT} cache hit)?, {_COUNT} received\."
+    rf"> Tokens: {_COUNT} sent(?:, {_COUNT} cache write)?(?:, {_COUNT} cache hit)?, {_COUNT} "
+    r"received\."
     rf"(?: Cost: {_PRICE} (?:request|message), {_PRICE} session\.)?\s*",
     re.ASCII,
 )
 _ASKED = "#### "
 _CENTS = Decimal("0.015")
-"""Tolerance in USD between a session's total and the amount the next launch continues from: three amounts rounded to cents."""
+"""Tolerance in USD between a session's total and the amount the next launch continues from: three
+amounts rounded to cents.
+"""
 _PRINTED = "Aider prints token counts rounded or estimated, and costs in cents."
 
 
 @dataclass
 class _Launch:
-    """One open launch. `before`: the session's cost when it began. `total`: the cost after its last paid answer."""
+    """One open launch. `before`: the session's cost when it began.
+
+    `total`: the cost after its last paid answer.
+    """
 
     time: str
     earlier: _Launch | None = None
@@ -199,7 +229,10 @@ class _Launch:
         return canonical_hash({"aider": self.time, "first": self.first})
 
     def note(self, line: str) -> None:
-        """Read a line. The user's first request, which may span lines, is the prompt; commands are not prompts."""
+        """Read a line.
+
+        The user's first request, which may span lines, is the prompt; commands are not prompts.
+        """
         if line.startswith(_ASKED):
             text = line.removeprefix(_ASKED).strip()
             self.is_asking = self.is_asking or not (self.prompt or text.startswith("/"))
@@ -227,10 +260,18 @@ class _Launch:
             self.costs[self.model] = self.costs.get(self.model, Decimal()) + Decimal(told[5])
 
     def values(self) -> dict[str, Any]:
-        """Return the values of the `KeptRun`. An earlier launch is its parent if this one's cost starts from that launch's total."""
+        """Return the values of the `KeptRun`.
+
+        An earlier launch is its parent if this one's cost starts from that launch's total.
+        """
         earlier = self.earlier
-        goes_on = earlier is not None and self.before > 0 and abs(self.before - earlier.total) <= _CENTS
-        models = [tokens.as_model(model, None, TokensBasis.ESTIMATE, _PRINTED) for model, tokens in self.used.items()]
+        goes_on = (
+            earlier is not None and self.before > 0 and abs(self.before - earlier.total) <= _CENTS
+        )
+        models = [
+            tokens.as_model(model, None, TokensBasis.ESTIMATE, _PRINTED)
+            for model, tokens in self.used.items()
+        ]
         return {
             "run_id": self.run_id,
             "agent": AIDER.key,

@@ -26,7 +26,10 @@ NO_SUBAGENT = Subagent()
 
 
 class Process(NamedTuple):
-    """An agent's process as its launcher saw it. `duration_ms`: wall time. `ended_by`: the limit or the signal that ended it."""
+    """An agent's process as its launcher saw it. `duration_ms`: wall time.
+
+    `ended_by`: the limit or the signal that ended it.
+    """
 
     duration_ms: int | None = None
     ended_by: str | None = None
@@ -98,7 +101,7 @@ class Context(NamedTuple):
 
 
 def columns_of(context: Context) -> dict[str, Any]:
-    """Return the context as columns of `runs`, without the fields that a record may supply itself."""
+    """Return the context as columns of `runs`, without the fields that a record may supply."""
     return dict(zip(_SURE_COLUMNS, context, strict=False))
 
 
@@ -111,7 +114,10 @@ def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
     """Return the rows of `patch_files` and `patches` for a run."""
     if not (context.patch or context.patch_changes):
         return {}
-    changes = (PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
+    changes = (
+        PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less)
+        for path, more, less in context.patch_changes
+    )
     text = (PatchRow(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
     return {"patch_files": tuple(changes), "patches": text}
 
@@ -119,7 +125,8 @@ def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
 class Rows(NamedTuple):
     """All rows of one record.
 
-    Rows of the tables in FACTS (extracted from its summary) are plain tuples without run id and number.
+    Rows of the tables in FACTS (extracted from its summary) are plain tuples without run id and
+    number.
     """
 
     run: RunRow
@@ -139,13 +146,16 @@ CHILD_TABLES = Rows._fields[1:-1]
 """Tables written and deleted together with their run."""
 
 RESPONSES = "response_copies"
-"""Written and deleted together with its source, since a run may have responses from several files."""
+"""Written and deleted together with its source, since a run may have responses from several files.
+"""
 
 RESPONSE_COLUMNS = tuple(name for name in ResponseCopyRow.columns if name != "source_id")
 """Columns of a response that a reader fills, in order."""
 
 FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}
-"""Tables of facts extracted from summaries → the column that numbers a run's facts from 1, or None if unnumbered."""
+"""Tables of facts extracted from summaries → the column that numbers a run's facts from 1, or None
+if unnumbered.
+"""
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,9 @@ class RunFacts:
     base_commit: str | None = None
     prompt: str | None = None
     part_ids: tuple[str, ...] = ()
-    """Ids of the streams with its events, and of results that follow from it; a record with one of these ids belongs to the run."""
+    """Ids of the streams with its events, and of results that follow from it; a record with one of
+    these ids belongs to the run.
+    """
     streamed_tokens: int | None = None
     """All input tokens of the stream's responses since the previous result."""
 
@@ -184,18 +196,24 @@ ContextOf = Callable[[RunFacts, int | None], Context]
 
 
 class Found(NamedTuple):
-    """A run found by a reader. `document` counts as its record: the record itself, or the run's last event."""
+    """A run found by a reader.
+
+    `document` counts as its record: the record itself, or the run's last event.
+    """
 
     document: Document
     rows: Rows
 
 
 class AgentReader:
-    """Reads one source: takes the documents in order and yields runs. One reader is made per source and agent.
+    """Reads one source: takes the documents in order and yields runs.
 
-    It keeps bounded state per run, however long the source is. The formats of its agent's entry (`schemas.agents`) say which documents it
-    is offered. A reader must define `agent` and `feed`, `end` if its runs can end without a document, and `recognises` if the formats alone
-    do not tell its documents from others. Everything else is an optimisation.
+    One reader is made per source and agent.
+
+    It keeps bounded state per run, however long the source is. The formats of its agent's entry
+    (`schemas.agents`) say which documents it is offered. A reader must define `agent` and `feed`,
+    `end` if its runs can end without a document, and `recognises` if the formats alone do not tell
+    its documents from others. Everything else is an optimisation.
     """
 
     agent: ClassVar[str]
@@ -207,28 +225,39 @@ class AgentReader:
     """Types of the events it is offered; NO_TYPE stands for documents without a type."""
 
     reads_unknown_types: ClassVar[bool] = False
-    """Whether to offer it events of unknown types: newer transcripts have them, and so do logs that wrap messages."""
+    """Whether to offer it events of unknown types: newer transcripts have them, and so do logs that
+    wrap messages.
+    """
 
     has_claude_codes_cost: ClassVar[bool] = False
     """Whether its result records have `total_cost_usd`, like Claude Code's."""
 
     priority: ClassVar[int] = 0
-    """If several readers recognise a document, the highest priority gets it; ties go to the first by agent name."""
+    """If several readers recognise a document, the highest priority gets it; ties go to the first
+    by agent name.
+    """
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         path = f"{cls.__module__.removeprefix('ingest.agents.')}.{cls.__name__}"
-        cls.formats = tuple(form for agent in AGENTS.values() for form in agent.formats if form.reader == path)
+        cls.formats = tuple(
+            form for agent in AGENTS.values() for form in agent.formats if form.reader == path
+        )
         if cls.formats:
             cls.types = Names().union(*(form.types or {NO_TYPE} for form in cls.formats))
 
     def __init__(self, context_of: ContextOf) -> None:
-        """Create the reader; `context_of` merges its facts about a run with labels, path and sidecars."""
+        """Create the reader; `context_of` merges its facts with labels, path and sidecars.
+
+        The facts are about a run.
+        """
         self._context_of = context_of
 
     @classmethod
     def recognises(cls, document: Document) -> bool:
-        """Return whether the document is this agent's record or event, valid or damaged. Cheap; never raises.
+        """Return whether the document is this agent's record or event, valid or damaged.
+
+        Cheap; never raises.
 
         By default, whether it has a type, the names or the look of one of the reader's formats.
         """
@@ -242,23 +271,28 @@ class AgentReader:
             kind = value.get("type")
             if isinstance(kind, str) and kind in form.types:
                 return True
-            if any(names <= value.keys() for names in form.names) or (form.looks and form.looks(value)):
+            if any(names <= value.keys() for names in form.names) or (
+                form.looks and form.looks(value)
+            ):
                 return True
         return False
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """Return the runs that end with this document, usually none or one. Raises InvalidRecord for an unreadable record."""
+        """Return the runs that end with this document, usually none or one.
+
+        Raises InvalidRecord for an unreadable record.
+        """
         raise NotImplementedError
 
     def end(self) -> Iterable[Found | Unreadable]:
-        """Return the runs still open at the end of the source, and a reject for events that make no run."""
+        """Return the runs still open at the source's end, and a reject for events without a run."""
         return ()
 
     def note(self, event: dict[str, Any]) -> bool:  # noqa: ARG002
         """Read an event like `feed`, without the cost of a document of its own.
 
-        Return False, without any change, if the event must go through `feed`: if it is not recognised, may end a run, begins a session, or
-        is invalid.
+        Return False, without any change, if the event must go through `feed`: if it is not
+        recognised, may end a run, begins a session, or is invalid.
         """
         return False
 
@@ -272,11 +306,16 @@ class AgentReader:
     """For resuming: documents read so far, including earlier readings, without passed lines."""
 
     settled_at: int | None = None
-    """For resuming: value of `lines` after which earlier lines can no longer change the run; None while they can."""
+    """For resuming: value of `lines` after which earlier lines can no longer change the run; None
+    while they can.
+    """
 
     def settle(self) -> None:
         """Store the state for resuming at `settled_at` with the run."""
 
     def resume(self, kept: KeptRun) -> bool:  # noqa: ARG002
-        """Restore the state kept with the run of an earlier, shorter version of the log. Return False if it has none."""
+        """Restore the state kept with the run of an earlier, shorter version of the log.
+
+        Return False if it has none.
+        """
         return False

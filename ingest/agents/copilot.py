@@ -1,8 +1,11 @@
-"""GitHub's Copilot CLI: the events of a session (`events.jsonl`) or of `copilot -p --output-format json`, and older session files.
+"""GitHub's Copilot CLI: session events, printed streams, and older session files.
 
-Tokens are only logged at a shutdown: a session without one, as a crash and `/new` leave it (github/copilot-cli#3994), and the printed
-stream, which ends with a `result`, have only the output of their messages. Users pay for
-premium requests, and since 2026-06-01 for AI credits: Copilot bills by use, and a credit is $0.01 (docs.github.com, usage-based billing).
+Session events are in `events.jsonl`; the streams come from `copilot -p --output-format json`.
+
+Tokens are only logged at a shutdown: a session without one, as a crash and `/new` leave it
+(github/copilot-cli#3994), and the printed stream, which ends with a `result`, have only the output
+of their messages. Users pay for premium requests, and since 2026-06-01 for AI credits: Copilot
+bills by use, and a credit is $0.01 (docs.github.com, usage-based billing).
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ _NANO = 10**9
 _USD_PER_NANO_CREDIT = Decimal("0.01") / _NANO
 _BILLED_SINCE = datetime(2026, 6, 1, tzinfo=UTC)
 _MOST_ITEMS = 1000
-"""Cap on the rank by number of items: an older session file is rewritten as the session goes on, so more items mean a later state."""
+"""Cap on the rank by number of items: an older session file is rewritten as the session goes on, so
+more items mean a later state.
+"""
 
 Figures = dict[str, float]
 """`premium`, `aiu` (billionths of an AI credit), `api_ms`, and `aiu MODEL` for each model."""
@@ -55,9 +60,10 @@ Figures = dict[str, float]
 class _Totals:
     """What a session used, from its shutdowns and the checkpoints between.
 
-    Every shutdown of a resumed session has figures. Newer versions continue counting, older ones restart, and so does a compaction. So
-    figures below the previous ones are added to them; others replace them. `earlier_*`: sums of the counters that were restarted.
-    `unbilled`: the figures before credits were dollars.
+    Every shutdown of a resumed session has figures. Newer versions continue counting, older ones
+    restart, and so does a compaction. So figures below the previous ones are added to them; others
+    replace them. `earlier_*`: sums of the counters that were restarted. `unbilled`: the figures
+    before credits were dollars.
     """
 
     earlier_figures: Figures = field(default_factory=dict)
@@ -68,7 +74,10 @@ class _Totals:
     is_billed: bool = False
 
     def note(self, data: CopilotData, at: datetime | None, *, is_shutdown: bool) -> None:
-        """Read the figures of a shutdown, or of a checkpoint, which has no tokens. Credits are dollars depending on the date."""
+        """Read the figures of a shutdown, or of a checkpoint, which has no tokens.
+
+        Credits are dollars depending on the date.
+        """
         named = {"premium": data.premium_requests, "aiu": data.nano_aiu, "api_ms": data.api_ms}
         named |= {f"aiu {model}": one.nano_aiu for model, one in (data.models or {}).items()}
         figures = {name: value for name, value in named.items() if value is not None}
@@ -76,12 +85,21 @@ class _Totals:
         for model, one in (data.models or {}).items() if is_shutdown else ():
             if usage := one.usage:
                 cached = (usage.cache_read_tokens, usage.cache_write_tokens)
-                tokens[model] = Tokens.of_whole_input(usage.input_tokens, *cached, usage.output_tokens, usage.reasoning_tokens)
+                tokens[model] = Tokens.of_whole_input(
+                    usage.input_tokens, *cached, usage.output_tokens, usage.reasoning_tokens
+                )
         if is_shutdown:
-            goes_on = all(figures.get(name, 0) >= value for name, value in self.last_figures.items())
-            goes_on = goes_on and all(model in tokens and _covers(tokens[model], was) for model, was in self.last_tokens.items())
+            goes_on = all(
+                figures.get(name, 0) >= value for name, value in self.last_figures.items()
+            )
+            goes_on = goes_on and all(
+                model in tokens and _covers(tokens[model], was)
+                for model, was in self.last_tokens.items()
+            )
         else:
-            goes_on = all(value >= self.last_figures.get(name, 0) for name, value in figures.items())
+            goes_on = all(
+                value >= self.last_figures.get(name, 0) for name, value in figures.items()
+            )
         if not goes_on:
             self.earlier_figures, self.earlier_tokens = self.figures(), self.tokens()
         if goes_on and not is_shutdown:
@@ -96,26 +114,40 @@ class _Totals:
     def figures(self) -> Figures:
         """Return the figures of all counters."""
         names = self.earlier_figures.keys() | self.last_figures.keys()
-        return {name: self.earlier_figures.get(name, 0) + self.last_figures.get(name, 0) for name in sorted(names)}
+        return {
+            name: self.earlier_figures.get(name, 0) + self.last_figures.get(name, 0)
+            for name in sorted(names)
+        }
 
     def tokens(self) -> dict[str, Tokens]:
         """Return the tokens of all counters, by model."""
         names = dict.fromkeys((*self.earlier_tokens, *self.last_tokens))
-        return {model: self.earlier_tokens.get(model, Tokens()) + self.last_tokens.get(model, Tokens()) for model in names}
+        return {
+            model: self.earlier_tokens.get(model, Tokens()) + self.last_tokens.get(model, Tokens())
+            for model in names
+        }
 
     def credits(self) -> tuple[float | None, str | None]:
-        """Return the amount and unit paid: premium requests, or AI credits if these are billed or the only ones logged."""
+        """Return the amount and unit paid.
+
+        Premium requests, or AI credits if these are billed or the only ones logged.
+        """
         figures = self.figures()
         if "premium" in figures and not self.is_billed:
             return figures["premium"], PREMIUM_REQUESTS
         return (figures["aiu"] / _NANO, AI_CREDITS) if "aiu" in figures else (None, None)
 
     def cost(self, model: str | None = None) -> Decimal | None:
-        """Return the cost in USD, in all or for a model; None if credits were not billed yet or are not logged."""
+        """Return the cost in USD, in all or for a model.
+
+        None if credits were not billed yet or are not logged.
+        """
         name, figures = f"aiu {model}" if model else "aiu", self.figures()
         if not self.is_billed or name not in figures:
             return None
-        return (Decimal(repr(figures[name])) - Decimal(repr(self.unbilled.get(name, 0)))) * _USD_PER_NANO_CREDIT
+        return (
+            Decimal(repr(figures[name])) - Decimal(repr(self.unbilled.get(name, 0)))
+        ) * _USD_PER_NANO_CREDIT
 
 
 def _covers(later: Tokens, earlier: Tokens) -> bool:
@@ -139,7 +171,11 @@ _MADE_BY = {
 
 @dataclass
 class _Session(OpenRun):
-    """A session. `first_id`: the id of its first event; `is_over`: nothing happened since its last shutdown or result."""
+    """A session.
+
+    `first_id`: the id of its first event; `is_over`: nothing happened since its last shutdown or
+    result.
+    """
 
     first_id: str | None = None
     start: CopilotData = field(default_factory=CopilotData)
@@ -164,12 +200,16 @@ class _Session(OpenRun):
                 self.tools.failed(data.tool_call_id)
         elif kind == "assistant.message":
             model = data.model or self.model
-            self.output_by_model[model] = self.output_by_model.get(model, 0) + (data.output_tokens or 0)
+            self.output_by_model[model] = self.output_by_model.get(model, 0) + (
+                data.output_tokens or 0
+            )
             self.is_over = False
             if is_main:
                 self.answers += 1
                 self.error, self.aborted = None, False
-                self.final_text = data.content if data.content and data.content.strip() else self.final_text
+                self.final_text = (
+                    data.content if data.content and data.content.strip() else self.final_text
+                )
         elif kind == "user.message" and is_main:
             self.prompts += 1
             self.prompt = self.prompt or data.content
@@ -217,7 +257,9 @@ class _Session(OpenRun):
             "models": self._models(),
             "duration_api_ms": whole_ms(self.totals.figures().get("api_ms")),
             "num_turns": self.prompts or None,
-            "is_error": None if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else self.error is not None,
+            "is_error": None
+            if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN)
+            else self.error is not None,
             "cost_usd": self.totals.cost(),
             "credits": amount,
             "credits_unit": unit,
@@ -228,19 +270,34 @@ class _Session(OpenRun):
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        """Return tokens and cost by model; only the output of the messages if no shutdown logged the tokens."""
+        """Return tokens and cost by model.
+
+        Only the output of the messages if no shutdown logged the tokens.
+        """
         tokens = self.totals.tokens()
         if not tokens:
             output = self.output_by_model or ({self.model: 0} if self.model else {})
             return [output_alone(model, count) for model, count in output.items()]
         basis, doubt = TokensBasis.EXACT, None
         if not self.is_over:
-            basis, doubt = TokensBasis.LOWER_BOUND, "The session went on after the last count of its tokens."
+            basis, doubt = (
+                TokensBasis.LOWER_BOUND,
+                "The session went on after the last count of its tokens.",
+            )
         elif sum(self.output_by_model.values()) > sum(each.output for each in tokens.values()):
-            doubt = "Its messages have more output than its token counts: the counters began again in between."
+            doubt = (
+                "Its messages have more output than its token counts: the counters began again "
+                "in between."
+            )
             basis = TokensBasis.LOWER_BOUND
-        costs = {model: self.totals.cost(model) if len(tokens) > 1 else self.totals.cost() for model in tokens}
-        return [each.as_model(model, basis=basis, reason=doubt) | {"cost_usd": costs[model]} for model, each in tokens.items()]
+        costs = {
+            model: self.totals.cost(model) if len(tokens) > 1 else self.totals.cost()
+            for model in tokens
+        }
+        return [
+            each.as_model(model, basis=basis, reason=doubt) | {"cost_usd": costs[model]}
+            for model, each in tokens.items()
+        ]
 
     def values_with(self, result: CopilotResult, result_id: str) -> dict[str, Any]:
         """Return the values of a KeptRun for a printed stream that ended with this result.
@@ -250,7 +307,11 @@ class _Session(OpenRun):
         self.is_over = True
         if result.exit_code:
             self.error = self.error or f"exit code {result.exit_code}"
-        told = self.values() | {"record_kind": RecordKind.STREAM, "rank": 3, "session_id": self.session_id or result.session_id}
+        told = self.values() | {
+            "record_kind": RecordKind.STREAM,
+            "rank": 3,
+            "session_id": self.session_id or result.session_id,
+        }
         if self.first_id is None:
             told |= {"run_id": result_id}
         else:
@@ -269,7 +330,11 @@ class _Session(OpenRun):
 
 def _run_id(session_id: str | None, first: str | None) -> str:
     """Return the session if its id is a UUID; otherwise a hash that includes `first`."""
-    return session_id if session_id and is_uuid(session_id) else canonical_hash({"session": session_id, "first": first})
+    return (
+        session_id
+        if session_id and is_uuid(session_id)
+        else canonical_hash({"session": session_id, "first": first})
+    )
 
 
 class CopilotEvents(StreamReader[_Session]):
@@ -283,7 +348,9 @@ class CopilotEvents(StreamReader[_Session]):
         if value.get("type") != "result":
             return isinstance(value.get("data"), dict) and ("parentId" in value or "id" in value)
         usage = value.get("usage")
-        return isinstance(usage, dict) and not usage.keys().isdisjoint(("premiumRequests", "sessionDurationMs"))
+        return isinstance(usage, dict) and not usage.keys().isdisjoint(
+            ("premiumRequests", "sessionDurationMs")
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         value = document.value
@@ -292,7 +359,9 @@ class CopilotEvents(StreamReader[_Session]):
         session = self._open.get(None)
         if session is None:
             own_id = value.get("id")
-            session = self._open[None] = _Session(document, first_id=own_id if isinstance(own_id, str) else None)
+            session = self._open[None] = _Session(
+                document, first_id=own_id if isinstance(own_id, str) else None
+            )
         time = event_time(value.get("timestamp"))
         session.note_time(time, _MADE_BY.get(kind, By.OTHERS))
         try:
@@ -305,23 +374,36 @@ class CopilotEvents(StreamReader[_Session]):
                 session.note(kind, CopilotData.model_validate(value["data"]), time)
             session.last = document
         except ValidationError as error:
-            return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}"))
+            return (
+                *closed,
+                document.refused(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}"),
+            )
         return closed
 
 
 class CopilotHistories(RecordReader):
-    """Session files until late 2025 (`history-session-state/session_*.json`), one object each, without tokens."""
+    """Session files until late 2025, one object each, without tokens.
+
+    They are `history-session-state/session_*.json`.
+    """
 
     agent: ClassVar[str] = COPILOT.key
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """Return the values of a KeptRun; its outcome is unknown. A tool call is requested and completed under one id."""
+        """Return the values of a KeptRun; its outcome is unknown.
+
+        A tool call is requested and completed under one id.
+        """
         record = wire_record(CopilotHistory, document)
         times = [time for item in record.timeline if (time := event_time(item.timestamp))]
         started_at = event_time(record.start_time) or min(times, default=None)
         ended_at = max(times, default=None)
         asked = [item.text for item in record.timeline if item.type == "user"]
-        said = [item.text for item in record.timeline if item.type == "copilot" and item.text and item.text.strip()]
+        said = [
+            item.text
+            for item in record.timeline
+            if item.type == "copilot" and item.text and item.text.strip()
+        ]
         tools = ToolCounts()
         for item in record.timeline:
             if item.type in ("tool_call_requested", "tool_call_completed"):

@@ -1,9 +1,11 @@
 """Cursor's events of `cursor-agent -p` → runs, one per result.
 
-Every run that resumes a session repeats its id, so a run is its `request_id`, which is also the beginning of each `model_call_id`. The
-result concatenates all texts: the final one is the last assistant event without `model_call_id` and, since pieces of a text lack it too,
-without a time. Cost is never logged, `duration_api_ms` repeats the wall time, tokens are logged since 2026-03: depending on version and
-model, `inputTokens` includes the cache or not (fitchmultz/pi-cursor-sdk#196).
+Every run that resumes a session repeats its id, so a run is its `request_id`, which is also the
+beginning of each `model_call_id`. The result concatenates all texts: the final one is the last
+assistant event without `model_call_id` and, since pieces of a text lack it too, without a time.
+Cost is never logged, `duration_api_ms` repeats the wall time, tokens are logged since 2026-03:
+depending on version and model, `inputTokens` includes the cache or not
+(fitchmultz/pi-cursor-sdk#196).
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.runs import OpenRun, StreamReader, canonical_hash, is_uuid, whole_ms, wire_event, wire_record
+from ingest.agents.shared.runs import (
+    OpenRun,
+    StreamReader,
+    canonical_hash,
+    is_uuid,
+    whole_ms,
+    wire_event,
+    wire_record,
+)
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
@@ -24,9 +34,22 @@ from schemas.agents import CURSOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.cursor import CursorEvent, CursorResult
 
-_NOT_CURSORS = frozenset(("tools", "mcp_servers", "uuid", "claude_code_version", "qwen_code_version"))
+_NOT_CURSORS = frozenset(
+    ("tools", "mcp_servers", "uuid", "claude_code_version", "qwen_code_version")
+)
 _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
-_FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
+_FAILED = frozenset(
+    (
+        "error",
+        "failure",
+        "rejected",
+        "timeout",
+        "spawnError",
+        "permissionDenied",
+        "fileNotFound",
+        "toolNotFound",
+    )
+)
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
 _NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
@@ -54,21 +77,33 @@ class _Run(OpenRun):
             self._call(event.call_id, event.tool_call)
 
     def _text(self, event: CursorEvent) -> None:
-        """Read a text: it replaces the one before, and a whole text replaces its pieces, which have a time but no call id."""
+        """Read a text that replaces the one before; a whole text replaces its pieces.
+
+        Pieces have a time but no call id.
+        """
         content = (event.message or {}).get("content")
         blocks = content if isinstance(content, list) else [{"text": content}]
         texts = [block.get("text") for block in blocks if isinstance(block, dict)]
         text = "".join(text for text in texts if isinstance(text, str))
         is_piece = event.timestamp_ms is not None and event.model_call_id is None
         if text:
-            self.final_text = (self.final_text or "") + text if is_piece and self.in_pieces else text
+            self.final_text = (
+                (self.final_text or "") + text if is_piece and self.in_pieces else text
+            )
             self.in_pieces = is_piece
 
     def _call(self, call_id: str | None, call: dict[str, Any]) -> None:
-        name = next((key for key, value in call.items() if key.endswith(_TOOL) and isinstance(value, dict)), None)
+        name = next(
+            (key for key, value in call.items() if key.endswith(_TOOL) and isinstance(value, dict)),
+            None,
+        )
         function = call.get("function")
         told = function.get("name") if isinstance(function, dict) else None
-        self.tools.called(call_id, (name or "").removesuffix(_TOOL) or (told if isinstance(told, str) and told else "tool"))
+        self.tools.called(
+            call_id,
+            (name or "").removesuffix(_TOOL)
+            or (told if isinstance(told, str) and told else "tool"),
+        )
         result = call[name].get("result") if name else None
         if call_id and isinstance(result, dict) and not _FAILED.isdisjoint(result):
             self.tools.failed(call_id)
@@ -87,7 +122,10 @@ class _Run(OpenRun):
         }
 
     def values_with(self, result: CursorResult, *, in_stream: bool) -> dict[str, Any]:
-        """Return the values of a KeptRun that ended with this result. `in_stream`: events came before it."""
+        """Return the values of a KeptRun that ended with this result.
+
+        `in_stream`: events came before it.
+        """
         error = (result.result or result.subtype or "error") if result.is_error else None
         names = {"session": result.session_id, "result": result.result, "ms": result.duration_ms}
         text = self.final_text or (None if error else result.result)
@@ -101,7 +139,9 @@ class _Run(OpenRun):
             }
             if usage.input_tokens is not None:
                 cached = (usage.cache_read_tokens or 0, usage.cache_write_tokens or 0)
-                tokens["input_tokens"] = Tokens.of_whole_input(usage.input_tokens, *cached, 0, None).uncached
+                tokens["input_tokens"] = Tokens.of_whole_input(
+                    usage.input_tokens, *cached, 0, None
+                ).uncached
             model = {"model_id": self.requested_model} | tokens
         return self.values() | {
             "run_id": result.request_id or self.request_id or canonical_hash(names),
@@ -126,7 +166,10 @@ class Cursor(StreamReader[_Run]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Check for fields that Claude Code never writes; other events are assigned by their session."""
+        """Check for fields that Claude Code never writes.
+
+        Other events are assigned by their session.
+        """
         value = document.value
         kind = value.get("type")
         if kind == "result":
@@ -137,28 +180,54 @@ class Cursor(StreamReader[_Run]):
         if not isinstance(value.get("session_id"), str):
             return False
         if kind == "system":
-            return value.get("subtype") == "init" and "apiKeySource" in value and _NOT_CURSORS.isdisjoint(value)
-        return isinstance(value.get("tool_call"), dict) if kind == "tool_call" else value.get("subtype") in ("delta", "completed")
+            return (
+                value.get("subtype") == "init"
+                and "apiKeySource" in value
+                and _NOT_CURSORS.isdisjoint(value)
+            )
+        return (
+            isinstance(value.get("tool_call"), dict)
+            if kind == "tool_call"
+            else value.get("subtype") in ("delta", "completed")
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if document.value["type"] == "result":
             session = document.value.get("session_id")
-            run = self._open.pop(session if isinstance(session, str) else None, None) or _Run(document)
+            run = self._open.pop(session if isinstance(session, str) else None, None) or _Run(
+                document
+            )
             result = wire_record(CursorResult, document)  # a wrong result is the reject of its run
-            return (found(document, kept(run.values_with(result, in_stream=run.last is not document)), self._context_of),)
+            return (
+                found(
+                    document,
+                    kept(run.values_with(result, in_stream=run.last is not document)),
+                    self._context_of,
+                ),
+            )
         event = wire_record(CursorEvent, document)
         begins = event.type == "system" and event.subtype == "init"
         closed = self._close(event.session_id) if begins else ()
         closed += self._make_room(event.session_id)
-        run = self._last = self._open.get(event.session_id) or self._open.setdefault(event.session_id, _Run(document, event.session_id))
+        run = self._last = self._open.get(event.session_id) or self._open.setdefault(
+            event.session_id, _Run(document, event.session_id)
+        )
         run.last = document
         run.note(event)
         return closed
 
     def note(self, event: dict[str, Any]) -> bool:
-        """Read an event of the current session; return False for others, since each run ends with its own last document."""
+        """Read an event of the current session.
+
+        Return False for others, since each run ends with its own last document.
+        """
         session, last = event.get("session_id"), self._last
-        if event["type"] in ("system", "result") or not isinstance(session, str) or last is None or self._open.get(session) is not last:
+        if (
+            event["type"] in ("system", "result")
+            or not isinstance(session, str)
+            or last is None
+            or self._open.get(session) is not last
+        ):
             return False
         if told := wire_event(CursorEvent, event):
             last.note(told)

@@ -11,7 +11,16 @@ from pydantic import ValidationError
 
 from ingest.agents.base import Found
 from ingest.agents.kept_run import complaints
-from ingest.agents.shared.runs import By, OpenRun, RecordReader, StreamReader, canonical_hash, is_uuid, whole_ms, wire_record
+from ingest.agents.shared.runs import (
+    By,
+    OpenRun,
+    RecordReader,
+    StreamReader,
+    canonical_hash,
+    is_uuid,
+    whole_ms,
+    wire_record,
+)
 from ingest.agents.shared.texts import outcome_of_error, text_of
 from ingest.agents.shared.tokens import (
     ResponseTokens,
@@ -39,7 +48,9 @@ from schemas.wire.gemini import (
 )
 
 MESSAGES_KEPT = 50_000
-"""Maximum number of messages of a chat that can still be rewritten; beyond it, the oldest are final."""
+"""Maximum number of messages of a chat that can still be rewritten; beyond it, the oldest are
+final.
+"""
 TEXTS_KEPT = 256
 _LONGEST_TEXT = 4 << 20
 
@@ -61,7 +72,12 @@ _OUTCOME_BY_CLASS = {
     "FatalCancellationError": Outcome.INTERRUPTED,
     "FatalAuthenticationError": Outcome.API_ERROR,
 }
-_OUTCOME_BY_CODE = {53: Outcome.MAX_TURNS, 130: Outcome.INTERRUPTED, 41: Outcome.API_ERROR, 429: Outcome.LIMIT_REACHED}
+_OUTCOME_BY_CODE = {
+    53: Outcome.MAX_TURNS,
+    130: Outcome.INTERRUPTED,
+    41: Outcome.API_ERROR,
+    429: Outcome.LIMIT_REACHED,
+}
 """Exit codes of the agent, and one status code of the API."""
 
 
@@ -79,25 +95,42 @@ def _outcome_of(error: GeminiError) -> Outcome:
 
 
 class GeminiJson(RecordReader):
-    """Objects of `gemini -o json`: one run per process, also if it resumed a session. They have no wall time."""
+    """Objects of `gemini -o json`: one run per process, also if it resumed a session.
+
+    They have no wall time.
+    """
 
     agent: ClassVar[str] = GEMINI.key
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Check its stats; an object with only an error is recognised by class, message and nothing but a code beside them."""
+        """Check its stats, and recognise an object with only an error.
+
+        Such an object has a class, a message and nothing but a code beside them.
+        """
         value = document.value
         stats, error = value.get("stats"), value.get("error")
         if isinstance(stats, dict):
             return "models" in stats and ("response" in value or "tools" in stats)
-        if not value.keys() <= _OUTPUT_NAMES or not isinstance(error, dict) or not error.keys() <= _ERROR_NAMES:
+        if (
+            not value.keys() <= _OUTPUT_NAMES
+            or not isinstance(error, dict)
+            or not error.keys() <= _ERROR_NAMES
+        ):
             return False
         kind = error.get("type")
-        return isinstance(error.get("message"), str) and isinstance(kind, str) and _ERROR_CLASS.fullmatch(kind) is not None
+        return (
+            isinstance(error.get("message"), str)
+            and isinstance(kind, str)
+            and _ERROR_CLASS.fullmatch(kind) is not None
+        )
 
     def _values(self, document: Document) -> dict[str, Any]:
         record = wire_record(GeminiOutput, document)
-        error, response = record.error, record.response if isinstance(record.response, str) else None
+        error, response = (
+            record.error,
+            record.response if isinstance(record.response, str) else None,
+        )
         outcome = Outcome.UNKNOWN if response is None else Outcome.COMPLETED
         return {
             "run_id": canonical_hash(document.value),
@@ -115,7 +148,10 @@ class GeminiJson(RecordReader):
 
 @dataclass
 class _Process(OpenRun):
-    """A process of a stream. `text`: pieces of the last text; after any other event (`text_ended`) a piece begins a new text."""
+    """A process of a stream.
+
+    `text`: pieces of the last text; after any other event (`text_ended`) a piece begins a new text.
+    """
 
     outcome: Outcome = Outcome.INTERRUPTED
     text: list[str] = field(default_factory=list)
@@ -138,7 +174,9 @@ class _Process(OpenRun):
             self.text_ended = True
             if event.status == "error" and event.tool_id:
                 self.tools.failed(event.tool_id)
-        elif event.type == "error" and event.severity == "error":  # it says how the run ended if no result follows; a warning does not
+        elif (
+            event.type == "error" and event.severity == "error"
+        ):  # it says how the run ended if no result follows; a warning does not
             self.error = GeminiError(message=event.message)
             self.outcome = _outcome_of(self.error)
         elif event.type == "result":
@@ -162,13 +200,20 @@ class _Process(OpenRun):
                 self.text.append(text)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. The id stays the same as the stream grows, if its session has one."""
+        """Return the values of a `KeptRun`.
+
+        The id stays the same as the stream grows, if its session has one.
+        """
         self.final_text = "".join(self.text) or None
         self.errors = [self.error.message or self.error.type or "error"] if self.error else []
         told = super().values()
         duration_ms = whole_ms(self.stats.duration_ms) if self.stats else None
         start = {"start": str(self.started_at)}
-        names = {"session": self.session_id} if is_uuid(self.session_id) else {"prompt": self.prompt, "text": self.final_text}
+        names = (
+            {"session": self.session_id}
+            if is_uuid(self.session_id)
+            else {"prompt": self.prompt, "text": self.final_text}
+        )
         return told | {
             "run_id": canonical_hash(start | names),
             "agent": GEMINI.key,
@@ -180,22 +225,37 @@ class _Process(OpenRun):
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        """Return totals by model, logged since spring 2026; before, all tokens count for the requested model."""
-        asked = None if (self.requested_model or "auto").startswith("auto") else self.requested_model
+        """Return totals by model, logged since spring 2026.
+
+        Before, all tokens count for the requested model.
+        """
+        asked = (
+            None if (self.requested_model or "auto").startswith("auto") else self.requested_model
+        )
         if not self.stats:
             return [unrecorded(asked, "The stream ended before it told its tokens.")]
         if self.stats.models:
-            return [google_model(_stream_tokens(each), model or None) for model, each in self.stats.models.items()]
-        reason = "The stream has one total for all models; it counts for the model that was asked for."
+            return [
+                google_model(_stream_tokens(each), model or None)
+                for model, each in self.stats.models.items()
+            ]
+        reason = (
+            "The stream has one total for all models; it counts for the model that was asked for."
+        )
         return [google_model(_stream_tokens(self.stats), asked, TokensBasis.ESTIMATE, reason)]
 
 
 def _stream_tokens(told: StreamTokens) -> Tokens:
-    return google_tokens_by_total(told.input_tokens, told.cached, told.output_tokens, told.total_tokens)
+    return google_tokens_by_total(
+        told.input_tokens, told.cached, told.output_tokens, told.total_tokens
+    )
 
 
 class GeminiStream(StreamReader[_Process]):
-    """Streams of `gemini -o stream-json`, one run per process. Totals are those of the process, also if it resumes a session."""
+    """Streams of `gemini -o stream-json`, one run per process.
+
+    Totals are those of the process, also if it resumes a session.
+    """
 
     agent: ClassVar[str] = GEMINI.key
     priority: ClassVar[int] = 1  # before other agents whose streams have an `error`
@@ -204,12 +264,19 @@ class GeminiStream(StreamReader[_Process]):
     def recognises(document: Document) -> bool:
         value = document.value
         names = _NAMES_BY_TYPE.get(value.get("type"), ())
-        return bool(names) and "timestamp" in value and "subtype" not in value and all(name in value for name in names)
+        return (
+            bool(names)
+            and "timestamp" in value
+            and "subtype" not in value
+            and all(name in value for name in names)
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         event = wire_record(StreamEvent, document)
         closed = self._close() if event.type == "init" else ()
-        process = self._open.get(None) or self._open.setdefault(None, _Process(document, event.session_id, requested_model=event.model))
+        process = self._open.get(None) or self._open.setdefault(
+            None, _Process(document, event.session_id, requested_model=event.model)
+        )
         process.last = document
         process.note(event)
         return closed
@@ -226,7 +293,7 @@ class _Message:
 
 @dataclass
 class _Chat(OpenRun):
-    """A chat. `texts`: the last messages' texts by id; None for messages that are not the model's."""
+    """A chat. `texts`: the last messages' texts by id; None for messages not from the model."""
 
     is_subagent: bool = False
     is_calling: bool = False
@@ -251,7 +318,7 @@ class _Chat(OpenRun):
             self.ended_at = max(time, self.ended_at or time)
 
     def note(self, message: ChatMessage) -> None:
-        """Read a message. Until the next answer, the tools called by the previous one were running."""
+        """Read a message. Until the next answer, the tools of the previous one were running."""
         self._note_time_of(message.timestamp)
         by = By.OTHERS if message.type != "gemini" else By.TOOL if self.is_calling else By.MODEL
         self.active.note(event_time(message.timestamp), by)
@@ -261,7 +328,13 @@ class _Chat(OpenRun):
         if len(self.messages) >= MESSAGES_KEPT and is_new:
             self._count(self.messages.pop(next(iter(self.messages))))
         told = message.tokens
-        tokens = google_tokens(told.input, told.cached, told.output, told.thoughts, told.tool, told.total) if told else None
+        tokens = (
+            google_tokens(
+                told.input, told.cached, told.output, told.thoughts, told.tool, told.total
+            )
+            if told
+            else None
+        )
         self.messages[name] = _Message(message.type, message.model, tokens)
         text = text_of(message.content)
         if message.type == "user" and is_new:
@@ -288,29 +361,39 @@ class _Chat(OpenRun):
             self.tokens.add(message.model, message.tokens)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. A sub-agent's id is its name, or in older versions its parent's session."""
+        """Return the values of a `KeptRun`.
+
+        A sub-agent's id is its name, or in older versions its parent's session.
+        """
         for message in self.messages.values():
             self._count(message)
         self.final_text = next((text for text in reversed(self.texts.values()) if text), None)
         of_parent = self.is_subagent and is_uuid(self.session_id)
         is_own = is_uuid(self.session_id) and not of_parent
         return super().values() | {
-            "run_id": self.session_id if is_own else canonical_hash({"session": self.session_id, "start": str(self.started_at)}),
+            "run_id": self.session_id
+            if is_own
+            else canonical_hash({"session": self.session_id, "start": str(self.started_at)}),
             "agent": GEMINI.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 2,
             "session_id": None if of_parent else self.session_id,
             "parent_session_id": self.session_id if of_parent else None,
-            "models": self.tokens.models("Some messages could not be read." if self.unread else None),
+            "models": self.tokens.models(
+                "Some messages could not be read." if self.unread else None
+            ),
             "num_turns": self.turns or None,
         }
 
 
 class GeminiChat(StreamReader[_Chat]):
-    """Chat files, `chats/session-*.json` and `.jsonl`: one object, or since 2026-04 lines that are appended.
+    """Chat files, `chats/session-*.json` and `.jsonl`.
 
-    A message is written again, with the same id, when the results of its tools arrive: its last version counts. `$set` may write all
-    messages again, and `$rewindTo` takes back a message and those behind it. Sub-agents have files of their own.
+    One object, or since 2026-04 lines that are appended.
+
+    A message is written again, with the same id, when the results of its tools arrive: its last
+    version counts. `$set` may write all messages again, and `$rewindTo` takes back a message and
+    those behind it. Sub-agents have files of their own.
     """
 
     agent: ClassVar[str] = GEMINI.key
@@ -319,7 +402,12 @@ class GeminiChat(StreamReader[_Chat]):
     def recognises(document: Document) -> bool:
         value = document.value
         if "type" in value:
-            return "content" in value and isinstance(value.get("id"), str) and "timestamp" in value and "message" not in value
+            return (
+                "content" in value
+                and isinstance(value.get("id"), str)
+                and "timestamp" in value
+                and "message" not in value
+            )
         return _is_header(value) or _is_update(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:

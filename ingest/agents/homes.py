@@ -17,9 +17,17 @@ def session_folders(environment: Mapping[str, str] = os.environ) -> list[Path]:
 
 
 def only_sessions(paths: Iterable[Path]) -> list[Path]:
-    """Restrict an agent's home to its folders with transcripts, so that settings and credentials beside them are never opened."""
+    """Restrict an agent's home to its folders with transcripts.
+
+    So settings and credentials beside them are never opened.
+    """
     folders = []
     for path in paths:
-        inside = [folder for home in HOMES if is_folder(path) and home.is_at(path) for folder in home.inside(path)]
+        inside = [
+            folder
+            for home in HOMES
+            if is_folder(path) and home.is_at(path)
+            for folder in home.inside(path)
+        ]
         folders += inside or [path]
     return folders

@@ -1,6 +1,9 @@
-"""iFlow CLI's session transcripts → runs. They look like Claude Code's, but all token counts are 0, which means unknown.
+"""iFlow CLI's session transcripts → runs.
 
-Its sessions are called `session-…`, its requests `request-…` (https://github.com/kenn-io/agentsview reads them).
+They look like Claude Code's, but all token counts are 0, which means unknown.
+
+Its sessions are called `session-…`, its requests `request-…` (https://github.com/kenn-io/agentsview
+reads them).
 """
 
 from __future__ import annotations
@@ -53,7 +56,10 @@ class IFlowTranscript(ClaudeTranscript):
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
         values = super()._kept(run_id, is_subagents=is_subagents)
-        return values | {"models": [unrecorded(model, _ZEROS) for model in self._models], "num_turns": self._messages or None}
+        return values | {
+            "models": [unrecorded(model, _ZEROS) for model in self._models],
+            "num_turns": self._messages or None,
+        }
 
 
 def _is_iflows(value: dict[str, Any]) -> bool:

@@ -1,9 +1,10 @@
 """Logs of Inspect AI → runs, one per sample of an evaluation.
 
-A log is one document with its samples, or a header followed by samples, as read from an `.eval` archive. A retried evaluation copies
-finished samples with their uuid, which is the id of the run. Tokens come from the samples: the log's sums may cover more samples than it
-contains, and include scorers outside of them. What Inspect's own cache answered has events, but was not paid (UKGovernmentBEIS/
-inspect_ai#3946).
+A log is one document with its samples, or a header followed by samples, as read from an `.eval`
+archive. A retried evaluation copies finished samples with their uuid, which is the id of the run.
+Tokens come from the samples: the log's sums may cover more samples than it contains, and include
+scorers outside of them. What Inspect's own cache answered has events, but was not paid
+(UKGovernmentBEIS/ inspect_ai#3946).
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ from schemas.agents import INSPECT_AI, INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
+from schemas.wire.inspect_ai import (
+    InspectEval,
+    InspectEvent,
+    InspectHeader,
+    InspectSample,
+    InspectUsage,
+)
 
 _ALONE = "a sample without its log, and without a uuid: it cannot be told which run it is"
 
@@ -46,7 +53,9 @@ class InspectAI(AgentReader):
     def recognises(document: Document) -> bool:
         value = document.value
         if all(name in value for name in INSPECT_AI_HEADER):
-            return isinstance(value["eval"], dict) and ("task" in value["eval"] or "model" in value["eval"])
+            return isinstance(value["eval"], dict) and (
+                "task" in value["eval"] or "model" in value["eval"]
+            )
         return all(name in value for name in INSPECT_AI_SAMPLE)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
@@ -61,11 +70,23 @@ class InspectAI(AgentReader):
         runs: list[Found | Unreadable] = []
         for place, sample in enumerate(samples):
             try:
-                run = ended(document, _values(InspectSample.model_validate(sample), self._header), self._context_of)
-                reason, detail = (RejectReason.INVALID_RECORD, "") if isinstance(run, Found) else (run.reason, run.detail)
+                run = ended(
+                    document,
+                    _values(InspectSample.model_validate(sample), self._header),
+                    self._context_of,
+                )
+                reason, detail = (
+                    (RejectReason.INVALID_RECORD, "")
+                    if isinstance(run, Found)
+                    else (run.reason, run.detail)
+                )
             except ValidationError as error:
                 run, reason, detail = None, RejectReason.INVALID_RECORD, complaints(error)
-            runs.append(run if isinstance(run, Found) else document.moved(place).refused(reason, f"sample {place + 1}: {detail}"))
+            runs.append(
+                run
+                if isinstance(run, Found)
+                else document.moved(place).refused(reason, f"sample {place + 1}: {detail}")
+            )
         return runs
 
 
@@ -87,7 +108,11 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
 
     prompt = sample.input  # of messages the first one of the user
     if isinstance(prompt, list):
-        asked = (message.get("content") for message in prompt if isinstance(message, dict) and message.get("role") == "user")
+        asked = (
+            message.get("content")
+            for message in prompt
+            if isinstance(message, dict) and message.get("role") == "user"
+        )
         prompt = next(asked, None)
     final = sample.output.completion if sample.output else None
     if sample.output and not final:
@@ -95,18 +120,31 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
         final = message.content if message else None
     final_text = _text(final, sample)
     run_id = sample.uuid or (f"{about.run_id}/{sample.id}/{sample.epoch}" if about.run_id else None)
-    run_id = run_id or canonical_hash({"inspect_ai": [about.task, sample.id, sample.epoch, str(sample.input), final_text]})
+    run_id = run_id or canonical_hash(
+        {"inspect_ai": [about.task, sample.id, sample.epoch, str(sample.input), final_text]}
+    )
 
-    # An error, then a limit. An evaluation that was cancelled has finished samples too: those with a score.
+    # An error, then a limit. An evaluation that was cancelled has finished samples too: those with
+    # a score.
     is_cut_short = header is not None and header.status in ("cancelled", "started", "error")
     if sample.error:
         error = sample.error.message or ""
-        outcome = Outcome.INTERRUPTED if "cancelled" in error.lower() else outcome_of_trial_error(error)
+        outcome = (
+            Outcome.INTERRUPTED if "cancelled" in error.lower() else outcome_of_trial_error(error)
+        )
     elif sample.limit:
-        limits = {"operator": Outcome.INTERRUPTED, "cost": Outcome.MAX_BUDGET, "turn": Outcome.MAX_TURNS}
+        limits = {
+            "operator": Outcome.INTERRUPTED,
+            "cost": Outcome.MAX_BUDGET,
+            "turn": Outcome.MAX_TURNS,
+        }
         outcome = limits.get(sample.limit.type or "", Outcome.LIMIT_REACHED)
     else:
-        outcome = Outcome.INTERRUPTED if is_cut_short and not sample.scores and sample.total_time is None else Outcome.COMPLETED
+        outcome = (
+            Outcome.INTERRUPTED
+            if is_cut_short and not sample.scores and sample.total_time is None
+            else Outcome.COMPLETED
+        )
     version = (about.packages or {}).get("inspect_ai")
     models = _models(sample, calls, has_events=bool(events), asked=about.model)
     return {
@@ -138,8 +176,9 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
 def _score(sample: InspectSample) -> float | None:
     """Return the first numeric score, with letters as Inspect counts them.
 
-    Correct is 1, partial ½, incorrect and no answer 0. Of several values by name none is the score, and
-    no later scorer takes their place: it may grade something else, such as how suspicious the run was.
+    Correct is 1, partial ½, incorrect and no answer 0. Of several values by name none is the score,
+    and no later scorer takes their place: it may grade something else, such as how suspicious the
+    run was.
     """
     for score in (sample.scores or {}).values():
         value = score.value
@@ -157,14 +196,20 @@ def _score(sample: InspectSample) -> float | None:
 
 
 def _text(content: object, sample: InspectSample) -> str | None:
-    """Return a text, or the texts of a message's parts; long ones are stored among the attachments."""
+    """Return a text, or the texts of a message's parts; long ones are stored as attachments."""
     if isinstance(content, list):
-        parts = (_text(part.get("text"), sample) for part in content if isinstance(part, dict) and part.get("type") == "text")
+        parts = (
+            _text(part.get("text"), sample)
+            for part in content
+            if isinstance(part, dict) and part.get("type") == "text"
+        )
         return "\n".join(part for part in parts if part) or None
     if not isinstance(content, str) or not content:
         return None
     if content.startswith("attachment://"):
-        attached: Mapping[str, Any] = sample.attachments or (sample.transcript.content if sample.transcript else None) or {}
+        attached: Mapping[str, Any] = (
+            sample.attachments or (sample.transcript.content if sample.transcript else None) or {}
+        )
         long = attached.get(content.removeprefix("attachment://"))
         return long if isinstance(long, str) else content
     return content
@@ -172,12 +217,23 @@ def _text(content: object, sample: InspectSample) -> str | None:
 
 _CACHE_INSIDE = ("openai", "azureai", "grok", "openrouter", "together", "fireworks")
 """Model routes whose input includes the cache."""
-_FREE = InspectUsage(input_tokens=0, output_tokens=0, total_tokens=0, input_tokens_cache_read=0, input_tokens_cache_write=0)
+_FREE = InspectUsage(
+    input_tokens=0,
+    output_tokens=0,
+    total_tokens=0,
+    input_tokens_cache_read=0,
+    input_tokens_cache_write=0,
+)
 """What an answer from Inspect's own cache uses."""
 
 
-def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bool, asked: str | None) -> list[dict[str, Any]]:
-    """Return the tokens of each model: from the sample, in the oldest logs from its calls (`events`), else from its last output."""
+def _models(
+    sample: InspectSample, events: list[InspectEvent], *, has_events: bool, asked: str | None
+) -> list[dict[str, Any]]:
+    """Return the tokens of each model.
+
+    From the sample, in the oldest logs from its calls (`events`), else from its last output.
+    """
     if sample.model_usage:
         return [_model(name, [usage]) for name, usage in sample.model_usage.items()]
     calls: dict[str | None, list[InspectUsage]] = {}
@@ -189,12 +245,17 @@ def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bo
         return [_model(name, usages) for name, usages in calls.items()]
     last = _model(asked, [sample.output.usage])
     if not has_events:
-        last |= {"basis": TokensBasis.LOWER_BOUND, "basis_reason": "Only the last call of the model has a count."}
+        last |= {
+            "basis": TokensBasis.LOWER_BOUND,
+            "basis_reason": "Only the last call of the model has a count.",
+        }
     return [last]
 
 
 def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
-    """Return tokens in disjoint classes. Whether input includes the cache follows from the total, else from the model's route.
+    """Return tokens in disjoint classes.
+
+    Whether input includes the cache follows from the total, else from the model's route.
 
     If the cache is beside the input, a total of input and output leaves nothing for it.
     """
@@ -205,19 +266,32 @@ def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
     for usage in usages:
         given, output, total = usage.input_tokens, usage.output_tokens or 0, usage.total_tokens
         cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-        is_inside, is_beside = total == (given or 0) + output, total == (given or 0) + output + cached
+        is_inside, is_beside = (
+            total == (given or 0) + output,
+            total == (given or 0) + output + cached,
+        )
         may_be_inside = is_inside or (not is_beside and is_route_inside)
         uncached += is_inside and not cached and not is_route_inside
-        inputs.append(given - cached if cached and given is not None and cached <= given and may_be_inside else given)
+        inputs.append(
+            given - cached
+            if cached and given is not None and cached <= given and may_be_inside
+            else given
+        )
         is_sure = is_sure and (not cached or is_inside or is_beside)
-    costs = [Decimal(repr(float(usage.total_cost))) for usage in usages if usage.total_cost is not None]
+    costs = [
+        Decimal(repr(float(usage.total_cost))) for usage in usages if usage.total_cost is not None
+    ]
     values = {
         "model_id": name,
         "cost_usd": known_sum(usd(cost) if cost <= LARGEST_USD else cost for cost in costs),
         "input_tokens": known_sum(inputs),
         "output_tokens": known_sum(usage.output_tokens for usage in usages),
-        "cache_read_tokens": 0 if uncached == len(usages) else known_sum(usage.input_tokens_cache_read for usage in usages),
-        "cache_write_tokens": 0 if uncached == len(usages) else known_sum(usage.input_tokens_cache_write for usage in usages),
+        "cache_read_tokens": 0
+        if uncached == len(usages)
+        else known_sum(usage.input_tokens_cache_read for usage in usages),
+        "cache_write_tokens": 0
+        if uncached == len(usages)
+        else known_sum(usage.input_tokens_cache_write for usage in usages),
         "reasoning_tokens": known_sum(usage.reasoning_tokens for usage in usages),
     }
     if not is_sure:

@@ -13,18 +13,26 @@ from schemas.wire.launch import outcome_of_process
 
 
 def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:
-    """Return the run of an item. `error`: the end of the agent process's error output. Raises InvalidRecord."""
+    """Return the run of an item. `error`: the end of the agent process's error output.
+
+    Raises InvalidRecord.
+    """
     journal = Journal.model_validate(document.value)
     process = journal.process or AgentProcess()
     code, lasted = process.returncode, process.duration_s
-    # The block of the process names the agent; without one, the place of the run in the benchmark does.
+    # The block of the process names the agent; without one, the place of the run in the benchmark
+    # does.
     agent = next((name for name in ISO_BENCH_AGENTS if getattr(journal, name)), None)
     agent = agent or (journal.run_metadata.agent if journal.run_metadata else None)
     agent = ISO_BENCH_AGENTS.get(agent or "", agent or UNKNOWN)
     if journal.exit_code is not None:
         outcome = outcome_of_process(agent, journal.exit_code)
     else:  # the status is about the patch; without a process it says that the harness itself failed
-        outcome = Outcome.EXECUTION_ERROR if code is None and journal.status == "error" else Outcome.UNKNOWN
+        outcome = (
+            Outcome.EXECUTION_ERROR
+            if code is None and journal.status == "error"
+            else Outcome.UNKNOWN
+        )
     told = journal.error or error
     values = {
         "run_id": canonical_hash(document.value),

@@ -8,17 +8,41 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import RESPONSE_COLUMNS, AgentReader, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import (
+    RESPONSE_COLUMNS,
+    AgentReader,
+    Context,
+    ContextOf,
+    Found,
+    Rows,
+    RunFacts,
+    columns_of,
+    patch_rows,
+)
 from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
-from ingest.agents.shared.tokens import CACHE_INSIDE, CUT_OFF, CUT_SHORT, includes_cache, provider_of
+from ingest.agents.shared.tokens import (
+    CACHE_INSIDE,
+    CUT_OFF,
+    CUT_SHORT,
+    includes_cache,
+    provider_of,
+)
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.run import (
+    TOKEN_CLASSES,
+    ModelUsageRow,
+    Outcome,
+    RecordKind,
+    RunRow,
+    TokensBasis,
+    ToolCallRow,
+)
 from schemas.text import paired
 from schemas.wire.launch import ENDINGS, outcome_of_process
 
@@ -57,12 +81,16 @@ def complaints(error: ValidationError) -> str:
     for item in error.errors(include_url=False):
         found_value = repr(item["input"])
         found_value = found_value if len(found_value) <= 80 else found_value[:79] + "…"
-        told.append(f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {found_value})")
+        told.append(
+            f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {found_value})"
+        )
     return "; ".join(told)
 
 
-def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) -> Found | Unreadable:
-    """Return the run of an ended stream with the last event `document`, or a reject if its values are invalid."""
+def ended(
+    document: Document, values: Mapping[str, Any], context_of: ContextOf
+) -> Found | Unreadable:
+    """Return the run of a stream that ended with `document`, or a reject for invalid values."""
     try:
         return found(document, kept(values), context_of)
     except InvalidRecord as error:
@@ -79,7 +107,11 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
         permission_mode=run.permission_mode,
         started_at=_aware(run.started_at),
         ended_at=_aware(run.ended_at),
-        in_stream=run.record_kind not in (RecordKind.TRIAL, RecordKind.TELEMETRY),  # those in one file are no results of one process
+        in_stream=run.record_kind
+        not in (
+            RecordKind.TRIAL,
+            RecordKind.TELEMETRY,
+        ),  # those in one file are no results of one process
         tool_calls=run.tool_calls,
         time_source="stream" if has_zone else "record",
         repo=run.repo,
@@ -92,12 +124,17 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     context = context_of(facts, run.duration_ms)
     run = _completed(run, context)
     usage = tuple(_model_row(run.run_id, model) for model in run.models)
-    calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+    calls = tuple(
+        ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors)
+        for tool, count, errors in context.tool_calls
+    )
     by_harness = {
         "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
         "score": context.score if run.score is None else run.score,
     }
-    row = RunRow(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
+    row = RunRow(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed(
+        {"ordinal": document.ordinal}
+    )
     return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
 
 
@@ -106,9 +143,12 @@ def _aware(time: datetime | None) -> datetime | None:
 
 
 def _completed(run: KeptRun, context: Context) -> KeptRun:
-    """Return the run with facts from its harness that the log lacks: the name of its only model, process time, how it ended.
+    """Return the run with facts from its harness that the log lacks.
 
-    Counts that cannot be whole or right become bounds. All of it becomes part of the kept record, since a rebuild has no other files.
+    The name of its only model, process time, how it ended.
+
+    Counts that cannot be whole or right become bounds. All of it becomes part of the kept record,
+    since a rebuild has no other files.
     """
     told: dict[str, Any] = {}
     model, process = context.model, context.process
@@ -118,7 +158,10 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
     if run.duration_ms is None and process.duration_ms is not None:
         told["duration_ms"] = process.duration_ms
     if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
-        told |= {"outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED), "ended_as": process.ended_by}
+        told |= {
+            "outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED),
+            "ended_as": process.ended_by,
+        }
     elif process.exit_code is not None and run.outcome is Outcome.UNKNOWN:
         outcome = outcome_of_process(run.agent, process.exit_code)
         told |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {process.exit_code}"}
@@ -126,17 +169,28 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
         told |= {"outcome": Outcome.COMPLETED, "is_error": False}
     if context.is_cut and "ended_as" not in told:  # what the log says of its end before is none
         ends = "outcome" not in told and run.outcome in (Outcome.UNKNOWN, Outcome.COMPLETED)
-        told |= {"ended_as": CUT_SHORT} | ({"outcome": Outcome.INTERRUPTED, "is_error": None} if ends else {})
+        told |= {"ended_as": CUT_SHORT} | (
+            {"outcome": Outcome.INTERRUPTED, "is_error": None} if ends else {}
+        )
     models = told.get("models", run.models)
-    if doubts := {number: doubt for number, model in enumerate(models) if (doubt := _doubt(model, context))}:
-        told["models"] = tuple(model.model_copy(update=doubts.get(number)) for number, model in enumerate(models))
-    if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
+    if doubts := {
+        number: doubt for number, model in enumerate(models) if (doubt := _doubt(model, context))
+    }:
+        told["models"] = tuple(
+            model.model_copy(update=doubts.get(number)) for number, model in enumerate(models)
+        )
+    if (
+        run.record_kind is RecordKind.SIDECAR and run.title
+    ):  # a command line, from a version that kept passwords in it
         told["title"] = scrubbed_command(run.title)
     return run.model_copy(update=told) if told else run
 
 
 def _doubt(model: KeptModel, context: Context) -> dict[str, Any] | None:
-    """Return the basis of exact counts that cannot be whole, or cannot be right, with the reason; None for others."""
+    """Return the basis of exact counts that cannot be whole, or cannot be right, with the reason.
+
+    None for others.
+    """
     if model.basis is not TokensBasis.EXACT:
         return None
     if includes_cache(model.input_tokens, model.cache_read_tokens, model.cache_write_tokens):
@@ -144,13 +198,22 @@ def _doubt(model: KeptModel, context: Context) -> dict[str, Any] | None:
     return {"basis": TokensBasis.LOWER_BOUND, "basis_reason": CUT_OFF} if context.is_cut else None
 
 
-_FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
+_FROM_WORST = (
+    TokensBasis.UNKNOWN,
+    TokensBasis.ESTIMATE,
+    TokensBasis.LOWER_BOUND,
+    TokensBasis.UPPER_BOUND,
+    TokensBasis.EXACT,
+)
 
 
 def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     of_models = model_columns(usage)
     result = repair(run.final_text) if run.final_text is not None else None
-    answers_once = run.record_kind in (RecordKind.RESULT, RecordKind.STREAM)  # a process that answered one prompt worked all of its time
+    answers_once = run.record_kind in (
+        RecordKind.RESULT,
+        RecordKind.STREAM,
+    )  # a process that answered one prompt worked all of its time
     tokens = sum(of_models[name] or 0 for name in TOKEN_CLASSES)
     # Below one step of `KeptRun.rank` the lines or the tokens count: a later log of a run has more.
     rank = run.rank * _RANK + min(tokens if run.lines is None else run.lines, _RANK - 1)
@@ -179,7 +242,9 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "credits": run.credits,
         "credits_unit": run.credits_unit,
         **of_models,
-        "tokens_basis": min((row.tokens_basis for row in usage), key=_FROM_WORST.index, default=TokensBasis.UNKNOWN),
+        "tokens_basis": min(
+            (row.tokens_basis for row in usage), key=_FROM_WORST.index, default=TokensBasis.UNKNOWN
+        ),
         "chain_id": run.run_id,
         "chain_position": 1,
         "errors": "\n".join(run.errors) or None,
@@ -200,27 +265,38 @@ def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
         "tokens_basis": model.basis,
         "tokens_basis_reason": model.basis_reason,
     }
-    return model_row(run_id, parsed, model, others | ({"provider": model.provider} if model.provider else {}))
+    return model_row(
+        run_id, parsed, model, others | ({"provider": model.provider} if model.provider else {})
+    )
 
 
-# Logs of a benchmark harness's trial: the harness's result, trajectories in a common format and the agent's own log are one run. The record
-# that tells tokens is kept; of several the one nearest to the API: the agent's own log before a trajectory, and that before the harness's
+# Logs of a benchmark harness's trial: the harness's result, trajectories in a common format and the
+# agent's own log are one run. The record
+# that tells tokens is kept; of several the one nearest to the API: the agent's own log before a
+# trajectory, and that before the harness's
 # result, which repeats their sums.
 
 _RANK = 10**12
 _NEAR = 11 * 10**14
 _TELLS_TOKENS = 35 * 10**14
-"""Added to `record_rank` for nearness and tokens; ranks are below 11 × 10**14 otherwise and have at most 53 bits."""
+"""Added to `record_rank` for nearness and tokens; ranks are below 11 × 10**14 otherwise and have at
+most 53 bits.
+"""
 
 
 def _rank_in_trial(kind: RecordKind, rank: int, *, tells_tokens: bool) -> int:
-    """Return the `record_rank` of a record of a trial, from its rank alone. Kinds other than the harness's are logs of the agent."""
+    """Return the `record_rank` of a record of a trial, from its rank alone.
+
+    Kinds other than the harness's are logs of the agent.
+    """
     nearness = {RecordKind.TRIAL: 0, RecordKind.SIDECAR: 0, RecordKind.TRAJECTORY: 1}.get(kind, 2)
     return _TELLS_TOKENS * tells_tokens + _NEAR * nearness + rank
 
 
 def of_trial(rows: Rows) -> Rows:
-    """Return the rows as a record of the trial's run (`runs.trial_id`) if the log lies in the folder of a trial, else unchanged.
+    """Return the rows as a record of the trial's run (`runs.trial_id`), or unchanged.
+
+    They are changed only if the log lies in the folder of a trial.
 
     A sub-agent with its own log stays a separate run.
     """
@@ -251,7 +327,10 @@ _BASIS = RESPONSE_COLUMNS.index("tokens_basis")
 
 
 def without_end(rows: Rows) -> Rows:
-    """Return the rows of a run whose log is cut off: what came behind the last response is not known, so it counts as a lower bound."""
+    """Return the rows of a run whose log is cut off.
+
+    What came behind the last response is not known, so it counts as a lower bound.
+    """
     if not rows.response_copies:
         return rows
     *before, last = rows.response_copies

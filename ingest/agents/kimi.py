@@ -1,8 +1,12 @@
-"""Kimi's session logs, `wire.jsonl` → runs: the lines of Kimi Code, and those of its predecessor Kimi CLI.
+"""Kimi's session logs, `wire.jsonl` → runs.
 
-Neither logs its session, which is only the name of its folder: the id of a session is made of its first time and first prompt. Kimi Code
-logs the tokens of each request, including those that summarize, under the model's name in the settings; Kimi CLI those of each step, again
-as they grow, and never the model. Sub-agents have logs of their own. A fork begins with a copy of the log, which a line `forked` ends.
+The lines of Kimi Code, and those of its predecessor Kimi CLI.
+
+Neither logs its session, which is only the name of its folder: the id of a session is made of its
+first time and first prompt. Kimi Code logs the tokens of each request, including those that
+summarize, under the model's name in the settings; Kimi CLI those of each step, again as they grow,
+and never the model. Sub-agents have logs of their own. A fork begins with a copy of the log, which
+a line `forked` ends.
 """
 
 from __future__ import annotations
@@ -12,7 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.shared.runs import By, OpenRun, StreamReader, canonical_hash, is_failed, wire_record
+from ingest.agents.shared.runs import (
+    By,
+    OpenRun,
+    StreamReader,
+    canonical_hash,
+    is_failed,
+    wire_record,
+)
 from ingest.agents.shared.texts import lines_of, outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
@@ -27,7 +38,9 @@ RESPONSES_KEPT = 4096
 """Maximum number of responses with tokens that may be updated; beyond it, the oldest are final."""
 
 _MADE_BY = {
-    **dict.fromkeys(("usage.record", "content.part", "tool.call", "step.end", "turn.ended"), By.MODEL),
+    **dict.fromkeys(
+        ("usage.record", "content.part", "tool.call", "step.end", "turn.ended"), By.MODEL
+    ),
     **dict.fromkeys(("ContentPart", "ToolCall", "StatusUpdate", "TurnEnd"), By.MODEL),
     **dict.fromkeys(("tool.result", "ToolResult"), By.TOOL),
 }
@@ -61,7 +74,9 @@ class _Session(OpenRun):
         self.began.setdefault("turn", [written, text])
         self.end_turn(Outcome.INTERRUPTED)
 
-    def end_turn(self, outcome: Outcome, reason: str | None = None, error: str | None = None) -> None:
+    def end_turn(
+        self, outcome: Outcome, reason: str | None = None, error: str | None = None
+    ) -> None:
         """Store how the turn ended; until then it counts as interrupted."""
         self.in_step = False
         self.outcome, self.ended_as, self.errors = outcome, reason, [error] if error else []
@@ -75,7 +90,9 @@ class _Session(OpenRun):
 
     def spend(self, usage: KimiUsage, key: _Key, response: str | None = None) -> None:
         """Add the tokens of a request; for a known response they replace its earlier ones."""
-        tokens = Tokens(usage.input_other, usage.input_cache_read, usage.input_cache_creation, usage.output)
+        tokens = Tokens(
+            usage.input_other, usage.input_cache_read, usage.input_cache_creation, usage.output
+        )
         if response is None:
             self.used[key] = self.used.get(key, Tokens()) + tokens
             return
@@ -94,8 +111,16 @@ class _Session(OpenRun):
         elif line.type == "turn.cancel":
             self.end_turn(Outcome.INTERRUPTED, "cancelled")
         elif line.type.startswith("turn."):
-            error = (line.error.message or str(line.error.code)) if line.error else "failed" if line.reason == "failed" else None
-            outcome = {"completed": Outcome.COMPLETED, "cancelled": Outcome.INTERRUPTED}.get(line.reason or "", Outcome.UNKNOWN)
+            error = (
+                (line.error.message or str(line.error.code))
+                if line.error
+                else "failed"
+                if line.reason == "failed"
+                else None
+            )
+            outcome = {"completed": Outcome.COMPLETED, "cancelled": Outcome.INTERRUPTED}.get(
+                line.reason or "", Outcome.UNKNOWN
+            )
             self.end_turn(outcome, line.reason, error)
         elif event is None:
             return
@@ -104,16 +129,25 @@ class _Session(OpenRun):
             self.outcome = Outcome.INTERRUPTED
         elif event.type == "step.end":
             self.in_step = False
-            self.outcome = Outcome.INTERRUPTED if event.finish_reason == "tool_use" else Outcome.UNKNOWN
+            self.outcome = (
+                Outcome.INTERRUPTED if event.finish_reason == "tool_use" else Outcome.UNKNOWN
+            )
             self.ended_as = event.finish_reason
         elif event.type == "content.part" and event.part and event.part.type == "text":
             self.say(event.part.text)
         elif event.type == "tool.call":
             self.tools.called(event.tool_call_id, event.name or "tool")
-        elif event.type == "tool.result" and event.tool_call_id and event.result and event.result.is_error:
+        elif (
+            event.type == "tool.result"
+            and event.tool_call_id
+            and event.result
+            and event.result.is_error
+        ):
             self.tools.failed(event.tool_call_id)
 
-    def note_message(self, kind: str | None, payload: KimiCliPayload, written: object, *, is_older: bool) -> None:
+    def note_message(
+        self, kind: str | None, payload: KimiCliPayload, written: object, *, is_older: bool
+    ) -> None:
         """Read a message of Kimi CLI. `is_older`: turns have no logged end."""
         if kind == "TurnBegin":
             self.begin_turn(payload.user_input, written)
@@ -127,21 +161,35 @@ class _Session(OpenRun):
         elif kind == "ContentPart" and payload.type == "text":
             self.say(payload.text)
         elif kind == "ToolCall":
-            self.tools.called(payload.id, (payload.function.name if payload.function else None) or "tool")
-        elif kind == "ToolResult" and payload.tool_call_id and payload.return_value and payload.return_value.is_error:
+            self.tools.called(
+                payload.id, (payload.function.name if payload.function else None) or "tool"
+            )
+        elif (
+            kind == "ToolResult"
+            and payload.tool_call_id
+            and payload.return_value
+            and payload.return_value.is_error
+        ):
             self.tools.failed(payload.tool_call_id)
         elif kind == "StatusUpdate" and payload.token_usage:
             self.in_step = False
             self.spend(payload.token_usage, self.key, payload.message_id)
         elif kind == "SubagentEvent":
-            self.doubts["Sub-agents of Kimi CLI may have logs of their own: their tokens are not counted here."] = None
+            self.doubts[
+                (
+                    "Sub-agents of Kimi CLI may have logs of their own: their tokens are not "
+                    "counted here."
+                )
+            ] = None
 
     def values(self) -> dict[str, Any]:
         used = dict(self.used)
         for key, tokens in self.responses.values():
             used[key] = used.get(key, Tokens()) + tokens
         reasons = [*self.doubts, *(["The last step has no end."] if self.in_step else [])]
-        basis = (TokensBasis.LOWER_BOUND, " ".join(reasons)) if reasons else (TokensBasis.EXACT, None)
+        basis = (
+            (TokensBasis.LOWER_BOUND, " ".join(reasons)) if reasons else (TokensBasis.EXACT, None)
+        )
         models = [tokens.as_model(*key, *basis) for key, tokens in used.items()]
         outcome = outcome_of_error(self.errors[0]) if self.errors else self.outcome
         return super().values() | {
@@ -149,7 +197,8 @@ class _Session(OpenRun):
             "agent": KIMI.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 3,
-            "models": models or [unrecorded(self.key[0], "No response of the model is in the log.", self.key[1])],
+            "models": models
+            or [unrecorded(self.key[0], "No response of the model is in the log.", self.key[1])],
             "num_turns": self.turns or None,
             "outcome": outcome,
             "is_error": is_failed(outcome),
@@ -168,12 +217,19 @@ class KimiWire(StreamReader[_Session]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Recognise lines of Kimi Code by a time or a small set of names; most are meaningless outside a session."""
+        """Recognise lines of Kimi Code by a time or a small set of names.
+
+        Most are meaningless outside a session.
+        """
         value = document.value
         if not isinstance(value.get("type"), str):
             message = value.get("message")
             kind = message.get("type") if isinstance(message, dict) else None
-            return isinstance(kind, str) and kind in CLI_TYPES and isinstance(message.get("payload"), dict)
+            return (
+                isinstance(kind, str)
+                and kind in CLI_TYPES
+                and isinstance(message.get("payload"), dict)
+            )
         if value["type"] == "metadata":
             return isinstance(value.get("protocol_version"), str)
         return "time" in value or value["type"] == "turn.ended" or _tells_tokens(document)
@@ -195,30 +251,44 @@ class KimiWire(StreamReader[_Session]):
         line = wire_record(KimiCliLine, document)
         self._open[None], session.last = session, document
         session.began.setdefault("first", line.timestamp)
-        session.note_time(event_time(line.timestamp), _MADE_BY.get(line.message.type or "", By.OTHERS))
-        session.note_message(line.message.type, line.message.payload, line.timestamp, is_older=self._is_older)
+        session.note_time(
+            event_time(line.timestamp), _MADE_BY.get(line.message.type or "", By.OTHERS)
+        )
+        session.note_message(
+            line.message.type, line.message.payload, line.timestamp, is_older=self._is_older
+        )
 
-    def _note_line(self, session: _Session | None, document: Document) -> Iterable[Found | Unreadable]:
+    def _note_line(
+        self, session: _Session | None, document: Document
+    ) -> Iterable[Found | Unreadable]:
         line = wire_record(KimiCodeLine, document)
         if line.type == "metadata":
             closed = self._close()
             self._models = {}
             session = self._open[None] = _Session(document, began={"created": line.created_at})
             session.note_time(event_time(line.created_at), By.OTHERS)
-            # Kimi CLI's protocol tells the end of a turn since 1.2. A version that is no such number is newer than all.
+            # Kimi CLI's protocol tells the end of a turn since 1.2. A version that is no such
+            # number is newer than all.
             version = document.value["protocol_version"].split(".")
             is_number = all(part.isascii() and part.isdigit() and len(part) < 6 for part in version)
             self._is_older = is_number and tuple(map(int, version)) < (1, 2)
             return closed
         session = self._open[None] = session or _Session(document, began={"first": line.time})
         session.last = document
-        session.note_time(event_time(line.time), _MADE_BY.get((line.event and line.event.type) or line.type, By.OTHERS))
+        session.note_time(
+            event_time(line.time),
+            _MADE_BY.get((line.event and line.event.type) or line.type, By.OTHERS),
+        )
         if line.type == "forked":  # what came before is a copy of another session's log
             began = {**session.began, "forked": line.time}
-            session = self._open[None] = _Session(document, began=began, cwd=session.cwd, key=session.key, prompt=session.prompt)
+            session = self._open[None] = _Session(
+                document, began=began, cwd=session.cwd, key=session.key, prompt=session.prompt
+            )
             session.note_time(event_time(line.time), By.OTHERS)
         elif line.type == "llm.request":
-            provider = "moonshotai" if line.provider == "kimi" else line.provider  # as price lists call it
+            provider = (
+                "moonshotai" if line.provider == "kimi" else line.provider
+            )  # as price lists call it
             self._models[line.model_alias or line.model] = session.key = line.model, provider
         elif line.usage:
             session.spend(line.usage, self._models.get(line.model, (line.model, None)))
@@ -229,4 +299,8 @@ class KimiWire(StreamReader[_Session]):
 
 def _tells_tokens(document: Document) -> bool:
     usage = document.value.get("usage")
-    return document.value["type"] == "usage.record" and isinstance(usage, dict) and "inputOther" in usage
+    return (
+        document.value["type"] == "usage.record"
+        and isinstance(usage, dict)
+        and "inputOther" in usage
+    )

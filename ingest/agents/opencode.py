@@ -1,12 +1,16 @@
-"""OpenCode's logs → runs: the events of `opencode run --format json`, and the session of `opencode export`.
+"""OpenCode's logs → runs.
 
-A stream has no model and no end: steps are summed, and a run was interrupted if its last step did not stop. Sessions started by the `task`
-tool are not in it. An exported fork begins with copies of its parent's messages under new ids, which keep their times: messages older than
-the session are copies. A message's tokens are those of its last step, so the steps are counted if present. A compaction's summary was paid
-too.
+The events of `opencode run --format json`, and the session of `opencode export`.
 
-`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), but not later. If there is a `total`, it decides. Some
-versions print zeros (#15779), and a response that was interrupted has them for good.
+A stream has no model and no end: steps are summed, and a run was interrupted if its last step did
+not stop. Sessions started by the `task` tool are not in it. An exported fork begins with copies of
+its parent's messages under new ids, which keep their times: messages older than the session are
+copies. A message's tokens are those of its last step, so the steps are counted if present. A
+compaction's summary was paid too.
+
+`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), but not later. If
+there is a `total`, it decides. Some versions print zeros (#15779), and a response that was
+interrupted has them for good.
 """
 
 from __future__ import annotations
@@ -64,7 +68,8 @@ _SAID = ("text", "reasoning", "tool")
 class _Steps:
     """Tokens and cost of one model's steps. `doubts`: reasons why there may be more tokens.
 
-    `cached` and `doubled`: number of steps with a cache, and of those whose input includes it; `inside`: tokens of the cache in it.
+    `cached` and `doubled`: number of steps with a cache, and of those whose input includes it;
+    `inside`: tokens of the cache in it.
     """
 
     count: int = 0
@@ -76,7 +81,11 @@ class _Steps:
     doubts: list[str] = field(default_factory=list)
 
     def add(self, tokens: OpenCodeTokens) -> None:
-        """Add a step. Output with reasoning is the rest of the total, else `output`, unless reasoning cannot be part of it."""
+        """Add a step.
+
+        Output with reasoning is the rest of the total, else `output`, unless reasoning cannot be
+        part of it.
+        """
         self.count += 1
         if not (tokens.input or tokens.output or tokens.cache.read or tokens.cache.write):
             self.doubt(_UNCOUNTED)
@@ -87,7 +96,9 @@ class _Steps:
             output = left if tokens.output <= left <= outside else output
         elif tokens.reasoning:
             self.doubt("The log does not say whether its output tokens include reasoning.")
-        self.tokens += Tokens(tokens.input, tokens.cache.read, tokens.cache.write, output, tokens.reasoning)
+        self.tokens += Tokens(
+            tokens.input, tokens.cache.read, tokens.cache.write, output, tokens.reasoning
+        )
         self.cached += bool(tokens.cache.read or tokens.cache.write)
         self.inside += min(tokens.input, tokens.cache.read + tokens.cache.write)
         self.doubled += includes_cache(tokens.input, tokens.cache.read, tokens.cache.write)
@@ -103,7 +114,9 @@ class _Steps:
     def as_model(self, model: str | None, provider: str | None) -> dict[str, Any]:
         why = " ".join(self.doubts) or None
         if not self.tokens.total:
-            return unrecorded(model, why or "No step of the run ended.", provider) | {"cost_usd": self.cost}
+            return unrecorded(model, why or "No step of the run ended.", provider) | {
+                "cost_usd": self.cost
+            }
         tokens, basis = self.tokens, TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT
         if 2 <= self.doubled == self.cached:  # once may be by chance
             tokens = replace(tokens, uncached=tokens.uncached - self.inside)
@@ -119,7 +132,10 @@ def _note_tool(tools: ToolCounts, part: OpenCodePart) -> None:
 
 def _message_of(error: OpenCodeError) -> str:
     status = f"HTTP {error.data.status_code}" if error.data and error.data.status_code else None
-    return ": ".join(filter(None, (error.name, status, error.data.message if error.data else None))) or "error"
+    return (
+        ": ".join(filter(None, (error.name, status, error.data.message if error.data else None)))
+        or "error"
+    )
 
 
 def _outcome_of(error: OpenCodeError | None, reason: str | None) -> Outcome:
@@ -135,15 +151,21 @@ _FIRST_MESSAGE_MS = 3000
 
 
 def _run_id(session_id: str, first_message: str | None = None, told: object = None) -> str:
-    """Return the session if its id is OpenCode's own. A stream that continues a session is a separate run, named by `first_message`.
+    """Return the session if its id is OpenCode's own.
 
-    Ids begin with their time in 12 digits: ms × 4096 and a counter; those of sessions count backwards (packages/opencode/src/id/id.ts).
-    So the first message of a session is as old as the session. `told` is hashed for other sessions.
+    A stream that continues a session is a separate run, named by `first_message`.
+
+    Ids begin with their time in 12 digits: ms × 4096 and a counter; those of sessions count
+    backwards (packages/opencode/src/id/id.ts). So the first message of a session is as old as the
+    session. `told` is hashed for other sessions.
     """
     session, message = _SESSION_ID.fullmatch(session_id), _MESSAGE_ID.fullmatch(first_message or "")
     if not session:
         return canonical_hash({"session": session_id, "message": first_message, "told": told})
-    if message and (int(session[1], 16) + int(message[1], 16) + 1) % (1 << 48) >> 12 > _FIRST_MESSAGE_MS:
+    if (
+        message
+        and (int(session[1], 16) + int(message[1], 16) + 1) % (1 << 48) >> 12 > _FIRST_MESSAGE_MS
+    ):
         return canonical_hash({"session": session_id, "message": first_message})
     return session_id
 
@@ -153,7 +175,10 @@ def _run_id(session_id: str, first_message: str | None = None, told: object = No
 
 @dataclass
 class _Run(OpenRun):
-    """A session's open run. `ended_as`: reason of its last step's end; `ends`: ids of the ends of steps."""
+    """A session's open run.
+
+    `ended_as`: reason of its last step's end; `ends`: ids of the ends of steps.
+    """
 
     first_message: str | None = None
     in_step: bool = False
@@ -235,8 +260,15 @@ class OpenCodeRun(StreamReader[_Run]):
         return closed
 
     def note(self, event: dict[str, Any]) -> bool:
-        """Read an event of the current session; return False for others, since each run ends with its own last document."""
-        if not _is_event(event) or self._last is None or self._open.get(event["sessionID"]) is not self._last:
+        """Read an event of the current session.
+
+        Return False for others, since each run ends with its own last document.
+        """
+        if (
+            not _is_event(event)
+            or self._last is None
+            or self._open.get(event["sessionID"]) is not self._last
+        ):
             return False
         if told := wire_event(OpenCodeEvent, event):
             self._last.note(told)
@@ -263,29 +295,52 @@ class OpenCodeExported(RecordReader):
     @staticmethod
     def recognises(document: Document) -> bool:
         info = document.value.get("info")
-        is_session = isinstance(info, dict) and isinstance(info.get("id"), str) and ("directory" in info or info["id"].startswith("ses_"))
+        is_session = (
+            isinstance(info, dict)
+            and isinstance(info.get("id"), str)
+            and ("directory" in info or info["id"].startswith("ses_"))
+        )
         return is_session and isinstance(document.value.get("messages"), list)
 
     def _values(self, document: Document) -> dict[str, Any]:
         record = wire_record(OpenCodeExport, document)
         info, times = record.info, record.info.time or OpenCodeTime()
         started_at = event_time(times.created)
-        made_at = [event_time(message.info.time.created) if message.info.time else None for message in record.messages]
-        own = [one for one, made in zip(record.messages, made_at, strict=True) if not (made and started_at and made < started_at)]
+        made_at = [
+            event_time(message.info.time.created) if message.info.time else None
+            for message in record.messages
+        ]
+        own = [
+            one
+            for one, made in zip(record.messages, made_at, strict=True)
+            if not (made and started_at and made < started_at)
+        ]
         answers = [message for message in own if message.info.role == "assistant"]
-        ends = [times.updated, *(message.info.time.completed for message in own if message.info.time)]
+        ends = [
+            times.updated,
+            *(message.info.time.completed for message in own if message.info.time),
+        ]
         ended_at = max(filter(None, map(event_time, ends)), default=None)
 
         steps: dict[tuple[str | None, str | None], _Steps] = {}
         tools, active = ToolCounts(), ActiveTime()
         for message in answers:
-            if message.info.time:  # an answer takes from its creation to its completion, the tools that it called included
+            # an answer takes from its creation to its completion, the tools that it called included
+            if message.info.time:
                 active.note(event_time(message.info.time.created))
                 active.note(event_time(message.info.time.completed), By.TOOL)
             total = steps.setdefault((message.info.model_id, message.info.provider_id), _Steps())
-            told = [part.tokens for part in message.parts if part.type == "step-finish" and part.tokens]
-            whole = message.info.tokens  # zeros before the first step ends, and for good if the message failed
-            if not told and whole and (whole.input or whole.output or whole.cache.read or whole.cache.write):
+            told = [
+                part.tokens for part in message.parts if part.type == "step-finish" and part.tokens
+            ]
+            whole = (
+                message.info.tokens
+            )  # zeros before the first step ends, and for good if the message failed
+            if (
+                not told
+                and whole
+                and (whole.input or whole.output or whole.cache.read or whole.cache.write)
+            ):
                 told = [whole]
             if not told and any(part.type in _SAID for part in message.parts):
                 total.doubt(_UNCOUNTED)
@@ -300,7 +355,9 @@ class OpenCodeExported(RecordReader):
         error, reason = last.info.error if last else None, _reason(last) if last else None
         outcome = _outcome_of(error, reason) if last else Outcome.UNKNOWN
         costs = [total.cost for total in steps.values() if total.cost is not None]
-        spoken = (_text(message) for message in reversed(answers) if message.info.summary is not True)  # of a compaction
+        spoken = (
+            _text(message) for message in reversed(answers) if message.info.summary is not True
+        )  # of a compaction
         return {
             "run_id": _run_id(info.id, told=times.created),
             "agent": self.agent,
@@ -309,7 +366,9 @@ class OpenCodeExported(RecordReader):
             "agent_version": info.version,
             "session_id": info.id,
             "parent_session_id": info.parent_id,
-            "models": [total.as_model(model, provider) for (model, provider), total in steps.items()],
+            "models": [
+                total.as_model(model, provider) for (model, provider), total in steps.items()
+            ],
             "started_at": started_at,
             "ended_at": ended_at,
             "duration_ms": milliseconds_between(started_at, ended_at),
@@ -321,20 +380,35 @@ class OpenCodeExported(RecordReader):
             "errors": [_message_of(error)] if error else [],
             "cost_usd": sum(costs) if costs else None,
             "cwd": info.directory,
-            "prompt": next(filter(None, (_text(message) for message in own if message.info.role == "user")), None),
+            "prompt": next(
+                filter(None, (_text(message) for message in own if message.info.role == "user")),
+                None,
+            ),
             "final_text": next(filter(None, spoken), None),
             "tool_calls": merged(tools),
         }
 
 
 def _reason(message: OpenCodeMessage) -> str | None:
-    """Return why its last step ended. Older versions lack the reason but have the completion time of the message."""
-    told = next((part.reason for part in reversed(message.parts) if part.type == "step-finish" and part.reason), None)
+    """Return why its last step ended.
+
+    Older versions lack the reason but have the completion time of the message.
+    """
+    told = next(
+        (
+            part.reason
+            for part in reversed(message.parts)
+            if part.type == "step-finish" and part.reason
+        ),
+        None,
+    )
     is_over = message.info.time is not None and message.info.time.completed is not None
     return message.info.finish or told or ("stop" if is_over and not message.info.error else None)
 
 
 def _text(message: OpenCodeMessage) -> str | None:
     """Return the last text of a message that the program did not write itself."""
-    texts = (part.text for part in reversed(message.parts) if part.type == "text" and not part.synthetic)
+    texts = (
+        part.text for part in reversed(message.parts) if part.type == "text" and not part.synthetic
+    )
     return next((text for text in texts if text and text.strip()), None)

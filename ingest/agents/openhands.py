@@ -1,12 +1,14 @@
-"""OpenHands → runs: conversations of its SDK, lines of its evaluations, and the results of the OpenHands Index.
+"""OpenHands → runs: SDK conversations, lines of evaluations, and results of the OpenHands Index.
 
-A conversation is a stream of events, or the state in `base_state.json`; its totals are cumulative, so the last ones count. A line of
-`output.jsonl` is one run on one task: `metrics` has the totals and the share of each call. `output.critic_attempt_N.jsonl` have the same
-lines as the final file. Before the SDK a history was flat events with an `action` or an `observation`, at first in pairs.
+A conversation is a stream of events, or the state in `base_state.json`; its totals are cumulative,
+so the last ones count. A line of `output.jsonl` is one run on one task: `metrics` has the totals
+and the share of each call. `output.critic_attempt_N.jsonl` have the same lines as the final file.
+Before the SDK a history was flat events with an `action` or an `observation`, at first in pairs.
 
-litellm counts cache reads inside the input, and cache writes inside or beside it by version: inside in 1.65 and since 1.78, beside in 1.70
-to 1.74. More cached than input proves that they are beside. Under an ACP agent (Claude Code, Codex, Gemini) reads are beside, and the
-tokens do not match the cost, since they are summed on another path (OpenHands/benchmarks #583).
+litellm counts cache reads inside the input, and cache writes inside or beside it by version: inside
+in 1.65 and since 1.78, beside in 1.70 to 1.74. More cached than input proves that they are beside.
+Under an ACP agent (Claude Code, Codex, Gemini) reads are beside, and the tokens do not match the
+cost, since they are summed on another path (OpenHands/benchmarks #583).
 """
 
 from __future__ import annotations
@@ -31,7 +33,16 @@ from schemas.agents import OPENHANDS
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.openhands import ConversationState, EvalLine, EvalMetadata, IndexResult, LlmMetrics, SdkEvent, Stats, TokenUsage
+from schemas.wire.openhands import (
+    ConversationState,
+    EvalLine,
+    EvalMetadata,
+    IndexResult,
+    LlmMetrics,
+    SdkEvent,
+    Stats,
+    TokenUsage,
+)
 
 # Conversations of the SDK
 
@@ -48,7 +59,10 @@ _STATE = frozenset(("execution_status", "stats", "agent"))
 
 
 class OpenHandsEvents(AgentReader):
-    """Streams of events with one or more conversations each, and final states of conversations, `base_state.json`."""
+    """Event streams with one or more conversations each, and final states (`base_state.json`).
+
+    The states are those of conversations.
+    """
 
     agent: ClassVar[str] = OPENHANDS.key
 
@@ -69,20 +83,39 @@ class OpenHandsEvents(AgentReader):
                 conversation.note_state(ConversationState.model_validate(value))
             except ValidationError as error:
                 raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-            return (found(document, kept(conversation.values(RecordKind.RESULT) | {"rank": 1}), self._context_of),)
+            return (
+                found(
+                    document,
+                    kept(conversation.values(RecordKind.RESULT) | {"rank": 1}),
+                    self._context_of,
+                ),
+            )
         closed: tuple[Found | Unreadable, ...] = ()
-        state, current = value.get("value") if value.get("key") == "full_state" else None, self._conversation.state.id
-        if isinstance(state, dict) and state.get("id") and current and state["id"] != current:  # another conversation begins
+        state, current = (
+            value.get("value") if value.get("key") == "full_state" else None,
+            self._conversation.state.id,
+        )
+        if (
+            isinstance(state, dict) and state.get("id") and current and state["id"] != current
+        ):  # another conversation begins
             closed = tuple(self.end())
         try:
             self._conversation.note(value)
             self._last = document
         except ValidationError as error:
-            return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{value['kind']}: {complaints(error)}"))
+            return (
+                *closed,
+                document.refused(
+                    RejectReason.INVALID_RECORD, f"{value['kind']}: {complaints(error)}"
+                ),
+            )
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the open conversation. A lone event without totals or a status, as in `events/*.json`, makes no run."""
+        """Yield the open conversation.
+
+        A lone event without totals or a status, as in `events/*.json`, makes no run.
+        """
         conversation, last = self._conversation, self._last
         self._conversation, self._last = _Conversation(), None
         if last and (conversation.events > 1 or conversation.stats or conversation.status):
@@ -90,7 +123,10 @@ class OpenHandsEvents(AgentReader):
 
 
 def _is_event(value: dict[str, Any]) -> bool:
-    return all(isinstance(value.get(name), str) for name in ("id", "kind", "source", "timestamp")) and value["source"] in _SOURCES
+    return (
+        all(isinstance(value.get(name), str) for name in ("id", "kind", "source", "timestamp"))
+        and value["source"] in _SOURCES
+    )
 
 
 @dataclass
@@ -134,9 +170,13 @@ class _Conversation:
         if time := event_time(event.timestamp):
             self.started_at = min(self.started_at or time, time)
             self.ended_at = max(self.ended_at or time, time)
-        by_agent = event.kind == "ActionEvent" or (event.kind == "MessageEvent" and event.source == "agent")
+        by_agent = event.kind == "ActionEvent" or (
+            event.kind == "MessageEvent" and event.source == "agent"
+        )
         if by_agent and event.llm_response_id and event.llm_response_id != self.last_response:
-            self.last_response = event.llm_response_id  # one reply of the model may make several actions, one after the other
+            self.last_response = (
+                event.llm_response_id
+            )  # one reply of the model may make several actions, one after the other
             self.turns += 1
         if event.kind == "ConversationStateUpdateEvent":
             self._note_update(event)
@@ -152,7 +192,9 @@ class _Conversation:
                 self.final_text = text if text.strip() else self.final_text
             elif event.source == "user":
                 self.prompt = self.prompt or text or None
-        elif event.kind == "AgentErrorEvent" or (event.kind == "ObservationEvent" and event.observation and event.observation.is_error):
+        elif event.kind == "AgentErrorEvent" or (
+            event.kind == "ObservationEvent" and event.observation and event.observation.is_error
+        ):
             if event.tool_call_id:
                 self.tools.failed(event.tool_call_id)
         elif event.kind == "ConversationErrorEvent":
@@ -184,7 +226,9 @@ class _Conversation:
         asked = agent.llm.model if agent and agent.llm else None
         is_acp = bool(agent and (agent.kind or "").startswith("ACP"))
         return {
-            "run_id": self.state.id or self.first_id or canonical_hash({"openhands": str(self.started_at)}),
+            "run_id": self.state.id
+            or self.first_id
+            or canonical_hash({"openhands": str(self.started_at)}),
             "agent": OPENHANDS.key,
             "record_kind": kind,
             "rank": 2 if self.totals else 0,
@@ -217,7 +261,19 @@ def _outcome_of(error: str) -> Outcome:
 # Evaluations
 
 _NO_TOOLS = frozenset(
-    ("message", "finish", "think", "system", "recall", "reject", "change_agent_state", "condensation", "condensation_request", "null", "")
+    (
+        "message",
+        "finish",
+        "think",
+        "system",
+        "recall",
+        "reject",
+        "change_agent_state",
+        "condensation",
+        "condensation_request",
+        "null",
+        "",
+    )
 )
 _ENDS = {"finished": True, "error": False, "rejected": False, "stopped": False}
 
@@ -231,7 +287,11 @@ class OpenHandsOutput(AgentReader):
     def recognises(document: Document) -> bool:
         value = document.value
         beside = ("history", "metrics", "instruction", "metadata")
-        return "instance_id" in value and "test_result" in value and any(name in value for name in beside)
+        return (
+            "instance_id" in value
+            and "test_result" in value
+            and any(name in value for name in beside)
+        )
 
     def feed(self, document: Document) -> Iterable[Found]:
         try:
@@ -243,7 +303,9 @@ class OpenHandsOutput(AgentReader):
 
 def _of_line(line: EvalLine) -> dict[str, Any]:
     metadata, runtimes = line.metadata or EvalMetadata(), line.runtime_runs or ()
-    named = (metadata.llm.model if metadata.llm else None) or (metadata.llm_config.model if metadata.llm_config else None)
+    named = (metadata.llm.model if metadata.llm else None) or (
+        metadata.llm_config.model if metadata.llm_config else None
+    )
     asked = named or metadata.model_name
     events = list(_flat(line.history))
     first: Any
@@ -252,7 +314,10 @@ def _of_line(line: EvalLine) -> dict[str, Any]:
         for event in events:
             conversation.note(event)
         of_history = conversation.values(RecordKind.TRIAL)
-        of_history |= {"run_id": conversation.state.id or conversation.first_id, "outcome": conversation.outcome()}
+        of_history |= {
+            "run_id": conversation.state.id or conversation.first_id,
+            "outcome": conversation.outcome(),
+        }
         if of_history["outcome"] is Outcome.UNKNOWN:
             of_history["outcome"] = Outcome.COMPLETED
         first, totals = conversation.first_id, conversation.totals
@@ -264,24 +329,39 @@ def _of_line(line: EvalLine) -> dict[str, Any]:
         first, totals = history.first, [history.metrics] if history.metrics else []
     totals = [line.metrics] if line.metrics else totals
     outcome = _outcome_of(line.error) if line.error else of_history["outcome"]
-    # The task, and the first event with its id and time; without events the totals and when the evaluation began. With the SDK the id is
+    # The task, and the first event with its id and time; without events the totals and when the
+    # evaluation began. With the SDK the id is
     # that of the conversation, as in the log of its events.
     identity: dict[str, Any] = {"instance_id": line.instance_id, "first": first}
     if first is None:
         started = [str(run.started_at) for run in runtimes] or metadata.start_time
-        identity |= {"started": started, "totals": [total.model_dump(mode="json") for total in totals], "error": line.error}
-    calls = sum(max(map(len, (total.token_usages or (), total.response_latencies or (), total.costs or ()))) for total in totals)
+        identity |= {
+            "started": started,
+            "totals": [total.model_dump(mode="json") for total in totals],
+            "error": line.error,
+        }
+    calls = sum(
+        max(map(len, (total.token_usages or (), total.response_latencies or (), total.costs or ())))
+        for total in totals
+    )
     waited = sum(call.latency or 0 for total in totals for call in total.response_latencies or ())
     grades = line.test_result if isinstance(line.test_result, dict) else {}
-    resolved = [place.get("resolved") for place in (grades.get("result"), grades.get("report"), grades) if isinstance(place, dict)]
+    resolved = [
+        place.get("resolved")
+        for place in (grades.get("result"), grades.get("report"), grades)
+        if isinstance(place, dict)
+    ]
     return {name: of_history[name] for name in _FROM_HISTORY if name in of_history} | {
         "run_id": of_history.get("run_id") or canonical_hash({"openhands": identity}),
         "agent": OPENHANDS.key,
         "record_kind": RecordKind.TRIAL,
         "agent_version": metadata.openhands_sdk_version,
         "requested_model": asked,
-        "models": _models(totals, is_acp=(metadata.agent_type or "").startswith("acp"), model=asked),
-        "started_at": of_history["started_at"] or next(filter(None, (event_time(run.started_at) for run in runtimes)), None),
+        "models": _models(
+            totals, is_acp=(metadata.agent_type or "").startswith("acp"), model=asked
+        ),
+        "started_at": of_history["started_at"]
+        or next(filter(None, (event_time(run.started_at) for run in runtimes)), None),
         "duration_api_ms": round(waited * 1000) or None,
         "num_turns": of_history.get("num_turns") or calls or None,
         "outcome": outcome,
@@ -308,7 +388,10 @@ def _flat(history: object) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class _History:
-    """Events before the SDK. `first`: id and time of the first event; `is_finished`: None if no event states how it ended."""
+    """Events before the SDK.
+
+    `first`: id and time of the first event; `is_finished`: None if no event states how it ended.
+    """
 
     first: tuple[Any, Any] | None = None
     times: list[datetime] = field(default_factory=list)
@@ -353,7 +436,9 @@ class _History:
             self.is_finished = _ENDS.get(str(extras.get("agent_state")), self.is_finished)
         inner = extras.get("metadata")
         code = (inner if isinstance(inner, dict) else extras).get("exit_code")
-        if (event["observation"] == "error" or (isinstance(code, int) and code > 0)) and event.get("cause") is not None:
+        if (event["observation"] == "error" or (isinstance(code, int) and code > 0)) and event.get(
+            "cause"
+        ) is not None:
             self.tools.failed(str(event["cause"]))
 
     def values(self) -> dict[str, Any]:
@@ -374,8 +459,9 @@ class _History:
 class OpenHandsIndex(AgentReader):
     """Results of a benchmark by instance, `instance_results/BENCHMARK.json`: each is a run.
 
-    They have cost and score only. Agent and model come from the `metadata.json` above (`ingest.context.trials`). The instances have no
-    ids: a run's id is made of its instance and the whole file, so publishing a file again with other results makes other runs.
+    They have cost and score only. Agent and model come from the `metadata.json` above
+    (`ingest.context.trials`). The instances have no ids: a run's id is made of its instance and the
+    whole file, so publishing a file again with other results makes other runs.
     """
 
     agent: ClassVar[str] = OPENHANDS.key
@@ -393,13 +479,18 @@ class OpenHandsIndex(AgentReader):
             try:
                 result = IndexResult.model_validate(value)
             except ValidationError as error:
-                yield document.moved(number).refused(RejectReason.INVALID_RECORD, f"{name}: {complaints(error)}")
+                yield document.moved(number).refused(
+                    RejectReason.INVALID_RECORD, f"{name}: {complaints(error)}"
+                )
                 continue
             values = {
                 "run_id": canonical_hash({"instance": name, "results": whole}),
                 "agent": UNKNOWN,
                 "record_kind": RecordKind.TRIAL,
-                "models": [unrecorded(None, "Results of the OpenHands Index have no token counts.") | {"cost_usd": result.cost}],
+                "models": [
+                    unrecorded(None, "Results of the OpenHands Index have no token counts.")
+                    | {"cost_usd": result.cost}
+                ],
                 "cost_usd": result.cost,
                 "score": None if result.resolved is None else float(result.resolved),
                 "task": name,
@@ -409,14 +500,30 @@ class OpenHandsIndex(AgentReader):
 
 # Tokens and cost
 
-_CLASSES = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-_ACP = "The tokens are those that another agent told OpenHands turn by turn; they do not match its cost."
-_ASSUMED_INSIDE = "Cache writes are taken to be a part of the input, as litellm counts them in most versions."
+_CLASSES = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_ACP = (
+    "The tokens are those that another agent told OpenHands turn by turn; they do not match its "
+    "cost."
+)
+_ASSUMED_INSIDE = (
+    "Cache writes are taken to be a part of the input, as litellm counts them in most versions."
+)
 _LAST_UNREAD = "Later token counts of the log could not be read."
 
 
-def _models(totals: Iterable[LlmMetrics], *, is_acp: bool, is_stale: bool = False, model: str | None) -> list[dict[str, Any]]:
-    """Return values of a `KeptModel` per model. `is_stale`: later counts were unreadable. `model`: default name."""
+def _models(
+    totals: Iterable[LlmMetrics], *, is_acp: bool, is_stale: bool = False, model: str | None
+) -> list[dict[str, Any]]:
+    """Return values of a `KeptModel` per model. `is_stale`: later counts were unreadable.
+
+    `model`: default name.
+    """
     usages: dict[str | None, list[TokenUsage]] = {}
     costs: dict[str | None, list[float]] = {}
     for total in totals:
@@ -440,12 +547,19 @@ def _models(totals: Iterable[LlmMetrics], *, is_acp: bool, is_stale: bool = Fals
         used, cost_usd = _summed(usages.get(each, ())), _cost_of(costs.get(each, ()))
         values: dict[str, Any] = {"model_id": each, "cost_usd": cost_usd}
         if any(used.values()):
-            given, read, written = (used[name] or 0 for name in ("prompt_tokens", "cache_read_tokens", "cache_write_tokens"))
+            given, read, written = (
+                used[name] or 0
+                for name in ("prompt_tokens", "cache_read_tokens", "cache_write_tokens")
+            )
             uncached, basis, reason = given, TokensBasis.EXACT, None
             if is_acp:
                 basis, reason = TokensBasis.ESTIMATE, _ACP
             elif written and given >= read + written:
-                uncached, basis, reason = given - read - written, TokensBasis.LOWER_BOUND, _ASSUMED_INSIDE
+                uncached, basis, reason = (
+                    given - read - written,
+                    TokensBasis.LOWER_BOUND,
+                    _ASSUMED_INSIDE,
+                )
             elif read <= given:
                 uncached = given - read
             if is_stale:
@@ -471,7 +585,11 @@ def _name(name: str | None) -> str | None:
 
 def _summed(usages: Iterable[TokenUsage]) -> dict[str, int | None]:
     counts = [[getattr(usage, name) for name in _CLASSES] for usage in usages]
-    return dict(zip(_CLASSES, map(known_sum, zip(*counts, strict=True)), strict=True)) if counts else dict.fromkeys(_CLASSES)
+    return (
+        dict(zip(_CLASSES, map(known_sum, zip(*counts, strict=True)), strict=True))
+        if counts
+        else dict.fromkeys(_CLASSES)
+    )
 
 
 def _cost_of(amounts: Iterable[float | None]) -> Decimal | None:

@@ -1,14 +1,19 @@
-"""OpenTelemetry (OTLP/JSON) → runs: events and metrics of coding agents, and spans of agents by GenAI's conventions or OpenInference.
+"""OpenTelemetry (OTLP/JSON) → runs.
 
-A file has the sessions of many programs, interleaved, and a rotated file may begin within one. So what a file tells of a session, or of a
-trace without one, is a part of its run (`ingest.agents.shared.telemetry`); the run's id is a hash of the session, else of the trace. Where
+Events and metrics of coding agents, and spans of agents by GenAI's conventions or OpenInference.
+
+A file has the sessions of many programs, interleaved, and a rotated file may begin within one. So
+what a file tells of a session, or of a trace without one, is a part of its run
+(`ingest.agents.shared.telemetry`); the run's id is a hash of the session, else of the trace. Where
 a session has other records as well, the store makes its telemetry a record of their run.
 
-Of one session, events count; metrics, the same figures by interval, only without events; spans of requests only without both.
+Of one session, events count; metrics, the same figures by interval, only without events; spans of
+requests only without both.
 
-Cached input is beside the input in Claude Code's telemetry, and inside in all other: a call with more cached than all input proves that
-its program counts it beside. A program that calls a model is not an agent: what is within no agent's span is no run. Where the span above
-a request was not read, that may be the agent's: a run without it, whose tokens are lower bounds.
+Cached input is beside the input in Claude Code's telemetry, and inside in all other: a call with
+more cached than all input proves that its program counts it beside. A program that calls a model is
+not an agent: what is within no agent's span is no run. Where the span above a request was not read,
+that may be the agent's: a run without it, whose tokens are lower bounds.
 """
 
 from __future__ import annotations
@@ -25,7 +30,19 @@ from pydantic import ValidationError
 from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.runs import canonical_hash, wire_record
-from ingest.agents.shared.telemetry import AGENT, ERROR, LLM_SPAN, MODEL, OTHER, REQUEST, TOOL, Heard, Part, Spans, told_counts
+from ingest.agents.shared.telemetry import (
+    AGENT,
+    ERROR,
+    LLM_SPAN,
+    MODEL,
+    OTHER,
+    REQUEST,
+    TOOL,
+    Heard,
+    Part,
+    Spans,
+    told_counts,
+)
 from ingest.agents.shared.texts import LONGEST_PROMPT, outcome_of_error
 from ingest.agents.shared.tokens import Counts, Tokens, google_tokens, provider_named
 from ingest.sources.document import Document
@@ -38,7 +55,11 @@ from schemas.rows.run import Outcome
 from schemas.wire.handed_on import HandedOnModel, HandedOnRun
 from schemas.wire.otlp import DELTA, OWN, PROVIDERS, OtlpExport, OtlpLogRecord, OtlpPoint, OtlpSpan
 
-_PROVIDERS = {theirs: ours for ours, theirs in PROVIDERS.items()} | {"gcp.vertex_ai": "google", "gcp.gen_ai": "google", "unknown": ""}
+_PROVIDERS = {theirs: ours for ours, theirs in PROVIDERS.items()} | {
+    "gcp.vertex_ai": "google",
+    "gcp.gen_ai": "google",
+    "unknown": "",
+}
 
 Values = Mapping[str, Any]
 
@@ -55,7 +76,11 @@ def _count(value: Any) -> int | None:
 def _amount(value: Any) -> Decimal | None:
     """Return a number that is not negative, in some exporters a text; None for anything else."""
     try:
-        amount = Decimal(str(value)) if isinstance(value, int | float | str | Decimal) and not isinstance(value, bool) else Decimal("NaN")
+        amount = (
+            Decimal(str(value))
+            if isinstance(value, int | float | str | Decimal) and not isinstance(value, bool)
+            else Decimal("NaN")
+        )
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and 0 <= amount <= LARGEST_INT else None
@@ -68,7 +93,10 @@ def _dollars(value: Any) -> Decimal | None:
 
 def _text(values: Values, *names: str) -> str | None:
     """Return the first of some attributes that is a text with any content."""
-    return next((value for name in names if isinstance(value := values.get(name), str) and value.strip()), None)
+    return next(
+        (value for name in names if isinstance(value := values.get(name), str) and value.strip()),
+        None,
+    )
 
 
 def _first_count(values: Values, names: tuple[str, ...]) -> int | None:
@@ -79,7 +107,9 @@ def _micros(nanoseconds: Any) -> int | None:
     """Return the microseconds of a `…UnixNano`; None if that is no time, such as 0."""
     if isinstance(nanoseconds, str) and nanoseconds.isdecimal():
         nanoseconds = int(nanoseconds[:20])
-    is_time = type(nanoseconds) is int and nanoseconds < 1 << 63 and unix_time(nanoseconds // 1000 / 1e6)
+    is_time = (
+        type(nanoseconds) is int and nanoseconds < 1 << 63 and unix_time(nanoseconds // 1000 / 1e6)
+    )
     return nanoseconds // 1000 if is_time else None
 
 
@@ -87,14 +117,32 @@ def _micros(nanoseconds: Any) -> int | None:
 
 
 def _claudes_request(told: Values) -> Counts:
-    """Return the counts of Claude Code's event `api_request` and span `llm_request`, whose input excludes the cache."""
-    given, read, written = (_count(told.get(name)) for name in ("input_tokens", "cache_read_tokens", "cache_creation_tokens"))
+    """Return the counts of Claude Code's event `api_request` and span `llm_request`.
+
+    Their input excludes the cache.
+    """
+    given, read, written = (
+        _count(told.get(name))
+        for name in ("input_tokens", "cache_read_tokens", "cache_creation_tokens")
+    )
     cached = (read or 0, written or 0)
-    return Counts((given or 0) + sum(cached), *cached, _count(told.get("output_tokens")), None, _dollars(told.get("cost_usd")))
+    return Counts(
+        (given or 0) + sum(cached),
+        *cached,
+        _count(told.get("output_tokens")),
+        None,
+        _dollars(told.get("cost_usd")),
+    )
 
 
 def _codexs_request(told: Values) -> Counts:
-    names = ("input_token_count", "cached_token_count", "cache_write_token_count", "output_token_count", "reasoning_token_count")
+    names = (
+        "input_token_count",
+        "cached_token_count",
+        "cache_write_token_count",
+        "output_token_count",
+        "reasoning_token_count",
+    )
     given, read, written, output, reasoning = (_count(told.get(name)) for name in names)
     return Counts(given, read or 0, written or 0, output, reasoning)
 
@@ -111,25 +159,38 @@ _PROGRAMS = {
     "gemini_cli": (GEMINI.key, "api_response", _geminis_request),
     "qwen-code": (QWEN.key, "api_response", _geminis_request),
 }
-"""Prefix of a program's events → its agent, the event of a request that was answered, and how that is read."""
+"""Prefix of a program's events → its agent, the event of a request that was answered, and how that
+is read.
+"""
 
 _TOOL_EVENTS = ("tool_result", "tool_call")
 
 _GIVEN = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
 _READ = (
-    "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "gen_ai.usage.input_tokens.cached",
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.input_tokens.cached",
     "llm.token_count.prompt_details.cache_read",
-)  # fmt: skip
+)
 _WRITTEN = (
-    "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.input_tokens.cache_write",
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.input_tokens.cache_write",
     "llm.token_count.prompt_details.cache_write",
-)  # fmt: skip
-_OUTPUT = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+)
+_OUTPUT = (
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+)
 _REASONING = (
-    "gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.output_tokens.reasoning", "llm.token_count.completion_details.reasoning",
-)  # fmt: skip
+    "gen_ai.usage.reasoning.output_tokens",
+    "gen_ai.usage.output_tokens.reasoning",
+    "llm.token_count.completion_details.reasoning",
+)
 _COST = ("gen_ai.usage.cost", "gen_ai.cost.total_tokens", "llm.cost.total")
-"""Attributes of spans by GenAI's conventions, of older versions and Sentry, and by OpenInference."""
+"""Attributes of spans by GenAI's conventions, of older versions and Sentry, and by OpenInference.
+"""
 
 _MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 _AGENT = ("gen_ai.agent.name", "agent.name")
@@ -145,14 +206,20 @@ _KINDS = {
     "execute_tool": TOOL,
     "TOOL": TOOL,
 }
-"""`gen_ai.operation.name` or `openinference.span.kind` → what the span is about. Others are ignored."""
+"""`gen_ai.operation.name` or `openinference.span.kind` → what the span is about. Others are
+ignored.
+"""
 
 
 def _request_of_span(told: Values) -> Counts:
-    given, read, written, output, reasoning = (_first_count(told, names) for names in (_GIVEN, _READ, _WRITTEN, _OUTPUT, _REASONING))
+    given, read, written, output, reasoning = (
+        _first_count(told, names) for names in (_GIVEN, _READ, _WRITTEN, _OUTPUT, _REASONING)
+    )
     if given is not None and (read or 0) + (written or 0) > given:
         given += (read or 0) + (written or 0)
-    cost = next((amount for name in _COST if (amount := _dollars(told.get(name))) is not None), None)
+    cost = next(
+        (amount for name in _COST if (amount := _dollars(told.get(name))) is not None), None
+    )
     return Counts(given, read, written, output, reasoning, cost)
 
 
@@ -164,8 +231,16 @@ def _said(told: Values, messages: str, plain: str) -> str | None:
             value = json.loads(value)
         except ValueError:
             return None
-    parts = [part for one in value for part in one.get("parts") or () if isinstance(one, dict)] if isinstance(value, list) else []
-    texts = [part["content"] for part in parts if isinstance(part, dict) and isinstance(part.get("content"), str)]
+    parts = (
+        [part for one in value for part in one.get("parts") or () if isinstance(one, dict)]
+        if isinstance(value, list)
+        else []
+    )
+    texts = [
+        part["content"]
+        for part in parts
+        if isinstance(part, dict) and isinstance(part.get("content"), str)
+    ]
     return ("\n".join(texts) or _text(told, plain) or "")[:LONGEST_PROMPT] or None
 
 
@@ -190,7 +265,10 @@ class _Read:
 
 
 class OpenTelemetry(AgentReader):
-    """Exports of a collector, one on each line; their runs come at the end of the file, since any line may be of any session."""
+    """Exports of a collector, one on each line.
+
+    Their runs come at the end of the file, since any line may be of any session.
+    """
 
     agent: ClassVar[str] = OPEN_TELEMETRY.key
 
@@ -202,14 +280,16 @@ class OpenTelemetry(AgentReader):
         self._programs: dict[str, Document] = {}
 
     def feed(self, document: Document) -> tuple[Found | Unreadable, ...]:
-        """Read an export apart from the earlier ones, so that one that cannot be read leaves nothing behind."""
+        """Read an export apart from the earlier ones: an unreadable one leaves nothing behind."""
         alone = OpenTelemetry(self._context_of)
         alone._read(document)
         for key, read in alone._sessions.items():
             self._sessions.setdefault(key, _Read(Part(*key), read.last)).take_in(read)
         for trace, of_trace in alone._traces.items():
             for run, read in of_trace.items():
-                self._traces.setdefault(trace, {}).setdefault(run, _Read(Part(None, read.part.session_id), read.last)).take_in(read)
+                self._traces.setdefault(trace, {}).setdefault(
+                    run, _Read(Part(None, read.part.session_id), read.last)
+                ).take_in(read)
         self._others += alone._others
         self._programs = alone._programs | self._programs
         return ()
@@ -228,11 +308,22 @@ class OpenTelemetry(AgentReader):
                 if metric.name in (_TOKENS, _COSTS) and metric.sum:
                     for point in metric.sum.data_points:
                         told = metrics.resource.attributes | point.attributes
-                        amount = _amount(point.as_int if point.as_double is None else point.as_double)
-                        part = self._session(CLAUDE_CODE.key, told, _micros(point.time_unix_nano), last)
+                        amount = _amount(
+                            point.as_int if point.as_double is None else point.as_double
+                        )
+                        part = self._session(
+                            CLAUDE_CODE.key, told, _micros(point.time_unix_nano), last
+                        )
                         if part and amount is not None:
                             is_delta = metric.sum.aggregation_temporality in DELTA
-                            _note_point(part, "cost" if metric.name == _COSTS else str(told.get("type")), told, point, amount, is_delta)
+                            _note_point(
+                                part,
+                                "cost" if metric.name == _COSTS else str(told.get("type")),
+                                told,
+                                point,
+                                amount,
+                                is_delta,
+                            )
         for spans in export.resource_spans:
             for span in (span for scope in spans.scope_spans for span in scope.spans):
                 self._note_span(span, spans.resource.attributes | span.attributes, last)
@@ -252,16 +343,25 @@ class OpenTelemetry(AgentReader):
         at, until = _micros(span.start_time_unix_nano), _micros(span.end_time_unix_nano)
         if span.name == _CLAUDES_SPAN:
             if part := self._session(CLAUDE_CODE.key, told, at, last):
-                key, counts = _text(told, "request_id") or span.span_id, told_counts(_claudes_request(told))
+                key, counts = (
+                    _text(told, "request_id") or span.span_id,
+                    told_counts(_claudes_request(told)),
+                )
                 ms = _count(told.get("duration_ms"))
-                part.heard.add(Heard(LLM_SPAN, at, until, key, model=_text(told, "model"), ms=ms, **counts))
+                part.heard.add(
+                    Heard(LLM_SPAN, at, until, key, model=_text(told, "model"), ms=ms, **counts)
+                )
             return
         kind = _KINDS.get(_text(told, "gen_ai.operation.name", "openinference.span.kind") or "")
         if kind and span.trace_id and span.span_id:
             session_id = _text(told, *_SESSION)
             # Programs choose ids of sessions as short as "1": two services may have the same.
-            run = session_id and canonical_hash({"session": session_id, "service": _text(told, "service.name")})
-            read = self._traces.setdefault(span.trace_id, {}).setdefault(run, _Read(Part(None, session_id), last))
+            run = session_id and canonical_hash(
+                {"session": session_id, "service": _text(told, "service.name")}
+            )
+            read = self._traces.setdefault(span.trace_id, {}).setdefault(
+                run, _Read(Part(None, session_id), last)
+            )
             read.last = last
             _note_agents_span(read.part, kind, span, told, at, until)
         elif span.span_id:
@@ -270,18 +370,31 @@ class OpenTelemetry(AgentReader):
                 self._others += f"{ids}\n".encode()
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the runs. Several with the same last line take a number each: the second one and later count as documents of their own."""
-        runs = {canonical_hash({"agent": key[0], "session": key[1]}): read for key, read in self._sessions.items()}
+        """Yield the runs.
+
+        Several with the same last line take a number each: the second one and later count as
+        documents of their own.
+        """
+        runs = {
+            canonical_hash({"agent": key[0], "session": key[1]}): read
+            for key, read in self._sessions.items()
+        }
         part_ids: dict[str, set[str]] = {}
         others: Spans = {}
-        for trace, span, parent in (line.split(" ") for line in self._others.decode().splitlines()) if self._traces else ():
+        for trace, span, parent in (
+            (line.split(" ") for line in self._others.decode().splitlines()) if self._traces else ()
+        ):
             if trace in self._traces:
                 others[trace, span] = Heard(OTHER, None, None, span, trace, parent)
         for trace_id, of_trace in self._traces.items():
             trace = canonical_hash({"trace": trace_id})
-            whole = next((read.part.own.run_id for read in of_trace.values() if read.part.own), None)
+            whole = next(
+                (read.part.own.run_id for read in of_trace.values() if read.part.own), None
+            )
             home = max(filter(None, of_trace), default=trace)
-            between = others | {(one.trace, one.id): one for read in of_trace.values() for one in read.part.heard}
+            between = others | {
+                (one.trace, one.id): one for read in of_trace.values() for one in read.part.heard
+            }
             for run_id, read in of_trace.items():
                 if not whole:
                     read.part.trim(between)
@@ -299,10 +412,15 @@ class OpenTelemetry(AgentReader):
                 last.is_refused = True
             taken.add(last.ordinal)
             parts = tuple(sorted(part_ids.get(run_id, set()) - {run_id}))
-            yield ended(last, {"run_id": run_id, "part_ids": parts} | read.part.values(), self._context_of)
+            yield ended(
+                last, {"run_id": run_id, "part_ids": parts} | read.part.values(), self._context_of
+            )
         if not has_runs:
             for agent, first in self._programs.items():
-                detail = f"telemetry of {AGENTS[agent].label} without the session or the tokens of any request"
+                detail = (
+                    f"telemetry of {AGENTS[agent].label} without the session or the tokens of "
+                    "any request"
+                )
                 yield first.refused(RejectReason.NO_RECORD, detail)
 
 
@@ -310,15 +428,40 @@ def _note_event(part: Part, agent: str, name: str, record: OtlpLogRecord, told: 
     """Read an event of a program: of a request, a tool, a prompt or an error."""
     _, request, read = next(program for program in _PROGRAMS.values() if program[0] == agent)
     at = _micros(record.time_unix_nano) or _micros(record.observed_time_unix_nano)
-    if name == request and (request != "sse_event" or told.get("event.kind") == "response.completed"):
-        counts, ms, model = told_counts(read(told)), _count(told.get("duration_ms")), _text(told, "model")
-        place = canonical_hash([told.get("event.sequence"), told.get("event.timestamp"), record.time_unix_nano, model, counts])
+    if name == request and (
+        request != "sse_event" or told.get("event.kind") == "response.completed"
+    ):
+        counts, ms, model = (
+            told_counts(read(told)),
+            _count(told.get("duration_ms")),
+            _text(told, "model"),
+        )
+        place = canonical_hash(
+            [
+                told.get("event.sequence"),
+                told.get("event.timestamp"),
+                record.time_unix_nano,
+                model,
+                counts,
+            ]
+        )
         key = _text(told, "request_id", "response_id") or place[:16]
-        part.heard.add(Heard(REQUEST, at - ms * 1000 if at and ms else at, at, key, model=model, ms=ms, **counts))
+        part.heard.add(
+            Heard(
+                REQUEST, at - ms * 1000 if at and ms else at, at, key, model=model, ms=ms, **counts
+            )
+        )
     elif name in _TOOL_EVENTS:
-        call = _text(told, "tool_use_id", "call_id") or f"{record.time_unix_nano} {told.get('event.sequence')}"
+        call = (
+            _text(told, "tool_use_id", "call_id")
+            or f"{record.time_unix_nano} {told.get('event.sequence')}"
+        )
         outcome = Outcome.EXECUTION_ERROR.value if told.get("success") in (False, "false") else None
-        part.heard.add(Heard(TOOL, at, at, call, name=_text(told, "tool_name", "function_name"), failure=outcome))
+        part.heard.add(
+            Heard(
+                TOOL, at, at, call, name=_text(told, "tool_name", "function_name"), failure=outcome
+            )
+        )
     elif name == "api_error":
         failure = _text(told, "error", "error.message") or "API error"
         part.heard.add(Heard(ERROR, at, at, failure=outcome_of_error(failure).value))
@@ -326,32 +469,63 @@ def _note_event(part: Part, agent: str, name: str, record: OtlpLogRecord, told: 
     else:
         part.heard.add(Heard(OTHER, at, at))
         prompt = _text(told, "prompt") if name == "user_prompt" else None
-        part.say("prompt", at, prompt[:LONGEST_PROMPT] if prompt and prompt != "<REDACTED>" else None)
+        part.say(
+            "prompt", at, prompt[:LONGEST_PROMPT] if prompt and prompt != "<REDACTED>" else None
+        )
 
 
-def _note_point(part: Part, what: str, told: Values, point: OtlpPoint, amount: Decimal, is_delta: bool) -> None:
+def _note_point(
+    part: Part, what: str, told: Values, point: OtlpPoint, amount: Decimal, is_delta: bool
+) -> None:
     """Read a point of Claude Code's counters of tokens and costs."""
     series = canonical_hash(sorted((name, str(one)) for name, one in told.items()))[:16]
-    since, until = (_micros(time) or 0 for time in (point.start_time_unix_nano, point.time_unix_nano))
+    since, until = (
+        _micros(time) or 0 for time in (point.start_time_unix_nano, point.time_unix_nano)
+    )
     part.count((_text(told, "model"), what, series, since, until if is_delta else 0), amount, until)
 
 
-def _note_agents_span(part: Part, kind: str, span: OtlpSpan, told: Values, at: int | None, until: int | None) -> None:
+def _note_agents_span(
+    part: Part, kind: str, span: OtlpSpan, told: Values, at: int | None, until: int | None
+) -> None:
     """Read a span of an agent, a model or a tool."""
     parent = span.parent_span_id or ""
     part.name("service", at, _text(told, "service.name"))
-    failure = _text(told, "error.type") or ("error" if span.status.code in (2, "STATUS_CODE_ERROR") else None)
-    name = _text(told, "gen_ai.tool.name", "tool.name") if kind == TOOL else _text(told, *_AGENT) if kind == AGENT else None
+    failure = _text(told, "error.type") or (
+        "error" if span.status.code in (2, "STATUS_CODE_ERROR") else None
+    )
+    name = (
+        _text(told, "gen_ai.tool.name", "tool.name")
+        if kind == TOOL
+        else _text(told, *_AGENT)
+        if kind == AGENT
+        else None
+    )
     model = _text(told, *_MODEL)
-    provider = _text(told, "gen_ai.provider.name", "gen_ai.system", "llm.provider") if kind != TOOL else None
+    provider = (
+        _text(told, "gen_ai.provider.name", "gen_ai.system", "llm.provider")
+        if kind != TOOL
+        else None
+    )
     provider = provider and (_PROVIDERS.get(provider, provider_named(provider)) or None)
     if kind == AGENT and failure:
         failure = f"{failure}: {span.status.message}" if span.status.message else failure
         part.say("error", -(until or 0), failure)
-    heard = Heard(kind, at, until, span.span_id, span.trace_id, parent, name, failure=failure and outcome_of_error(failure).value)
+    heard = Heard(
+        kind,
+        at,
+        until,
+        span.span_id,
+        span.trace_id,
+        parent,
+        name,
+        failure=failure and outcome_of_error(failure).value,
+    )
     if kind != TOOL:
         ms = (until - at + 500) // 1000 if kind == MODEL and at and until and until >= at else None
-        heard = heard._replace(model=model, provider=provider, ms=ms, **told_counts(_request_of_span(told)))
+        heard = heard._replace(
+            model=model, provider=provider, ms=ms, **told_counts(_request_of_span(told))
+        )
     part.heard.add(heard)
     if kind == AGENT and not parent:
         part.name("agent_version", at, _text(told, "gen_ai.agent.version", "service.version"))
@@ -365,7 +539,9 @@ def _note_agents_span(part: Part, kind: str, span: OtlpSpan, told: Values, at: i
         if "run_id" in own:
             part.own = HandedOnRun.model_validate(own)
     except ValidationError as error:
-        raise InvalidRecord(RejectReason.INVALID_RECORD, f"attributes {OWN}…: {complaints(error)}") from error
+        raise InvalidRecord(
+            RejectReason.INVALID_RECORD, f"attributes {OWN}…: {complaints(error)}"
+        ) from error
 
 
 def _event_of(record: OtlpLogRecord, told: Values) -> tuple[str, str] | None:

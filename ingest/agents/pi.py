@@ -1,8 +1,9 @@
 """Pi's session files and the events of `pi --mode json` → runs, one per session.
 
-A session file is a tree since version 2: all branches were paid, but the final text is that of the last one. A session branched from
-another begins with a copy of its lines, which are older than its header. Without such a parent older lines are its own, since the header is
-only written with the first response. A stream repeats each message up to four times: `message_end` counts.
+A session file is a tree since version 2: all branches were paid, but the final text is that of the
+last one. A session branched from another begins with a copy of its lines, which are older than its
+header. Without such a parent older lines are its own, since the header is only written with the
+first response. A stream repeats each message up to four times: `message_end` counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found
 from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, joined, logged_by, told
-from ingest.agents.shared.runs import CALLS_KEPT, LONGEST_NAME, By, OpenRun, StreamReader, canonical_hash, is_failed, is_uuid, wire_record
+from ingest.agents.shared.runs import (
+    CALLS_KEPT,
+    LONGEST_NAME,
+    By,
+    OpenRun,
+    StreamReader,
+    canonical_hash,
+    is_failed,
+    is_uuid,
+    wire_record,
+)
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.prices.model_ids import parse_model_id
@@ -32,10 +43,19 @@ from schemas.wire.pi import PiLine, PiMessage, PiUsage
 
 LINES_KEPT = 4096
 
-_OUTCOMES = {"stop": Outcome.COMPLETED, "length": Outcome.INTERRUPTED, "toolUse": Outcome.INTERRUPTED, "aborted": Outcome.INTERRUPTED}
+_OUTCOMES = {
+    "stop": Outcome.COMPLETED,
+    "length": Outcome.INTERRUPTED,
+    "toolUse": Outcome.INTERRUPTED,
+    "aborted": Outcome.INTERRUPTED,
+}
 _RESUMED_AFTER = timedelta(minutes=1)
 _FILE_OF_PARENT = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})(?:\.jsonl)?$")
-_V1_FIELDS = {"compaction": "tokensBefore", "model_change": "modelId", "thinking_level_change": "thinkingLevel"}
+_V1_FIELDS = {
+    "compaction": "tokensBefore",
+    "model_change": "modelId",
+    "thinking_level_change": "thinkingLevel",
+}
 
 _Key = tuple[str | None, str | None]
 """(model, provider)"""
@@ -45,7 +65,7 @@ _DEFAULTS = {name: column.default for name, column in ResponseCopyRow.columns.it
 
 @dataclass(slots=True)
 class _Response:
-    """One response, or the call that summarized the history, of which `tokens` are mostly unknown."""
+    """One response, or the call that summarized the history, with mostly unknown `tokens`."""
 
     line_id: str | None
     at: datetime | None
@@ -61,7 +81,9 @@ class _Response:
 
 @dataclass
 class _Session(OpenRun):
-    """One open session. `is_open`: an answer is pending. `texts`: the model's last text up to each line, by line id.
+    """One open session. `is_open`: an answer is pending.
+
+    `texts`: the model's last text up to each line, by line id.
 
     `calls`: the last tool calls, by id, with their responses and tools.
     """
@@ -90,7 +112,10 @@ class _Session(OpenRun):
         return bool(self.first or not header or header.version is not None or header.model_id)
 
     def note(self, line: PiLine) -> None:
-        """Read a line after the header. An older line is a copy from the session that this one was branched from."""
+        """Read a line after the header.
+
+        An older line is a copy from the session that this one was branched from.
+        """
         message = line.message
         self.is_stream = self.is_stream or line.type == "message_end"
         if line.id:
@@ -98,7 +123,9 @@ class _Session(OpenRun):
         began_at = event_time(self.header.timestamp) if self.header and self.parent_file else None
         written_at = event_time(line.timestamp)
         if began_at and written_at and written_at < began_at:
-            self.copied_prompt = self.copied_prompt or (_text_of(message.content) if message and message.role == "user" else None)
+            self.copied_prompt = self.copied_prompt or (
+                _text_of(message.content) if message and message.role == "user" else None
+            )
         elif message:
             self._note_message(line, message)
         elif line.type in ("compaction", "branch_summary") and not line.from_hook:
@@ -107,7 +134,9 @@ class _Session(OpenRun):
             if line.usage and self.used:
                 self._count(key, line.usage)
             else:
-                self.doubts["The log does not tell the tokens of the calls that summarized its history."] = None
+                self.doubts[
+                    "The log does not tell the tokens of the calls that summarized its history."
+                ] = None
             self._respond(line, key, line.usage if self.used else None)
         if line.id:
             self.texts[line.id] = self.final_text
@@ -119,7 +148,12 @@ class _Session(OpenRun):
         self.note_time(event_time(message.timestamp) or event_time(line.timestamp), by)
         if not self.first:  # what tells a session without an id from any other
             usage = message.usage.model_dump(mode="json") if message.usage else None
-            self.first = {"time": message.timestamp, "role": message.role, "text": _text_of(message.content), "usage": usage}
+            self.first = {
+                "time": message.timestamp,
+                "role": message.role,
+                "text": _text_of(message.content),
+                "usage": usage,
+            }
         if message.role == "user":
             self.turns += 1
             self.prompt = self.prompt or _text_of(message.content)
@@ -131,7 +165,11 @@ class _Session(OpenRun):
             self._note_result(message)
         elif message.role == "assistant":
             self.final_text = _text_of(message.content) or self.final_text
-            self.is_open, self.ended_as, self.errors = False, message.stop_reason, [message.error_message] if message.error_message else []
+            self.is_open, self.ended_as, self.errors = (
+                False,
+                message.stop_reason,
+                [message.error_message] if message.error_message else [],
+            )
             if message.duration is not None:
                 self.api_ms = (self.api_ms or 0) + message.duration
             if message.usage:
@@ -144,14 +182,27 @@ class _Session(OpenRun):
         if usage.cost and usage.cost.total is not None:
             self.costs[key] = self.costs.get(key, Decimal()) + usage.cost.total
 
-    def _respond(self, line: PiLine, key: _Key, usage: PiUsage | None, message: PiMessage | None = None) -> None:
+    def _respond(
+        self, line: PiLine, key: _Key, usage: PiUsage | None, message: PiMessage | None = None
+    ) -> None:
         """Add a response with its tool calls; none that failed before it cost or did anything."""
         at = event_time(line.timestamp) or (event_time(message.timestamp) if message else None)
         cost = usage.cost.total if usage and usage.cost else None
-        response = _Response(line.id, at, key, _tokens(usage) if usage else None, cost, message.stop_reason if message else None)
+        response = _Response(
+            line.id,
+            at,
+            key,
+            _tokens(usage) if usage else None,
+            cost,
+            message.stop_reason if message else None,
+        )
         content = message.content if message else None
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") == "toolCall" and isinstance(tool := block.get("name"), str):
+            if (
+                isinstance(block, dict)
+                and block.get("type") == "toolCall"
+                and isinstance(tool := block.get("name"), str)
+            ):
                 name = str(paired(tool[:LONGEST_NAME]))
                 response.tools.append(name)
                 response.logged = joined((response.logged, logged_by(name, block.get("arguments"))))
@@ -163,7 +214,10 @@ class _Session(OpenRun):
             self.responses.append(response)
 
     def _note_result(self, message: PiMessage) -> None:
-        """Read from the result of a tool call whether it failed, what it committed, and the experiment as `log_experiment` wrote it."""
+        """Read from a tool call's result its failure, its commit and its experiment.
+
+        The experiment is as `log_experiment` wrote it.
+        """
         response, name = self.calls.pop(message.tool_call_id or "", (None, ""))
         if response is None:
             return
@@ -173,23 +227,37 @@ class _Session(OpenRun):
         if LOGGING_TOOL in name and isinstance(details := message.details, dict):
             state = details.get("state")
             results = state.get("results") if isinstance(state, dict) else None
-            experiment = results[-1] if isinstance(results, list) and results else details.get("experiment")
+            experiment = (
+                results[-1] if isinstance(results, list) and results else details.get("experiment")
+            )
             if isinstance(experiment, dict):
                 response.logged = joined((response.logged, told(experiment)))
 
     def values(self) -> dict[str, Any]:
         header = self.header or PiLine(type="session")
         began_at = event_time(header.timestamp)
-        # A stream that goes on with a session repeats its header, and is a run of its own until the session's file comes.
-        if self.is_stream and began_at and self.started_at and self.started_at - began_at > _RESUMED_AFTER:
+        # A stream that goes on with a session repeats its header, and is a run of its own until the
+        # session's file comes.
+        if (
+            self.is_stream
+            and began_at
+            and self.started_at
+            and self.started_at - began_at > _RESUMED_AFTER
+        ):
             run_id = canonical_hash({"session": header.id, "first": self.first})
         elif header.id and is_uuid(header.id):
             run_id = header.id
         else:
-            run_id = canonical_hash({"session": header.id, "start": header.timestamp, "first": self.first})
+            run_id = canonical_hash(
+                {"session": header.id, "start": header.timestamp, "first": self.first}
+            )
 
         # How the last response ended. A branch without a message of its own has no outcome.
-        outcome = Outcome.INTERRUPTED if self.is_open else _OUTCOMES.get(self.ended_as or "", Outcome.UNKNOWN)
+        outcome = (
+            Outcome.INTERRUPTED
+            if self.is_open
+            else _OUTCOMES.get(self.ended_as or "", Outcome.UNKNOWN)
+        )
         if not self.first and self.parent_file:
             outcome = Outcome.UNKNOWN
         elif self.ended_as == "error":
@@ -209,7 +277,11 @@ class _Session(OpenRun):
             "num_turns": self.turns or None,
             "outcome": outcome,
             "is_error": is_failed(outcome),
-            "cost_usd": sum(self.costs.values()) if self.costs else Decimal() if self.parent_file and not self.used else None,
+            "cost_usd": sum(self.costs.values())
+            if self.costs
+            else Decimal()
+            if self.parent_file and not self.used
+            else None,
             "cwd": header.cwd,
             "prompt": self.prompt or self.copied_prompt,
         }
@@ -222,11 +294,19 @@ class _Session(OpenRun):
             return [unrecorded(header.model_id, "No response of the model is in the log.")]
         why = " ".join(self.doubts) or None
         basis = TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT
-        spent = {key: tokens for key, tokens in self.used.items() if tokens.total or len(self.used) == 1}
-        return [tokens.as_model(*key, basis, why) | {"cost_usd": self.costs.get(key)} for key, tokens in spent.items()]
+        spent = {
+            key: tokens for key, tokens in self.used.items() if tokens.total or len(self.used) == 1
+        }
+        return [
+            tokens.as_model(*key, basis, why) | {"cost_usd": self.costs.get(key)}
+            for key, tokens in spent.items()
+        ]
 
     def response_rows(self, run_id: str) -> tuple[tuple[Any, ...], ...]:
-        """Return the responses as values of RESPONSE_COLUMNS. Lines of version 1 have no ids: there a response is known by its number."""
+        """Return the responses as values of RESPONSE_COLUMNS.
+
+        Lines of version 1 have no ids: there a response is known by its number.
+        """
         rows = []
         for number, response in enumerate(self.responses):
             model_id, provider = response.key
@@ -269,18 +349,35 @@ class Pi(StreamReader[_Session]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Recognise a header, a message with the time of its line or a response's tokens, or any other line of the tree."""
+        """Recognise a header, a message or any other line of the tree.
+
+        A message has the time of its line or a response's tokens.
+        """
         value = document.value
         kind, message = value["type"], value.get("message")
         if kind == "message_update":  # a part of a message, which comes whole later
             return False
         if kind == "session":
-            return isinstance(value.get("id"), str) and isinstance(value.get("cwd"), str) and event_time(value.get("timestamp")) is not None
+            return (
+                isinstance(value.get("id"), str)
+                and isinstance(value.get("cwd"), str)
+                and event_time(value.get("timestamp")) is not None
+            )
         if isinstance(message, dict):
             told = message.get("usage")
-            is_answer = message.get("role") == "assistant" and isinstance(told, dict) and "cacheRead" in told
-            return is_answer or (isinstance(message.get("role"), str) and (kind == "message_end" or "timestamp" in message))
-        return "timestamp" in value and (_V1_FIELDS.get(kind, "type") in value.keys() - {"type"} or value.keys() >= {"id", "parentId"})
+            is_answer = (
+                message.get("role") == "assistant"
+                and isinstance(told, dict)
+                and "cacheRead" in told
+            )
+            return is_answer or (
+                isinstance(message.get("role"), str)
+                and (kind == "message_end" or "timestamp" in message)
+            )
+        return "timestamp" in value and (
+            _V1_FIELDS.get(kind, "type") in value.keys() - {"type"}
+            or value.keys() >= {"id", "parentId"}
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if document.value["type"] == "session":
@@ -295,7 +392,9 @@ class Pi(StreamReader[_Session]):
             if session:
                 session.doubts["Some messages could not be read."] = None
             raise
-        if session or (line.message and line.message.usage):  # else of another program, or in front of what is left of a session
+        if session or (
+            line.message and line.message.usage
+        ):  # else of another program, or in front of what is left of a session
             session = self._open[None] = session or _Session(document)
             session.last = document
             session.note(line)
@@ -305,16 +404,28 @@ class Pi(StreamReader[_Session]):
         session = self._open.get(key)
         closed = super()._close(key)
         if session and not session.is_stream and closed and isinstance(run := closed[0], Found):
-            return (run._replace(rows=run.rows._replace(response_copies=session.response_rows(run.rows.run.run_id))),)
+            return (
+                run._replace(
+                    rows=run.rows._replace(
+                        response_copies=session.response_rows(run.rows.run.run_id)
+                    )
+                ),
+            )
         return closed
 
 
 def _tokens(usage: PiUsage) -> Tokens:
-    return Tokens(usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning_tokens)
+    return Tokens(
+        usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning_tokens
+    )
 
 
 def _text_of(content: Any) -> str | None:
     """Return the texts of a message, without thoughts and tool calls."""
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    texts = [
+        block.get("text")
+        for block in blocks
+        if isinstance(block, dict) and block.get("type") == "text"
+    ]
     return "\n".join(text for text in texts if isinstance(text, str) and text) or None

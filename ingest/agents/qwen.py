@@ -1,4 +1,7 @@
-"""Qwen Code: messages like Claude Code's (`-o json`, an array, and `stream-json`, lines), and chat files with Google's names."""
+"""Qwen Code: messages like Claude Code's, and chat files with Google's names.
+
+The messages come as an array (`-o json`) or as lines (`stream-json`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ingest.agents.base import Found
-from ingest.agents.shared.runs import By, OpenRun, StreamReader, canonical_hash, is_uuid, whole_ms, wire_record
+from ingest.agents.shared.runs import (
+    By,
+    OpenRun,
+    StreamReader,
+    canonical_hash,
+    is_uuid,
+    whole_ms,
+    wire_record,
+)
 from ingest.agents.shared.texts import outcome_of_error, prompt_of, text_of
 from ingest.agents.shared.tokens import (
     NOT_RECORDED,
@@ -41,10 +52,18 @@ class _Stream(OpenRun):
     models: dict[str, None] = field(default_factory=dict)
 
     def note(self, event: QwenEvent, document: Document) -> None:
-        """Read a message. A failed sub-agent writes a result of zeros in the middle: it counts only if nobody answered before."""
+        """Read a message.
+
+        A failed sub-agent writes a result of zeros in the middle: it counts only if nobody answered
+        before.
+        """
         self.note_time(event_time(event.timestamp))
         content = event.message.content if event.message else None
-        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        blocks = (
+            [block for block in content if isinstance(block, dict)]
+            if isinstance(content, list)
+            else []
+        )
         if event.type == "system":
             if event.subtype == "init":
                 self.init = event
@@ -56,7 +75,9 @@ class _Stream(OpenRun):
                 if block.get("type") == "tool_use" and isinstance(block.get("name"), str):
                     self.tools.called(_id(block.get("id")), block["name"])
             if not event.parent_tool_use_id:
-                self.final_text = text_of(content if isinstance(content, list) else []) or self.final_text
+                self.final_text = (
+                    text_of(content if isinstance(content, list) else []) or self.final_text
+                )
         elif event.type == "user":
             self.prompt = self.prompt or prompt_of(document.value)
             for block in blocks:
@@ -93,8 +114,15 @@ class _Stream(OpenRun):
             }
             if isinstance(result.result, str) and result.result and not result.is_error:
                 told["final_text"] = result.result
-        names = {"session": self.session_id, "prompt": self.prompt, "text": told["final_text"], "ms": told["duration_ms"]}
-        return told | {"run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names)}
+        names = {
+            "session": self.session_id,
+            "prompt": self.prompt,
+            "text": told["final_text"],
+            "ms": told["duration_ms"],
+        }
+        return told | {
+            "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names)
+        }
 
     def _models(self) -> list[dict[str, Any]]:
         result, asked = self.result, self.init.model if self.init else None
@@ -108,7 +136,10 @@ class _Stream(OpenRun):
         if not tokens.total:
             return [unrecorded(first or asked, NOT_RECORDED)]
         if len(self.models) > 1:
-            reason = "Several models answered, and the record has one total; it counts for the model that was asked for."
+            reason = (
+                "Several models answered, and the record has one total; it counts for the model "
+                "that was asked for."
+            )
             return [google_model(tokens, asked or first, TokensBasis.ESTIMATE, reason)]
         return [google_model(tokens, first or asked)]
 
@@ -121,7 +152,9 @@ def _result_tokens(result: QwenEvent) -> Tokens:
     usage = result.usage
     if usage is None:
         return Tokens()
-    return google_tokens_by_total(usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.total_tokens)
+    return google_tokens_by_total(
+        usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.total_tokens
+    )
 
 
 def _end(result: QwenEvent | None) -> tuple[Outcome, list[str]]:
@@ -130,7 +163,11 @@ def _end(result: QwenEvent | None) -> tuple[Outcome, list[str]]:
         return Outcome.INTERRUPTED, []
     if result.subtype == "success" and not result.is_error:
         return Outcome.COMPLETED, []
-    words = (result.error.message if result.error else None) or (result.result if isinstance(result.result, str) else None) or "error"
+    words = (
+        (result.error.message if result.error else None)
+        or (result.result if isinstance(result.result, str) else None)
+        or "error"
+    )
     if result.subtype == "error_max_turns" or "session turns" in words:
         return Outcome.MAX_TURNS, [words]
     return outcome_of_error(words), [words]
@@ -139,27 +176,34 @@ def _end(result: QwenEvent | None) -> tuple[Outcome, list[str]]:
 class QwenStream(StreamReader[_Stream]):
     """Messages of `qwen -o json` and `-o stream-json`: one run per session of a process.
 
-    They look like Claude Code's, but `input_tokens` includes cache reads, there is no cost, and `usage` is the total of the session: a
-    resumed process counts its earlier calls again.
+    They look like Claude Code's, but `input_tokens` includes cache reads, there is no cost, and
+    `usage` is the total of the session: a resumed process counts its earlier calls again.
     """
 
     agent: ClassVar[str] = QWEN.key
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Recognise the first message and the result; messages between are assigned by their session.
+        """Recognise the first message and the result.
 
-        A result is Qwen Code's if it has no cost, and one of its own fields: a total of tokens, Gemini's metrics, an error with a message.
+        Messages between are assigned by their session.
+
+        A result is Qwen Code's if it has no cost, and one of its own fields: a total of tokens,
+        Gemini's metrics, an error with a message.
         """
         value = document.value
         if value.get("type") == "system":
-            return value.get("subtype") == "init" and ("qwen_code_version" in value or "permission_mode" in value)
+            return value.get("subtype") == "init" and (
+                "qwen_code_version" in value or "permission_mode" in value
+            )
         if value.get("type") != "result" or "total_cost_usd" in value or "modelUsage" in value:
             return False
         usage, stats = value.get("usage"), value.get("stats")
         if isinstance(stats, dict) and "models" in stats and "status" not in value:
             return True
-        return isinstance(usage, dict) and ("total_tokens" in usage or (isinstance(value.get("error"), dict) and "subtype" in value))
+        return isinstance(usage, dict) and (
+            "total_tokens" in usage or (isinstance(value.get("error"), dict) and "subtype" in value)
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         event = wire_record(QwenEvent, document)
@@ -168,7 +212,9 @@ class QwenStream(StreamReader[_Stream]):
             closed = self._close(event.session_id)
         else:
             closed = self._make_room(event.session_id)
-        stream = self._open.get(event.session_id) or self._open.setdefault(event.session_id, _Stream(document, event.session_id))
+        stream = self._open.get(event.session_id) or self._open.setdefault(
+            event.session_id, _Stream(document, event.session_id)
+        )
         stream.last = document
         stream.note(event, document)
         return closed
@@ -188,8 +234,15 @@ class _Chat(OpenRun):
         """Read a line, unless it is a copy: same id, and same time or tokens."""
         tokens = None
         if told := line.usage_metadata:
-            counts = (told.prompt_token_count, told.cached_content_token_count, told.candidates_token_count, told.thoughts_token_count)
-            tokens = google_tokens(*counts, told.tool_use_prompt_token_count, told.total_token_count)
+            counts = (
+                told.prompt_token_count,
+                told.cached_content_token_count,
+                told.candidates_token_count,
+                told.thoughts_token_count,
+            )
+            tokens = google_tokens(
+                *counts, told.tool_use_prompt_token_count, told.total_token_count
+            )
         if line.uuid is not None:
             time, spent = self.seen.get(line.uuid, (None, None))
             if line.uuid in self.seen and (time == line.timestamp or spent == tokens):
@@ -208,7 +261,9 @@ class _Chat(OpenRun):
             for part in parts if isinstance(parts, list) else ():
                 call = part.get("functionCall") if isinstance(part, dict) else None
                 if isinstance(call, dict) and isinstance(call.get("name"), str):
-                    self.tools.called(call["id"] if isinstance(call.get("id"), str) else None, call["name"])
+                    self.tools.called(
+                        call["id"] if isinstance(call.get("id"), str) else None, call["name"]
+                    )
         elif line.type == "user":
             self.turns += 1
             self.prompt = self.prompt or text_of(parts)
@@ -238,8 +293,9 @@ class _Chat(OpenRun):
 class QwenChat(StreamReader[_Chat]):
     """Chat files, `~/.qwen/projects/*/chats/*.jsonl`: one run per session.
 
-    The lines look like those of Claude Code's transcripts, but messages have `parts`, and tokens have Google's names. A line repeated
-    after a resume, with its id, counts once. API time comes from lines of telemetry.
+    The lines look like those of Claude Code's transcripts, but messages have `parts`, and tokens
+    have Google's names. A line repeated after a resume, with its id, counts once. API time comes
+    from lines of telemetry.
     """
 
     agent: ClassVar[str] = QWEN.key
@@ -249,7 +305,9 @@ class QwenChat(StreamReader[_Chat]):
         value = document.value
         message = value.get("message")
         has_parts = isinstance(message, dict) and "parts" in message
-        return isinstance(value.get("sessionId"), str) and (has_parts or "systemPayload" in value or "usageMetadata" in value)
+        return isinstance(value.get("sessionId"), str) and (
+            has_parts or "systemPayload" in value or "usageMetadata" in value
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         try:
@@ -259,7 +317,9 @@ class QwenChat(StreamReader[_Chat]):
                 chat.unread = True
             raise
         closed = tuple(self.end()) if line.session_id not in self._open else ()
-        chat = self._open.get(line.session_id) or self._open.setdefault(line.session_id, _Chat(document, line.session_id))
+        chat = self._open.get(line.session_id) or self._open.setdefault(
+            line.session_id, _Chat(document, line.session_id)
+        )
         chat.last = document
         chat.note(line)
         return closed

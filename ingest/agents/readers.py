@@ -1,4 +1,7 @@
-"""Picks the reader of a document. Readers other than Claude Code's are imported with the first document that may need them."""
+"""Picks the reader of a document.
+
+Readers other than Claude Code's are imported with the first document that may need them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from schemas.unread_logs import UNREAD_TYPES, unread_log
 Readers = tuple[type[AgentReader], ...]
 
 SESSIONS_KEPT = 64
-"""Maximum number of sessions of agents other than Claude Code remembered per source; beyond it, the first is forgotten."""
+"""Maximum number of sessions of agents other than Claude Code remembered per source; beyond it, the
+first is forgotten.
+"""
 
 _COST_NAME = "total_cost_usd"
 _COST = f'"{_COST_NAME}"'
@@ -48,14 +53,19 @@ def all_readers() -> Readers:
 
 
 def _stand_in(path: str, error: Exception) -> type[AgentReader]:
-    """Return a reader in place of one that cannot be imported: it refuses the documents of its formats and names the error."""
+    """Return a reader in place of one that cannot be imported.
+
+    It refuses the documents of its formats and names the error.
+    """
     module, _, name = path.rpartition(".")
     detail = f"the reader {path} cannot be imported: {what_failed(error)}"
 
     def feed(_reader: AgentReader, _document: Document) -> Iterable[Found]:
         raise InvalidRecord(RejectReason.READER_MISSING, detail)
 
-    return type(name, (AgentReader,), {"__module__": f"ingest.agents.{module}", "agent": name, "feed": feed})
+    return type(
+        name, (AgentReader,), {"__module__": f"ingest.agents.{module}", "agent": name, "feed": feed}
+    )
 
 
 class _ReadersByType(NamedTuple):
@@ -68,11 +78,20 @@ class _ReadersByType(NamedTuple):
 
 @cache
 def by_type() -> _ReadersByType:
-    """Return the readers of events by type. Claude Code's is last for events without a type, and the fallback for any other type."""
+    """Return the readers of events by type.
+
+    Claude Code's is last for events without a type, and the fallback for any other type.
+    """
     others = tuple(reader for reader in all_readers() if reader is not ClaudeCode)
-    typed = {kind: tuple(reader for reader in others if kind in reader.types) for one in others for kind in one.types}
+    typed = {
+        kind: tuple(reader for reader in others if kind in reader.types)
+        for one in others
+        for kind in one.types
+    }
     untyped = (*typed.pop(NO_TYPE), ClaudeCode)
-    return _ReadersByType(typed, untyped, tuple(reader for reader in others if reader.reads_unknown_types))
+    return _ReadersByType(
+        typed, untyped, tuple(reader for reader in others if reader.reads_unknown_types)
+    )
 
 
 class SourceReaders:
@@ -84,7 +103,9 @@ class SourceReaders:
         self._sessions: dict[str, type[AgentReader]] = {}
         self.last: AgentReader | None = None
         self.is_torn = False
-        """Whether the last `note` failed in the middle of an event, of which the reader may have kept a part."""
+        """Whether the last `note` failed in the middle of an event, of which the reader may have
+        kept a part.
+        """
 
     @property
     def keeps_state(self) -> bool:
@@ -102,13 +123,18 @@ class SourceReaders:
         return self.last if len(self._readers) == 1 else None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
-        """Return the runs that end with this document; None if no reader recognises it. Raises InvalidRecord."""
+        """Return the runs that end with this document; None if no reader recognises it.
+
+        Raises InvalidRecord.
+        """
         kind = ClaudeCode if _is_claude_codes(document) else self._reader_of(document)
         if kind is None:
             return None
         reader = self.last
         if type(reader) is not kind:
-            reader = self.last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
+            reader = self.last = self._readers.get(kind) or self._readers.setdefault(
+                kind, kind(self._context_of)
+            )
         return reader.feed(document)
 
     def passed(self, last: Document) -> None:
@@ -128,17 +154,29 @@ class SourceReaders:
         return False
 
     def note(self, events: Events, first: int, places: int) -> int:
-        """Return how many events, from `first` on, the current reader can read without ending a run or rejecting one.
+        """Return how many events the current reader can read from `first` on.
+
+        These events must not end a run or reject one.
 
         They are dispatched as in `feed`. `places`: offset of their document numbers.
         """
         reader = self.last
         if reader is None or type(reader).note is AgentReader.note:
             return 0
-        count, types, note, of_session, kind = first, reader.types, reader.note, self._sessions.get, type(reader)
+        count, types, note, of_session, kind = (
+            first,
+            reader.types,
+            reader.note,
+            self._sessions.get,
+            type(reader),
+        )
         try:
             for event in islice(events.values, first, None):
-                if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
+                if (
+                    event["type"] not in types
+                    or ("session_id" in event and of_session(event["session_id"]) is not kind)
+                    or not note(event)
+                ):
                     break
                 count += 1
         except Exception:  # a defect: the event is fed as a document, which says what is wrong
@@ -154,35 +192,60 @@ class SourceReaders:
             yield reader
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
-        """Return the reader by session, since most stream events look like Claude Code's, else by content."""
+        """Return the reader by session, else by content.
+
+        The session comes first because most stream events look like Claude Code's.
+        """
         value = document.value
         type_, session = value.get("type"), value.get("session_id")
-        of_session = self._sessions.get(session) if isinstance(type_, str) and isinstance(session, str) else None
+        of_session = (
+            self._sessions.get(session)
+            if isinstance(type_, str) and isinstance(session, str)
+            else None
+        )
         if type_ == "result" and _COST_NAME in value:
             for reader in by_type().typed["result"]:
-                if reader.has_claude_codes_cost and (reader is of_session or reader.recognises(document)):
+                if reader.has_claude_codes_cost and (
+                    reader is of_session or reader.recognises(document)
+                ):
                     return reader
             return ClaudeCode
         kind = of_session or self._by_content(document, type_)
-        if kind and kind is not ClaudeCode and isinstance(session, str) and session not in self._sessions:
+        if (
+            kind
+            and kind is not ClaudeCode
+            and isinstance(session, str)
+            and session not in self._sessions
+        ):
             if len(self._sessions) >= SESSIONS_KEPT:
                 del self._sessions[next(iter(self._sessions))]
             self._sessions[session] = kind
         return kind
 
     def _by_content(self, document: Document, type_: object) -> type[AgentReader] | None:
-        """Return the reader that recognises the document, trying the last one first, since several agents share some types."""
+        """Return the reader that recognises the document, trying the last reader first.
+
+        Several agents share some types.
+        """
         last = self.last
         if not isinstance(type_, str):
-            return next((reader for reader in by_type().untyped if reader.recognises(document)), None)
+            return next(
+                (reader for reader in by_type().untyped if reader.recognises(document)), None
+            )
         of_type = by_type().typed.get(type_, ())
         if last and type(last) in of_type and last.recognises(document):
             return type(last)
-        return next((reader for reader in of_type or by_type().unknown if reader.recognises(document)), ClaudeCode)
+        return next(
+            (reader for reader in of_type or by_type().unknown if reader.recognises(document)),
+            ClaudeCode,
+        )
 
 
 def _is_claude_codes(document: Document) -> bool:
-    """Return whether a result record is Claude Code's, mostly without parsing. One that only looks whole becomes its reject."""
+    """Return whether a result record is Claude Code's, mostly without parsing.
+
+    One that only looks whole becomes its reject.
+    """
     if not document.is_result:
         return False
     if document.contains(_COST) and document.contains(_OWN):
@@ -194,7 +257,10 @@ def _is_claude_codes(document: Document) -> bool:
 
 
 class UnreadLogs(AgentReader):
-    """Logs of agents without a reader (`schemas.unread_logs`): one reject per source, with the agent's name."""
+    """Logs of agents without a reader (`schemas.unread_logs`).
+
+    One reject per source, with the agent's name.
+    """
 
     agent: ClassVar[str] = "unread"
     types: ClassVar[Names] = UNREAD_TYPES | {NO_TYPE}

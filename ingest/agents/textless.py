@@ -1,7 +1,8 @@
 """Records without their texts, for an ingest or a rebuild with `--no-text`.
 
-Prompts, titles, final texts, patches, error messages and the excerpts of rejects are dropped. Figures, times, paths, branches and the names
-of models, tools and sessions stay: every other table can be rebuilt from them.
+Prompts, titles, final texts, patches, error messages and the excerpts of rejects are dropped.
+Figures, times, paths, branches and the names of models, tools and sessions stay: every other table
+can be rebuilt from them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from schemas.rows.kept_run import KEPT_START, KeptRun
 NOT_KEPT = "not kept (--no-text)"
 """Replaces the detail of a reject, which may quote a value."""
 
-TEXTS: dict[str, Any] = {"title": None, "prompt": None, "errors": None, "result": None, "result_repaired": False}
+TEXTS: dict[str, Any] = {
+    "title": None,
+    "prompt": None,
+    "errors": None,
+    "result": None,
+    "result_repaired": False,
+}
 
 TEXTS_OF_EXPERIMENTS = ("description", "hypothesis", "patch")
 
@@ -29,12 +36,16 @@ _PLACES_OF_TEXTS = tuple(map(RESPONSE_COLUMNS.index, TEXTS_OF_RESPONSES))
 
 
 def without_text(rows: Rows) -> Rows:
-    """Return a record's rows, before `complete`, without text, so that nothing is derived from texts."""
+    """Return a record's rows, before `complete`, without text: nothing is derived from texts."""
     raw, result = raw_without_text(rows.run.raw, rows.run.run_id)
     copies = rows.response_copies
     for place in _PLACES_OF_TEXTS:
         copies = tuple((*one[:place], None, *one[place + 1 :]) for one in copies)
-    return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies, patches=())
+    return rows._replace(
+        run=rows.run.completed(TEXTS | {"raw": raw, "result": result}),
+        response_copies=copies,
+        patches=(),
+    )
 
 
 def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
@@ -46,6 +57,9 @@ def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
 
 
 def reject_without_text(part: Unreadable) -> Unreadable:
-    """Return a reject with only its place and reason; for a look-alike the name of its agent, for a missing reader the error, too."""
+    """Return a reject with only its place and reason.
+
+    For a look-alike the name of its agent, for a missing reader the error, too.
+    """
     is_told = part.reason in (RejectReason.LOOK_ALIKE, RejectReason.READER_MISSING)
     return replace(part, detail=part.detail if is_told else NOT_KEPT, excerpt="")

@@ -1,8 +1,9 @@
 """TRAE's trajectory → a run.
 
-Every call has its usage; the steps repeat it. What `input_tokens` includes depends on the provider's client: OpenAI and Google count cache
-reads in it, Anthropic beside it. The clients for OpenRouter, Azure and Doubao and the Bedrock client of ISO-Bench never copy the cache
-classes, so their 0 means unknown, and the input is an upper bound of the uncached input.
+Every call has its usage; the steps repeat it. What `input_tokens` includes depends on the
+provider's client: OpenAI and Google count cache reads in it, Anthropic beside it. The clients for
+OpenRouter, Azure and Doubao and the Bedrock client of ISO-Bench never copy the cache classes, so
+their 0 means unknown, and the input is an upper bound of the uncached input.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from schemas.wire.trae import TraeTrajectory
 
 _CACHE_INSIDE = ("openai", "google")
 _CACHE_BESIDE = ("anthropic",)
-_NOT_COPIED = "The client for {} does not record cache reads and writes: uncached input includes them."
+_NOT_COPIED = (
+    "The client for {} does not record cache reads and writes: uncached input includes them."
+)
 
 
 class Trae(RecordReader):
@@ -31,7 +34,8 @@ class Trae(RecordReader):
     def _values(self, document: Document) -> dict[str, Any]:
         record = wire_record(TraeTrajectory, document)
         calls, steps, result = record.llm_interactions, record.agent_steps, record.final_result
-        # `success` decides, then the absence of an end, then the last error. `state` of a step says completed even if it failed.
+        # `success` decides, then the absence of an end, then the last error. `state` of a step says
+        # completed even if it failed.
         error = next((step.error for step in reversed(steps) if step.error), None)
         if record.success:
             outcome, error = Outcome.COMPLETED, None
@@ -55,7 +59,9 @@ class Trae(RecordReader):
                     tools.failed(done.call_id)
         started_at, ended_at = written_time(record.start_time), written_time(record.end_time)
         return {
-            "run_id": canonical_hash([record.start_time, record.model, record.task]),  # the record has no id
+            "run_id": canonical_hash(
+                [record.start_time, record.model, record.task]
+            ),  # the record has no id
             "agent": self.agent,
             "record_kind": RecordKind.TRAJECTORY,
             "rank": 1 if ended_at is None else 2,
@@ -63,7 +69,9 @@ class Trae(RecordReader):
             "models": _models(record),
             "started_at": started_at,
             "ended_at": ended_at,
-            "duration_ms": round(record.execution_time * 1000) if record.execution_time and ended_at else None,
+            "duration_ms": round(record.execution_time * 1000)
+            if record.execution_time and ended_at
+            else None,
             "num_turns": len(calls),
             "outcome": outcome,
             "is_error": None if outcome is Outcome.INTERRUPTED else not record.success,
@@ -75,7 +83,10 @@ class Trae(RecordReader):
 
 
 def _models(record: TraeTrajectory) -> list[dict[str, Any]]:
-    """Return tokens by provider and requested model: its name has the region and route that the price depends on."""
+    """Return tokens by provider and requested model.
+
+    Its name has the region and route that the price depends on.
+    """
     sums: dict[tuple[str, str], Tokens] = {}
     for call in record.llm_interactions:
         if call.response and call.response.usage:
@@ -84,7 +95,9 @@ def _models(record: TraeTrajectory) -> list[dict[str, Any]]:
             uncached = given - read if provider in _CACHE_INSIDE and read <= given else given
             written, reasoning = usage.cache_creation_input_tokens or 0, usage.reasoning_tokens or 0
             key = call.model or record.model or call.response.model or "", provider
-            sums[key] = sums.get(key, Tokens()) + Tokens(uncached, read, written, usage.output_tokens or 0, reasoning)
+            sums[key] = sums.get(key, Tokens()) + Tokens(
+                uncached, read, written, usage.output_tokens or 0, reasoning
+            )
     models = []
     for (model, provider), tokens in sums.items():
         if provider in _CACHE_INSIDE:
@@ -94,5 +107,8 @@ def _models(record: TraeTrajectory) -> list[dict[str, Any]]:
         else:
             reason = _NOT_COPIED.format(provider or "this provider")
             values = tokens.as_model(model or None, None, TokensBasis.UPPER_BOUND, reason)
-            models.append(values | dict.fromkeys(("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")))
+            models.append(
+                values
+                | dict.fromkeys(("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"))
+            )
     return models

@@ -7,7 +7,17 @@ from itertools import islice
 from operator import attrgetter
 
 from ingest.claims import MOST_TRIGGERS, Claim, judge
-from ingest.claims.evidence import Around, Title, around, evidence_of, in_table, is_hedged, origin_of, subject_of, title_of
+from ingest.claims.evidence import (
+    Around,
+    Title,
+    around,
+    evidence_of,
+    in_table,
+    is_hedged,
+    origin_of,
+    subject_of,
+    title_of,
+)
 from ingest.claims.model import Candidate, features_of, verdict
 from ingest.claims.numbers import Effect, Kind, Quantity, Unit, quantities
 from ingest.claims.printed import labelled_effects, reading_effects
@@ -34,16 +44,33 @@ _STRENGTH = list(Evidence)
 
 
 def claims_of(texts: Sequence[str], least_confidence: float) -> list[tuple[Claim, ...]]:
-    """Return the claims of each text, ordered by start; those with a number have at least that confidence.
+    """Return the claims of each text, ordered by start.
 
-    One step after the other for all texts: so the expressions of a step stay in the processor's caches, which saves a fifth of the time.
+    Those with a number have at least that confidence.
+
+    One step after the other for all texts: so the expressions of a step stay in the processor's
+    caches, which saves a fifth of the time.
     """
     triggers = [find_triggers(text) for text in texts]
-    read = [effects_of(text, numbers) if numbers else [] for text, (numbers, _) in zip(texts, triggers, strict=True)]
+    read = [
+        effects_of(text, numbers) if numbers else []
+        for text, (numbers, _) in zip(texts, triggers, strict=True)
+    ]
     measured = [measured_of(own) for own in read]
-    found = [[claim for claim, _ in judged(text, own)] if own else [] for text, own in zip(texts, measured, strict=True)]
+    found = [
+        [claim for claim, _ in judged(text, own)] if own else []
+        for text, own in zip(texts, measured, strict=True)
+    ]
     return [
-        tuple(sorted([*_confident(own, least_confidence), *qualitative(text, phrases, _confident(own, SHOWN_FROM))], key=_PLACE))
+        tuple(
+            sorted(
+                [
+                    *_confident(own, least_confidence),
+                    *qualitative(text, phrases, _confident(own, SHOWN_FROM)),
+                ],
+                key=_PLACE,
+            )
+        )
         for text, (_, phrases), own in zip(texts, triggers, found, strict=True)
     ]
 
@@ -53,41 +80,78 @@ def _confident(claims: list[Claim], least: float) -> list[Claim]:
 
 
 def effects_of(text: str, triggers: list[int]) -> list[tuple[Effect, Around]]:
-    """Return the effects of a text with the words around them, in order and without those that repeat an earlier one."""
+    """Return the effects of a text with the words around them, in order and without repeats.
+
+    A repeat is an effect that repeats an earlier one.
+    """
     read: list[tuple[Effect, Around]] = []
-    for effect, near in sorted(_effects(text, triggers[:MOST_TRIGGERS]), key=lambda read: _PLACE(read[0])):
-        if not judge.repeats_an_earlier(text, (earlier for earlier, _ in read[-_REPEATED:]), effect):
+    for effect, near in sorted(
+        _effects(text, triggers[:MOST_TRIGGERS]), key=lambda read: _PLACE(read[0])
+    ):
+        if not judge.repeats_an_earlier(
+            text, (earlier for earlier, _ in read[-_REPEATED:]), effect
+        ):
             read.append((effect, near))
     return read
 
 
 def measured_of(read: list[tuple[Effect, Around]]) -> list[Measured]:
     """Return the effects of performance quantities with their measures."""
-    measured = ((effect, measure, near) for effect, near in read if (measure := judge.measure_of(effect, near)))
+    measured = (
+        (effect, measure, near)
+        for effect, near in read
+        if (measure := judge.measure_of(effect, near))
+    )
     return list(islice(measured, MOST_CLAIMS))
 
 
 def judged(text: str, found: list[Measured]) -> list[tuple[Claim, Candidate]]:
-    """Return all claims with a number, whatever their confidence, each with the candidate it was judged by."""
-    pairs = [(effect, evidence_of(text, effect, near, measure.metric, None)) for effect, measure, near in found if effect.is_pair]
+    """Return all claims with a number and any confidence, each with the candidate behind it.
+
+    It was judged by that candidate.
+    """
+    pairs = [
+        (effect, evidence_of(text, effect, near, measure.metric, None))
+        for effect, measure, near in found
+        if effect.is_pair
+    ]
     own = iter(pairs)
     claims = []
     for effect, measure, near in found:
-        evidence = next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, near, measure, pairs)
+        evidence = (
+            next(own)[1]
+            if effect.is_pair
+            else _evidence_of_change(text, effect, near, measure, pairs)
+        )
         if candidate := _candidate(effect, measure, near, evidence, len(found) - 1):
             claims.append((_claim(text, candidate), candidate))
     return sorted(claims, key=lambda judged: _PLACE(judged[0]))
 
 
-def _evidence_of_change(text: str, effect: Effect, near: Around, measure: judge.Measure, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
-    """Return the evidence of the pair that states the same as the factor or percentage; in the title, of the best pair of all."""
+def _evidence_of_change(
+    text: str,
+    effect: Effect,
+    near: Around,
+    measure: judge.Measure,
+    pairs: list[tuple[Effect, Evidence]],
+) -> Evidence:
+    """Return the evidence of the pair that states the same as the factor or percentage.
+
+    In the title, of the best pair of all.
+    """
     is_title = effect.start <= near.title.end
-    same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and judge.agrees(pair, effect.change))]
-    return evidence_of(text, effect, near, measure.metric, min(same, key=_STRENGTH.index) if same else None)
+    same = [
+        evidence
+        for pair, evidence in pairs[:_PAIRS]
+        if is_title or (effect.change and judge.agrees(pair, effect.change))
+    ]
+    return evidence_of(
+        text, effect, near, measure.metric, min(same, key=_STRENGTH.index) if same else None
+    )
 
 
 def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Around]]:
-    """Yield the effects of printed results first, then passage by passage those that overlap none of them."""
+    """Yield effects of printed results first, then those in passages that do not overlap them."""
     title = title_of(text)
     printed = list(reading_effects(text))
     for effect in printed:
@@ -102,8 +166,14 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Around]]:
 
 def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
     start, end = passage.start, passage.end
-    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, start, end)), start, end)
-    whole = judge.joined_expressions(text, _with_idioms(list(of_passage), list(idiomatic(text, start, end))))
+    of_passage = (
+        labelled_effects(text, passage)
+        if passage.is_labelled
+        else effects(text, list(quantities(text, start, end)), start, end)
+    )
+    whole = judge.joined_expressions(
+        text, _with_idioms(list(of_passage), list(idiomatic(text, start, end)))
+    )
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
@@ -130,10 +200,18 @@ def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effec
         yield effect, in_table(text, effect, f"{above} | {words} | ", title)
 
 
-def _candidate(effect: Effect, measure: judge.Measure, near: Around, evidence: Evidence, others: int) -> Candidate | None:
-    """Return the effect with its ratio and direction; None for a change whose ratio would be infinite, zero or implausible."""
+def _candidate(
+    effect: Effect, measure: judge.Measure, near: Around, evidence: Evidence, others: int
+) -> Candidate | None:
+    """Return the effect with its ratio and direction.
+
+    None for a change whose ratio would be infinite, zero or implausible.
+    """
     metric = measure.metric
-    effect = effect._replace(sense=judge.sense_of(effect, metric, near) or (judge.sense_before(near) if effect.is_order_open else None))
+    effect = effect._replace(
+        sense=judge.sense_of(effect, metric, near)
+        or (judge.sense_before(near) if effect.is_order_open else None)
+    )
     ends = judge.ratio_of(judge.in_order(effect, metric), metric)
     if effect.change and ends and is_of_baseline(near, is_worse=ends[1] < 1):
         if effect.is_order_open and effect.sense:
@@ -144,11 +222,18 @@ def _candidate(effect: Effect, measure: judge.Measure, near: Around, evidence: E
     effect = judge.in_order(effect, metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
-    return Candidate(effect, measure, near, ends, _direction(ends, effect, metric), evidence, others)
+    return Candidate(
+        effect, measure, near, ends, _direction(ends, effect, metric), evidence, others
+    )
 
 
 def _claim(text: str, candidate: Candidate) -> Claim:
-    effect, measure, near, ends = candidate.effect, candidate.measure, candidate.near, candidate.ends
+    effect, measure, near, ends = (
+        candidate.effect,
+        candidate.measure,
+        candidate.near,
+        candidate.ends,
+    )
     is_range = ends is not None and ends[0] != ends[1]
     confidence, scope = verdict(features_of(candidate))
     return Claim(
@@ -182,7 +267,11 @@ def _direction(ends: judge.Range | None, effect: Effect, metric: ClaimMetric) ->
         if effect.after.scaled() == effect.before.scaled():  # `0 → 0 allocs/op` has no ratio
             return Direction.SAME
         is_less = effect.after.low < effect.before.low
-        return Direction.BETTER if is_less is (metric not in judge.HIGHER_IS_BETTER) else Direction.WORSE
+        return (
+            Direction.BETTER
+            if is_less is (metric not in judge.HIGHER_IS_BETTER)
+            else Direction.WORSE
+        )
     return Direction.BETTER if effect.sense in (Sense.FALL, Sense.GAIN) else Direction.WORSE
 
 
@@ -191,4 +280,8 @@ def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
     if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
         return None
     own = quantity.unit or unit
-    return quantity.low * own.size / unit.size if own and unit and own.size != unit.size else quantity.low
+    return (
+        quantity.low * own.size / unit.size
+        if own and unit and own.size != unit.size
+        else quantity.low
+    )

@@ -1,4 +1,7 @@
-"""The meaning of an effect: its ratio and metric, which expressions are one effect, and whether its figures are only a setting."""
+"""The meaning of an effect.
+
+Its ratio and metric, which expressions are one effect, and whether its figures are only a setting.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,15 @@ from typing import NamedTuple
 from ingest.claims.evidence import Around
 from ingest.claims.numbers import Effect, Kind, Quantity
 from ingest.claims.sides import ordered_by_sign
-from ingest.claims.words import COMPARISONS, METRICS, NOT_PERFORMANCE, SETTINGS, Sense, sense_in, senses
+from ingest.claims.words import (
+    COMPARISONS,
+    METRICS,
+    NOT_PERFORMANCE,
+    SETTINGS,
+    Sense,
+    sense_in,
+    senses,
+)
 from ingest.literals import pattern
 from schemas.rows.claim import ClaimMetric
 
@@ -29,11 +40,22 @@ _FACTOR_TOLERANCE = math.log(1.15)
 
 
 def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
-    """Return both ends of the improvement factor, from the pair if there is one, else from the change; None if it has none."""
+    """Return both ends of the improvement factor; None if it has none.
+
+    They are from the pair if there is one, else from the change.
+    """
     if effect.before is not None and effect.after is not None:
         found = pair_ratio(effect.before, effect.after, metric)
-        if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
-            return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: only the word says that more is better
+        if (
+            found
+            and effect.change
+            and effect.sense is Sense.GAIN
+            and found[1] < 1
+            and not (effect.before.unit or effect.after.unit)
+        ):
+            return pair_ratio(
+                effect.after, effect.before, metric
+            )  # `16x speedup (30 → 480)`: only the word says that more is better
         return found
     if effect.change is not None and effect.sense is not None:
         return change_ratio(effect.change, effect.sense, metric)
@@ -41,7 +63,7 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
 
 
 def in_order(effect: Effect, metric: ClaimMetric) -> Effect:
-    """Return the effect; the figures of a pair in open order are exchanged if they are the wrong way round.
+    """Return the effect, with the figures of an unordered pair exchanged if they are reversed.
 
     `46 ms against 1.5 ms` is a gain in either order, unless a word says that it is a loss.
     """
@@ -50,14 +72,19 @@ def in_order(effect: Effect, metric: ClaimMetric) -> Effect:
     found = pair_ratio(effect.before, effect.after, metric)
     if found is None:
         return effect
-    if effect.sense in (Sense.RISE, Sense.FALL) and effect.change is None:  # `it uses more memory, 735 MB vs 479 MB`
+    if (
+        effect.sense in (Sense.RISE, Sense.FALL) and effect.change is None
+    ):  # `it uses more memory, 735 MB vs 479 MB`
         return effect if effect.rises is (effect.sense is Sense.RISE) else effect.reversed()
     is_backwards = found[0] > 1 if effect.sense is Sense.LOSS else found[1] < 1
     return effect._replace(before=effect.after, after=effect.before) if is_backwards else effect
 
 
 def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range | None:
-    """Return both ends of before ÷ after (after ÷ before for a throughput) in the same unit; a unit given once applies to both."""
+    """Return both ends of before ÷ after (after ÷ before for a throughput) in the same unit.
+
+    A unit given once applies to both.
+    """
     size_before, size_after = _sizes(before, after)
     worst, best = before.low * size_before, before.high * size_before
     least, most = after.low * size_after, after.high * size_after
@@ -67,7 +94,10 @@ def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range 
 
 
 def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
-    """Return the sizes of both units; a unit given once applies to both, and bare numbers have size 1."""
+    """Return the sizes of both units.
+
+    A unit given once applies to both, and bare numbers have size 1.
+    """
     size_before = before.unit.size if before.unit else None
     size_after = after.unit.size if after.unit else None
     return size_before or size_after or 1.0, size_after or size_before or 1.0
@@ -76,8 +106,8 @@ def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
 def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range | None:
     """Return both ends of the improvement factor of `N×` or `N%` with that sense, for the metric.
 
-    `N×`, `N-fold` and `N times faster` are N; `N% faster` and `N% more throughput` 1 + N/100; `N% less` 1 / (1 − N/100); `to N% of` 100/N;
-    `N% slower` 1 / (1 + N/100).
+    `N×`, `N-fold` and `N times faster` are N; `N% faster` and `N% more throughput` 1 + N/100; `N%
+    less` 1 / (1 − N/100); `to N% of` 100/N; `N% slower` 1 / (1 + N/100).
     """
     ends = [
         factor
@@ -97,11 +127,16 @@ def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
 
 
 def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | None:
-    """Return the improvement factor of one number; None if it would be infinite or zero: `100% less`."""
+    """Return the improvement factor of one number; None if it would be infinite or zero.
+
+    `100% less`.
+    """
     if number <= 0:
         return None
     if kind is Kind.TIMES:
-        return number if is_good or (number < 1 and sense is Sense.LOSS) else 1 / number  # `slower (0.8x)`
+        return (
+            number if is_good or (number < 1 and sense is Sense.LOSS) else 1 / number
+        )  # `slower (0.8x)`
     share = number / 100
     if sense is Sense.SHARE:
         return 1 / share if is_good else share
@@ -129,7 +164,9 @@ def factor_of(pair: Effect) -> float | None:
 
 
 def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
-    """Return whether a factor or percentage fits the ratio of the pair, in either direction and within rounding.
+    """Return whether a factor or percentage fits the ratio of the pair, within rounding.
+
+    Either direction counts.
 
     `tolerance` is the logarithm of the largest ratio between two factors that agree.
     """
@@ -143,12 +180,20 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
 
 
 def _is_share_of_factor(share: float, factor: float) -> bool:
-    """Return whether a share is the loss (1 − 1/factor) or the gain (factor − 1) of the factor, within rounding."""
-    return distance_of_share(share, factor) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
+    """Return whether a share is the loss or the gain of the factor, within rounding.
+
+    The loss is 1 − 1/factor, the gain factor − 1.
+    """
+    return distance_of_share(share, factor) <= min(
+        max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE
+    )
 
 
 def distance_of_share(share: float, factor: float) -> float:
-    """Return the distance of a share from the loss (1 − 1/factor) or the gain (factor − 1) of the factor, whichever is nearer."""
+    """Return the distance of a share from the loss or the gain of the factor, the nearer one.
+
+    The loss is 1 − 1/factor, the gain factor − 1.
+    """
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1)))
 
 
@@ -157,14 +202,19 @@ def same_change(first: Quantity, second: Quantity) -> bool:
     if first.kind is second.kind or min(first.low, second.low) <= 0:
         return False
     times, percent = (first, second) if first.kind is Kind.TIMES else (second, first)
-    return _is_share_of_factor(geometric_mean((percent.low, percent.high)) / 100, geometric_mean((times.low, times.high)))
+    return _is_share_of_factor(
+        geometric_mean((percent.low, percent.high)) / 100, geometric_mean((times.low, times.high))
+    )
 
 
 _COMPARISON = pattern(rf"\b(?:{senses(COMPARISONS)})(?![a-z])")
 
 
 def sense_before(around: Around) -> Sense | None:
-    """Return the sense of the last word of comparison before an effect: `latency is worse: 80 ms vs 50 ms`."""
+    """Return the sense of the last word of comparison before an effect.
+
+    `latency is worse: 80 ms vs 50 ms`.
+    """
     found = [match for match in _COMPARISON.finditer(around.left) if match[0] != "overhead"]
     return sense_in(found[-1]) if found else None
 
@@ -238,7 +288,10 @@ _LINES_BACK, _REACH_BACK = 2, 300
 
 
 def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> bool:
-    """Return whether a change without figures repeats an effect one or two lines above: `Speedup: 3.09x` / `Improvement: 67.6%`."""
+    """Return whether a change without figures repeats an effect one or two lines above.
+
+    `Speedup: 3.09x` / `Improvement: 67.6%`.
+    """
     change = effect.change
     if effect.is_pair or change is None or change.is_range:
         return False
@@ -255,11 +308,18 @@ def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> 
 
 
 def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
-    """Return a pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; an open bracket is closed."""
+    """Return a pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`.
+
+    An open bracket is closed.
+    """
     if effect.is_pair and (remark := _REMARK.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=remark.end())
     is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)
-    return effect._replace(end=effect.end + 1) if is_open and text[effect.end : min(end, effect.end + 1)] == ")" else effect
+    return (
+        effect._replace(end=effect.end + 1)
+        if is_open and text[effect.end : min(end, effect.end + 1)] == ")"
+        else effect
+    )
 
 
 # --- the metric
@@ -269,15 +329,29 @@ _NOUNS = pattern(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
 SIGNS = ("+", "-")
 """The words of comparison of a signed percentage: `−30%`."""
 
-_BURDEN = pattern(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
+_BURDEN = pattern(
+    r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context "
+    r"switches|faults|polls|collections|misses|evictions"
+)
 """Events per second that are of no use to anybody."""
 
 _AFTERWARDS = 25
 """Characters after a figure within which a noun belongs to it."""
 
 _OF_TIME = (
-    "fast", "quick", "slow", "speed", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
-)  # fmt: skip
+    "fast",
+    "quick",
+    "slow",
+    "speed",
+    "schnell",
+    "so schnell",
+    "langsam",
+    "plus rapide",
+    "más",
+    "mas",
+    "mais",
+    "plus lent",
+)
 """Comparisons that always mean time."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
@@ -288,7 +362,10 @@ _AWAY = pattern(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?
 
 
 class Measure(NamedTuple):
-    """The metric of an effect, and what names it: its `figure`, a `noun` near it, the word of `comparison`, or the `title`."""
+    """The metric of an effect, and what names it.
+
+    Its `figure`, a `noun` near it, the word of `comparison`, or the `title`.
+    """
 
     metric: ClaimMetric
     source: str
@@ -302,7 +379,12 @@ def measure_of(effect: Effect, around: Around) -> Measure | None:
         metric = _of_unit(named, effect, around)
         return Measure(metric, "figure") if metric else None
     nearest = _nearest_noun(effect, around)
-    if nearest == "SIZE" and effect.is_pair and not around.is_table and not (_OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)):
+    if (
+        nearest == "SIZE"
+        and effect.is_pair
+        and not around.is_table
+        and not (_OF_SIZE.search(around.left) or _OF_SIZE.search(around.right))
+    ):
         return None
     if nearest == _NONE:
         return None
@@ -317,12 +399,17 @@ _NONE = "NONE"
 
 
 def _of_unit(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
-    """Return the metric of figures whose unit names one: bytes may be a size, `faults/s` are operations."""
+    """Return the metric of figures whose unit names one.
+
+    Bytes may be a size, `faults/s` are operations.
+    """
     if named is ClaimMetric.MEMORY:
         return _of_bytes(around)
     if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
         return ClaimMetric.OPERATIONS
-    if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
+    if (
+        named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0
+    ):  # what was not there before
         return None
     return named
 
@@ -350,10 +437,18 @@ def _of_bytes(around: Around) -> ClaimMetric:
 def _nearest_noun(effect: Effect, around: Around) -> str | None:
     """Return the group name of the nearest noun: inside, right behind, before, farther behind."""
     if _is_of_time(effect):
-        if (behind := _NOUNS.match(around.right.lstrip(" *_"))) and behind.lastgroup == _NONE:  # `32x faster playback`
+        if (
+            behind := _NOUNS.match(around.right.lstrip(" *_"))
+        ) and behind.lastgroup == _NONE:  # `32x faster playback`
             return _NONE
-        return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
-    if effect.change and effect.change.end >= effect.end and not effect.is_pair:  # `reduces memory allocation latency by 5%`
+        return (
+            "THROUGHPUT"
+            if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside))
+            else "TIME"
+        )
+    if (
+        effect.change and effect.change.end >= effect.end and not effect.is_pair
+    ):  # `reduces memory allocation latency by 5%`
         found = _last_noun(around.inside)
     else:
         found = _NOUNS.search(around.inside)
@@ -371,11 +466,13 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
 
 
 _COMPARED_WITH = pattern(r"[,;]\s|\b(?:compared|than|versus|vs|against|relative)\b")
-_PREPOSITION = pattern(r"(?<=\w)\s(?:with|of|for|on|in|using)\s(?:the |our |this |its |an? )?(?:[\w`*-]+\s+){1,3}$")
+_PREPOSITION = pattern(
+    r"(?<=\w)\s(?:with|of|for|on|in|using)\s(?:the |our |this |its |an? )?(?:[\w`*-]+\s+){1,3}$"
+)
 
 
 def _head_noun(left: str) -> Match[str] | None:
-    """Return the last noun, or the one before its preposition: `throughput with the patched build`."""
+    """Return the last noun, or that before its preposition: `throughput with the patched build`."""
     nearest = _last_noun(left)
     found = _PREPOSITION.search(left) if nearest else None
     if found is None or nearest is None or nearest.start() < found.start():
@@ -391,7 +488,9 @@ _NEXT_WORD = 12
 def _last_noun(part: str) -> Match[str] | None:
     last = None
     for match in _NOUNS.finditer(part):
-        last = last if last and match[0].startswith("p") and match[0][1:].isdigit() else match  # `TPS p50`
+        last = (
+            last if last and match[0].startswith("p") and match[0][1:].isdigit() else match
+        )  # `TPS p50`
     return last
 
 
@@ -401,7 +500,11 @@ def _adjacent_noun(around: Around) -> str | None:
         return behind.lastgroup
     left = around.left[-60:].rstrip(" *_`:(")
     named = _last_noun(left)
-    return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None
+    return (
+        named.lastgroup
+        if named and named.end() >= len(left) and named[0] not in ("speed", "size")
+        else None
+    )
 
 
 def _unnamed(effect: Effect, around: Around) -> Measure | None:
@@ -418,12 +521,18 @@ def _unnamed(effect: Effect, around: Around) -> Measure | None:
             return Measure(ClaimMetric.OPERATIONS, "comparison")
     if effect.sense in (Sense.GAIN, Sense.LOSS):
         found = _NOUNS.search(around.title.lower)
-        return Measure(ClaimMetric[found.lastgroup], "title") if found and found.lastgroup not in (None, _NONE) else None
+        return (
+            Measure(ClaimMetric[found.lastgroup], "title")
+            if found and found.lastgroup not in (None, _NONE)
+            else None
+        )
     return None
 
 
 _OF_SIZE = pattern(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
-"""Without one of these words, bare numbers beside a file or an image are its versions, or how many there are."""
+"""Without one of these words, bare numbers beside a file or an image are its versions, or how many
+there are.
+"""
 
 _OF_SPEED = pattern(r"\b(?:speeds?|speed-?ups?|performance|efficiency)\b[^,;(|]{0,15}$")
 _BETTER_IF_MORE = pattern(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
@@ -434,8 +543,15 @@ _SUBJECT = 60
 
 
 def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | None:
-    """Return what the change means: more time is worse; more speed or performance, which also concern time, is better."""
-    if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
+    """Return what the change means: more time is worse.
+
+    More speed or performance, which also concern time, is better.
+    """
+    if (
+        metric is not ClaimMetric.TIME
+        or effect.sense not in (Sense.RISE, Sense.FALL)
+        or effect.is_pair
+    ):
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
     if effect.word in SIGNS:
@@ -468,23 +584,42 @@ _DAYS = frozenset({"d", "day", "days"})
 
 
 def is_a_setting(effect: Effect, around: Around) -> bool:
-    """Return whether the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`, `kept 14 days (was 90 days)`."""
+    """Return whether the figures are of a setting, a limit or a corrected error.
+
+    `timeout 30s → 60s`, `kept 14 days (was 90 days)`.
+    """
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
     if _CORRECTED.match(behind) or SETTINGS.search(behind[:_AFTERWARDS]) or _is_set(effect, around):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
-    return SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before) is not None
+    return (
+        SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before)
+        is not None
+    )
 
 
 def _is_set(effect: Effect, around: Around) -> bool:
-    """Return whether the pair is of days or money, or grows from one round figure to another, and no word says that they are spent."""
+    """Return whether the pair is of days or money, or grows between round figures.
+
+    No word may say that they are spent.
+    """
     before, after = effect.before, effect.after
     if before is None or after is None or before.unit is None:
         return False
-    grows = before.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and after.scaled()[0] > before.scaled()[1]
-    if grows and _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
+    grows = (
+        before.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY)
+        and after.scaled()[0] > before.scaled()[1]
+    )
+    if grows and _REDUCED.search(
+        around.left
+    ):  # `reduced from 1s to 5s` is of how often something happens
         return True
-    is_open = grows and is_round(before) and is_round(after) and not (around.is_table or effect.change or effect.is_order_open)
+    is_open = (
+        grows
+        and is_round(before)
+        and is_round(after)
+        and not (around.is_table or effect.change or effect.is_order_open)
+    )
     if not (is_open or before.metric is ClaimMetric.COST or before.unit.name in _DAYS):
         return False
     return not any(map(_SPENT.search, (around.left[-100:], around.inside, around.right)))

@@ -1,7 +1,8 @@
 """The fitted judge: the confidence of a claim, and its scope.
 
-Both are weighted sums of the same features, properties of a claim that are 0 or 1 unless their name says otherwise. The weights are in
-`weights.toml`, in log odds, written by `python -m tests.labelled.fitting`; docs/claims.md is their model card.
+Both are weighted sums of the same features, properties of a claim that are 0 or 1 unless their name
+says otherwise. The weights are in `weights.toml`, in log odds, written by `python -m
+tests.labelled.fitting`; docs/claims.md is their model card.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 class Candidate(NamedTuple):
     """A claim before the judgement.
 
-    `ends` are the lower and upper end of the ratio, `others` the number of other candidates of the text.
+    `ends` are the lower and upper end of the ratio, `others` the number of other candidates of the
+    text.
     """
 
     effect: Effect
@@ -62,10 +64,17 @@ class _Words:
         self.line = text[slice(*self.spans["line"])]
 
     def has(self, tag: str, place: str) -> bool:
-        """Return whether a word of the tag is at the place; in a table the caption, row label and header cells count as before it."""
+        """Return whether a word of the tag is at the place.
+
+        In a table the caption, row label and header cells count as before it.
+        """
         if place == "heading":
             return tag in self.of_heading
-        if self.of_caption is not None and place in ("before", "sentence", "beside") and tag in self.of_caption:
+        if (
+            self.of_caption is not None
+            and place in ("before", "sentence", "beside")
+            and tag in self.of_caption
+        ):
             return True
         low, high = self.spans[place]
         offsets = self.of_text.get(tag, ())
@@ -77,16 +86,23 @@ class _Words:
         return min(20, len(self.of_text.get(tag, ())))
 
     def nearest_scope(self) -> str | None:
-        """Return the scope of the last word before the claim, else of the first one behind it, inside, or in the title."""
+        """Return the scope of the last word before the claim, else of the first word elsewhere.
+
+        Elsewhere is behind it, inside it, or in the title.
+        """
         if self.of_caption is None:
             low, high = self.spans["before"]
             last = {
                 offsets[at - 1]: scope
                 for scope in _SCOPES
-                if (offsets := self.of_text.get(scope)) and (at := bisect_left(offsets, high)) and offsets[at - 1] >= low
+                if (offsets := self.of_text.get(scope))
+                and (at := bisect_left(offsets, high))
+                and offsets[at - 1] >= low
             }
         else:
-            last = {offsets[-1]: scope for scope in _SCOPES if (offsets := self.of_caption.get(scope))}
+            last = {
+                offsets[-1]: scope for scope in _SCOPES if (offsets := self.of_caption.get(scope))
+            }
         if last:
             return last[max(last)]
         for place in ("behind", "inside", "title"):
@@ -94,7 +110,9 @@ class _Words:
             first = {
                 offsets[at]: scope
                 for scope in _SCOPES
-                if (offsets := self.of_text.get(scope)) and (at := bisect_left(offsets, low)) < len(offsets) and offsets[at] < high
+                if (offsets := self.of_text.get(scope))
+                and (at := bisect_left(offsets, low)) < len(offsets)
+                and offsets[at] < high
             }
             if first:
                 return first[min(first)]
@@ -107,16 +125,23 @@ _SECTION = 300
 _SPANS = ("before", "inside", "behind", "sentence", "beside", "line", "section", "title", "heading")
 _SCOPES = tuple(scope.value for scope in Scope if scope is not Scope.UNSPECIFIED)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
-_NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
+_NAME = pattern(
+    r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b"
+)
 """A name in code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
 _CAPITAL_INSIDE = pattern(r"[A-Z](?<=[a-z][A-Z])")
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]")
 _DURATIONS = (
-    ("below 1 µs", 1e-6), ("1 µs to 1 ms", 1e-3), ("1 to 100 ms", 0.1), ("0.1 to 1 s", 1), ("1 to 5 s", 5), ("5 to 60 s", 60),
+    ("below 1 µs", 1e-6),
+    ("1 µs to 1 ms", 1e-3),
+    ("1 to 100 ms", 0.1),
+    ("0.1 to 1 s", 1),
+    ("1 to 5 s", 5),
+    ("5 to 60 s", 60),
     ("1 min and more", math.inf),
-)  # fmt: skip
+)
 _KINDS = ("piece of code", "part", "whole")
 
 
@@ -125,7 +150,9 @@ def features_of(candidate: Candidate) -> dict[str, float]:
     words = _Words(candidate)
     features = _of_claim(candidate, words)
     tags = words.of_text.keys() | words.of_heading.keys() | (words.of_caption or {}).keys()
-    features.update([(name, 1.0) for name, tag, place in _places() if tag in tags and words.has(tag, place)])
+    features.update(
+        [(name, 1.0) for name, tag, place in _places() if tag in tags and words.has(tag, place)]
+    )
     features.update(_of_words(candidate, words))
     return {name: value for name, value in features.items() if value}
 
@@ -135,8 +162,14 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
     effect, measure, near, _, direction, evidence, others = candidate
     figures = [figure for figure in (effect.before, effect.after) if figure]
     is_alone = effect.change is not None and not effect.is_pair
-    before = effect.before.scaled()[1] if effect.before and effect.before.metric is ClaimMetric.TIME else None
-    duration = next((name for name, high in _DURATIONS if before is not None and before < high), None)
+    before = (
+        effect.before.scaled()[1]
+        if effect.before and effect.before.metric is ClaimMetric.TIME
+        else None
+    )
+    duration = next(
+        (name for name, high in _DURATIONS if before is not None and before < high), None
+    )
     text, line = near.text, words.spans["line"][0]
     return {
         "pair with a unit": effect.unit is not None,
@@ -150,13 +183,15 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
         "table": near.is_table,
         "title": effect.start <= near.title.end,
         "list item": _ITEM.match(words.line) is not None,
-        "code": text.count("`", line, effect.start) % 2 == 1 or text.count("```", 0, effect.start) % 2 == 1,
+        "code": text.count("`", line, effect.start) % 2 == 1
+        or text.count("```", 0, effect.start) % 2 == 1,
         f"metric {measure.metric}": 1.0,
         f"metric by {measure.source}": 1.0,
         "ln(1 + other claims)": math.log1p(min(20, others)),
         "no other claim": not others,
         "round figures": bool(figures) and all(map(is_round, figures)),
-        "shares": bool(figures) and all(figure.unit is None and 0 <= figure.high <= 1 for figure in figures),
+        "shares": bool(figures)
+        and all(figure.unit is None and 0 <= figure.high <= 1 for figure in figures),
         f"time {duration}": duration is not None,
         "figures": effect.is_pair,
         "change": effect.change is not None,
@@ -172,7 +207,11 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
 def _places() -> list[tuple[str, str, str]]:
     """Return the features for words of a tag at a place that have a weight: name, tag, place."""
     offered = [
-        *((f"{tag} in the {place}", tag, place) for tag in ("speed", "people", "micro-benchmark", *_KINDS) for place in _SPANS),
+        *(
+            (f"{tag} in the {place}", tag, place)
+            for tag in ("speed", "people", "micro-benchmark", *_KINDS)
+            for place in _SPANS
+        ),
         *((f"{scope} {place}", scope, place) for scope in _SCOPES for place in _SPANS),
         *((f"beside: {tag}", tag, "beside") for tag in TAGS),
     ]
@@ -185,8 +224,10 @@ def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
     near, title = candidate.near, candidate.near.title
     return {
         "ln(1 + words of speed in the text)": math.log1p(words.count("speed")),
-        "setting in the sentence": words.has("setting", "sentence") and any(map(SETTINGS.search, (near.left, near.inside, near.right))),
-        "setting in the title": words.has("setting", "title") and SETTINGS.search(title.lower) is not None,
+        "setting in the sentence": words.has("setting", "sentence")
+        and any(map(SETTINGS.search, (near.left, near.inside, near.right))),
+        "setting in the title": words.has("setting", "title")
+        and SETTINGS.search(title.lower) is not None,
         "command": "`" in near.raw_left and _COMMAND.search(near.raw_left[-60:]) is not None,
         "name before": _has_name(near.raw_left[-50:]),
         "name in the line": _has_name(words.line),
@@ -199,7 +240,13 @@ def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _has_name(part: str) -> bool:
-    has_sign = "`" in part or "_" in part or "()" in part or part.count(".") > 1 or _CAPITAL_INSIDE.search(part) is not None
+    has_sign = (
+        "`" in part
+        or "_" in part
+        or "()" in part
+        or part.count(".") > 1
+        or _CAPITAL_INSIDE.search(part) is not None
+    )
     return has_sign and _NAME.search(part) is not None
 
 
@@ -208,7 +255,10 @@ def _has_name(part: str) -> bool:
 
 @cache
 def weights() -> dict[str, dict[str, float]]:
-    """Return the weights by table, `confidence` and each scope; the weight without any feature is called `intercept`."""
+    """Return the weights by table, `confidence` and each scope.
+
+    The weight without any feature is called `intercept`.
+    """
     return tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
 
 
@@ -219,24 +269,39 @@ _OF_THE_CLAIM = frozenset({"title", "figures", "change", "code", "worse", "bench
 
 @cache
 def _by_feature() -> tuple[dict[str, list[tuple[int, float]]], frozenset[str]]:
-    """Return by feature its weights, each with the index of its table, and the features of scopes that say what a claim is about."""
+    """Return the weights by feature, each with its table's index, and the features of scopes.
+
+    Scopes say what a claim is about.
+    """
     found: dict[str, list[tuple[int, float]]] = {}
     for index, table in enumerate(_TABLES):
         for name, weight in weights()[table].items():
             found.setdefault(name, []).append((index, weight))
-    of_scopes = {name for name, of in found.items() if any(index for index, _ in of) and not name.startswith("metric ")}
+    of_scopes = {
+        name
+        for name, of in found.items()
+        if any(index for index, _ in of) and not name.startswith("metric ")
+    }
     return found, frozenset(of_scopes - _OF_THE_CLAIM - {"intercept"})
 
 
 def verdict(features: dict[str, float]) -> tuple[float, Scope]:
-    """Return the confidence, the probability that a careful reader finds this claim with this ratio where it was read, and the scope.
+    """Return the confidence and the scope.
 
-    The scope is the one with the largest sum; unspecified if nothing but the claim itself is there: `3x faster`.
+    The confidence is the probability that a careful reader finds this claim with this ratio where
+    it was read.
+
+    The scope is the one with the largest sum; unspecified if nothing but the claim itself is there:
+    `3x faster`.
     """
     by_feature, of_the_subject = _by_feature()
     totals = [0.0] * len(_TABLES)
     for name, value in {"intercept": 1.0, **features}.items():
         for index, weight in by_feature.get(name, ()):
             totals[index] += weight * value
-    scope = Scope.UNSPECIFIED if of_the_subject.isdisjoint(features) else max(zip(totals[1:], Scope, strict=True), key=itemgetter(0))[1]
+    scope = (
+        Scope.UNSPECIFIED
+        if of_the_subject.isdisjoint(features)
+        else max(zip(totals[1:], Scope, strict=True), key=itemgetter(0))[1]
+    )
     return 1 / (1 + math.exp(-totals[0])), scope

@@ -1,4 +1,7 @@
-"""Numbers with their units, `~1.2 s`, `10-50x`, `1,234 allocs`, `46 chunks/min`, `1m30s`, and the effects that are made of them."""
+"""Numbers with their units, and the effects that are made of them.
+
+Examples: `~1.2 s`, `10-50x`, `1,234 allocs`, `46 chunks/min`, `1m30s`.
+"""
 
 from __future__ import annotations
 
@@ -68,16 +71,33 @@ _SIZES = {
     **_each(
         ClaimMetric.OPERATIONS,
         {
-            "alloc allocs allocation allocations realloc reallocs reallocations query queries call calls request requests": 1.0,
-            "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
-            "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
-            "scans hits invocations transactions subprocesses compilations round-trip kernels barriers flushes fsyncs": 1.0,
+            (
+                "alloc allocs allocation allocations realloc reallocs reallocations query "
+                "queries call calls request requests"
+            ): 1.0,
+            (
+                "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches "
+                "lookups roundtrips round-trips"
+            ): 1.0,
+            (
+                "renders re-renders rerenders encodes instructions cycles passes misses spawns "
+                "forks reads writes fetches"
+            ): 1.0,
+            (
+                "scans hits invocations transactions subprocesses compilations round-trip "
+                "kernels barriers flushes fsyncs"
+            ): 1.0,
         },
     ),
 }
 _PER_TIME = {
     name: size
-    for size, names in ((1.0, "s sec second"), (60.0, "min minute"), (3600.0, "h hr hour"), (86400.0, "day night"))
+    for size, names in (
+        (1.0, "s sec second"),
+        (60.0, "min minute"),
+        (3600.0, "h hr hour"),
+        (86400.0, "day night"),
+    )
     for name in names.split()
 }
 _DAYS = ("day", "night")
@@ -88,9 +108,12 @@ SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 
 @lru_cache(maxsize=1024)
 def unit(words: str) -> Unit | None:
-    """Return the unit named by the words behind a number: `ms`, `req/s`, `ms/step`, `tokens per second`; None for other words.
+    """Return the unit named by the words behind a number.
 
-    A quantity per time is a throughput, even of an unknown thing; a unit per anything else is itself.
+    `ms`, `req/s`, `ms/step`, `tokens per second`; None for other words.
+
+    A quantity per time is a throughput, even of an unknown thing; a unit per anything else is
+    itself.
     """
     name = " ".join(words.split())
     counted, _, per = name.replace(" per ", "/").replace(" / ", "/").partition("/")
@@ -113,7 +136,10 @@ class Kind(Enum):
 
 
 class Quantity(NamedTuple):
-    """A number or range of a text; `low` and `high` are as written, in `unit`. `sign` is that of a signed number, else an empty string."""
+    """A number or range of a text; `low` and `high` are as written, in `unit`.
+
+    `sign` is that of a signed number, else an empty string.
+    """
 
     start: int
     end: int
@@ -145,7 +171,10 @@ class Quantity(NamedTuple):
 
 
 NUMBER_WORDS = {
-    word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
+    word: float(number)
+    for number, word in enumerate(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2
+    )
 }
 """Numbers written out before `times` and `fold`."""
 
@@ -154,7 +183,10 @@ _WORDS = NUMBER_WORDS | _GERMAN
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """The uncertainty of a measured number, which is skipped."""
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
+_NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,"
+    r"15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
+)
 _QUANTITY = pattern(
     rf"""
     (?<![A-Za-z0-9_./\#,\\])
@@ -179,7 +211,7 @@ _QUANTITY = pattern(
       {_SPREAD}?
     )
     (?P<plus>\+(?![\d\w]))?
-    """,
+    """,  # noqa: E501
     VERBOSE | IGNORECASE,
 )
 _GOES_ON = pattern(r"[^\W_]|/\d")
@@ -211,7 +243,10 @@ _MARKS = frozenset("~≈≤≥∼<>+-−–$ ")
 
 
 def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
-    """Yield the matches of `_QUANTITY`; in a text without number words it is tried only around digits, which is four times as fast."""
+    """Yield the matches of `_QUANTITY`.
+
+    In a text without number words it is tried only around digits, which is four times as fast.
+    """
     part = text[start:end]
     if [word for word in _OF_WORDS if word in part]:
         yield from _QUANTITY.finditer(text, start, end)
@@ -234,19 +269,25 @@ def _in_words(match: Match[str]) -> Quantity | None:
     sign, start, end = _SIGNS.get(match["sign"] or "", ""), match.start(), match.end()
     if match["minutes"]:
         seconds = float(match["minutes"]) * 60 + float(match["seconds"])
-        return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
+        return Quantity(
+            start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign
+        )
     if match["hours"]:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
         return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
     if match["word"]:
-        if (factor := _WORDS.get(match["word"].lower())) is None:  # `ſix`, which has the letters of `six` by Unicode's rules of case
+        if (
+            factor := _WORDS.get(match["word"].lower())
+        ) is None:  # `ſix`, which has the letters of `six` by Unicode's rules of case
             return None
         return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
-    return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
+    return Quantity(
+        start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign
+    )
 
 
 def _quantity(match: Match[str]) -> Quantity | None:
-    """Return the quantity that was matched; None if the number is part of a word: `5x100`, `3rd`."""
+    """Return the matched quantity; None if the number is part of a word: `5x100`, `3rd`."""
     low = _number(match["low"], match["low_scale"])
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
@@ -256,13 +297,20 @@ def _quantity(match: Match[str]) -> Quantity | None:
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
     high = max(low, high)  # 2026-01, lines 47-12: no range
-    return Quantity(match.start(), end, kind, low, high, named, hedged, _SIGNS.get(match["sign"] or "", ""))
+    return Quantity(
+        match.start(), end, kind, low, high, named, hedged, _SIGNS.get(match["sign"] or "", "")
+    )
 
 
 def _number(digits: str, scale: str | None) -> float:
-    """Return the number. Commas group thousands in threes; one before one or two digits is a decimal comma."""
+    """Return the number.
+
+    Commas group thousands in threes; one before one or two digits is a decimal comma.
+    """
     head, comma, tail = digits.rpartition(",")
-    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else digits.replace(",", "")
+    plain = (
+        f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else digits.replace(",", "")
+    )
     return float(plain) * (SCALES[scale] if scale else 1.0)
 
 
@@ -270,24 +318,36 @@ def _unit(match: Match[str]) -> tuple[Kind, Unit | None, int]:
     """Return the kind, the unit and the end of a quantity; words that are no unit stay outside."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS and not (bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER):
+    if bare in _MULTIPLIERS and not (
+        bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER
+    ):
         return Kind.TIMES, None, match.end()
     if bare in _PERCENT:
         return Kind.PERCENT, None, match.end()
     if match["money"]:
-        return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
-    named = unit(bare.lstrip("-")) if bare and not (bare == "m" and float(match["low"].replace(",", "")) > _MOST_MINUTES) else None
+        return (
+            Kind.VALUE,
+            Unit("$", ClaimMetric.COST, 1.0),
+            match.start("unit") if written else match.end(),
+        )
+    named = (
+        unit(bare.lstrip("-"))
+        if bare and not (bare == "m" and float(match["low"].replace(",", "")) > _MOST_MINUTES)
+        else None
+    )
     if named is None:
         return Kind.VALUE, None, match.start("unit") if written else match.end()
     return Kind.VALUE, named, match.end()
 
 
 class Effect(NamedTuple):
-    """One expression of a change before it is judged: a pair of figures, a factor or percentage, or both.
+    """One expression of a change before it is judged.
 
-    `before` is the baseline figure, `after` the candidate figure; a candidate figure alone is an absolute saving. `sense` is that of
-    `word`, the word of comparison. `is_order_open`: the words do not say which figure is the baseline (`46 ms vs 51 ms`).
-    Offsets are code points.
+    A pair of figures, a factor or percentage, or both.
+
+    `before` is the baseline figure, `after` the candidate figure; a candidate figure alone is an
+    absolute saving. `sense` is that of `word`, the word of comparison. `is_order_open`: the words
+    do not say which figure is the baseline (`46 ms vs 51 ms`). Offsets are code points.
     """
 
     start: int
@@ -317,8 +377,12 @@ class Effect(NamedTuple):
     @property
     def rises(self) -> bool:
         """Whether the candidate figure is the larger one; a unit given once applies to both."""
-        before, after = ((figure.low, figure.unit or self.unit) for figure in (self.before, self.after) if figure)
-        return after[0] * (after[1].size if after[1] else 1) > before[0] * (before[1].size if before[1] else 1)
+        before, after = (
+            (figure.low, figure.unit or self.unit) for figure in (self.before, self.after) if figure
+        )
+        return after[0] * (after[1].size if after[1] else 1) > before[0] * (
+            before[1].size if before[1] else 1
+        )
 
     def reversed(self) -> Effect:
         """Return the pair with its figures exchanged."""

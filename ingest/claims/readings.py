@@ -1,4 +1,7 @@
-"""Running text: which quantities make an effect, two a pair, `2822 → 2172 ms`, or one a change, `3x faster`, `twice as fast`."""
+"""Running text: which quantities make an effect.
+
+Two make a pair, `2822 → 2172 ms`, or one is a change, `3x faster`, `twice as fast`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,25 @@ from typing import NamedTuple
 from ingest.claims.judge import agrees
 from ingest.claims.numbers import Effect, Kind, Quantity, unit
 from ingest.claims.sides import names_baseline, ordered_by_names, side_behind
-from ingest.claims.words import COMPARISONS, DECOR, HEDGE, SAME_SENTENCE, VERBS, Sense, folded, sense_in, senses
+from ingest.claims.words import (
+    COMPARISONS,
+    DECOR,
+    HEDGE,
+    SAME_SENTENCE,
+    VERBS,
+    Sense,
+    folded,
+    sense_in,
+    senses,
+)
 from ingest.literals import pattern
 
 
 def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
-    """Yield the effects that the quantities of the passage make, in order. None reads what another has used."""
+    """Yield the effects that the quantities of the passage make, in order.
+
+    None reads what another has used.
+    """
     index, floor = 0, start
     last: Effect | None = None
     while index < len(found):
@@ -54,16 +70,23 @@ class TwoFigures(NamedTuple):
 
     @property
     def has_units(self) -> bool:
-        """Whether both figures have a unit: without, only an arrow or `from … to` is clear enough."""
+        """Whether both figures have a unit; if not, only an arrow or `from … to` is clear."""
         return self.first.metric is not None and self.second.metric is not None
 
 
-def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
-    """Return the pair that begins with that quantity, if any, and how many quantities it used. Nothing before `floor` is read."""
+def pair_from(
+    text: str, found: list[Quantity], index: int, floor: int
+) -> tuple[Effect | None, int]:
+    """Return the pair that begins with that quantity, if any, and how many quantities it used.
+
+    Nothing before `floor` is read.
+    """
     if row := columns(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
     step = 2 if _skips(text, found[index : index + 3]) else 1
-    if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
+    if index + step < len(found) and (
+        effect := pair(text, found[index], found[index + step], floor)
+    ):
         return _whole_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
 
@@ -72,24 +95,44 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     """Return the pair of two neighbouring quantities, if the text between them makes them one."""
     if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
         return None
-    two = TwoFigures(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
-    is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
-    if second.kind is Kind.TIMES and _COMPARED.match(text, second.end):  # `from 10x up to 70x faster`
+    two = TwoFigures(
+        text,
+        first,
+        second,
+        text[first.end : second.start],
+        text[max(floor, first.start - _LEFT) : first.start],
+    )
+    is_pair = (
+        first.kind is second.kind and first.kind is not Kind.PERCENT
+    )  # 62% → 95% is a rate, and no rate is performance
+    if second.kind is Kind.TIMES and _COMPARED.match(
+        text, second.end
+    ):  # `from 10x up to 70x faster`
         return None
-    if is_pair and (first.unit or second.unit) and (named := ordered_by_names(text, first, second, two.left)):
+    if (
+        is_pair
+        and (first.unit or second.unit)
+        and (named := ordered_by_names(text, first, second, two.left))
+    ):
         return named
     return next((effect for rule in _RULES if (effect := rule(two))), None) if is_pair else None
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:
-    """Return whether two quantities can be a pair: of one kind, and of one metric if both have units."""
+    """Return whether two quantities can be a pair.
+
+    Of one kind, and of one metric if both have units.
+    """
     if first.kind is not second.kind:
-        return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
+        return (
+            first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE
+        )  # between 2 and 5 times
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
 
 _ARROW = pattern(
-    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
+    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,"
+    r"2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
     rf"{DECOR}{HEDGE}{DECOR}",
     IGNORECASE,
 )
@@ -98,7 +141,9 @@ _ARROW = pattern(
 def _by_arrow(two: TwoFigures) -> Effect | None:
     if not _ARROW.fullmatch(two.between):
         return None
-    is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
+    is_condition = (
+        two.second.unit is None and two.text[two.first.start] in "><≥≤"
+    )  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.whole
 
 
@@ -120,7 +165,9 @@ def _from_to(two: TwoFigures) -> Effect | None:
 
 
 _BARE_TO = pattern(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", IGNORECASE)
-_CHANGING = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", IGNORECASE)
+_CHANGING = pattern(
+    rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", IGNORECASE
+)
 _BECAME = pattern(
     rf"{SAME_SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
@@ -134,12 +181,18 @@ def _by_verb(two: TwoFigures) -> Effect | None:
         return None
     is_to = _BARE_TO.fullmatch(two.between)
     falls = is_to and two.first.scaled()[0] > two.second.scaled()[1]  # a range goes up
-    return two.whole if falls or _BECAME.fullmatch(two.between) or (is_to and _CHANGING.search(two.left)) else None
+    return (
+        two.whole
+        if falls or _BECAME.fullmatch(two.between) or (is_to and _CHANGING.search(two.left))
+        else None
+    )
 
 
 _FORMER = pattern(
-    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bcompared (?:to|with)|\bversus|\bvs\.?"
-    r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
+    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather "
+    r"than|\b(?:down|up)\s+from|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot "
+    r"the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
     IGNORECASE,
 )
@@ -154,11 +207,15 @@ _ASIDE = pattern(r"(?:[(,;—–]|\s-)[^()]*\b(?:was|before)\b", IGNORECASE)
 def _latter_first(two: TwoFigures) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = two.first.metric is not None or two.second.metric is not None
-    former = _FORMER.fullmatch(two.between) if has_unit and not _NEXT_LINE.search(two.between) else None
+    former = (
+        _FORMER.fullmatch(two.between) if has_unit and not _NEXT_LINE.search(two.between) else None
+    )
     if former is None:
         return None
     word = former["word"].lower().rstrip(":")
-    if (word in ("was", "before") and not _ASIDE.search(two.between)) or (two.first.unit is None and word in _OF_THE_PAST):
+    if (word in ("was", "before") and not _ASIDE.search(two.between)) or (
+        two.first.unit is None and word in _OF_THE_PAST
+    ):
         return None
     pair = Effect(two.first.start, two.second.end, two.second, two.first)
     if (
@@ -171,8 +228,17 @@ def _latter_first(two: TwoFigures) -> Effect | None:
     return pair.reversed() if side else pair._replace(is_order_open=True)
 
 
-_LATER = pattern(rf"{SAME_SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}", IGNORECASE)
-_EARLIER = pattern(r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", IGNORECASE)
+_LATER = pattern(
+    rf"{SAME_SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}",
+    IGNORECASE,
+)
+_EARLIER = pattern(
+    (
+        r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used "
+        r"to|taking)\b[^.;\n]{0,40}$"
+    ),
+    IGNORECASE,
+)
 
 
 def _by_tense(two: TwoFigures) -> Effect | None:
@@ -181,19 +247,35 @@ def _by_tense(two: TwoFigures) -> Effect | None:
     return two.whole if is_later else None
 
 
-_RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense)
+_RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (
+    _by_arrow,
+    _from_to,
+    _by_verb,
+    _latter_first,
+    _by_tense,
+)
 """Rules for pairs, in the order tried."""
 
 
 def _skips(text: str, three: list[Quantity]) -> bool:
-    """Return whether the second of three figures is only a remark: `562 s (was 1.09 in 1573 s)`, `from 47 s on 25 GB to 12 s`."""
-    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric or three[1].metric is three[0].metric:
+    """Return whether the second of three figures is only a remark.
+
+    `562 s (was 1.09 in 1573 s)`, `from 47 s on 25 GB to 12 s`.
+    """
+    if (
+        len(three) < 3
+        or three[0].unit is None
+        or three[2].metric is not three[0].metric
+        or three[1].metric is three[0].metric
+    ):
         return False
     return three[1].unit is not None or "(was" in text[three[0].end : three[1].start]
 
 
-def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
-    """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
+def _whole_chain(
+    text: str, found: list[Quantity], index: int, effect: Effect, taken: int
+) -> tuple[Effect | None, int]:
+    """`85s → 40s → 25s` goes from first to last; a longer chain is a schedule, no effect."""
     links = 0
     while index < len(found) and (longer := _chained(text, effect, found[index])):
         effect, index, taken, links = longer, index + 1, taken + 1, links + 1
@@ -218,15 +300,28 @@ _LAST_COLUMN = pattern(r"[ \t]*(?:$|\||\(p=|[^\n(]{0,24}\))", MULTILINE)
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 4
-"""Limit of the numbers of a row after the first figure: the second figure, the change, and repetitions."""
+"""Limit of the numbers of a row after the first figure: the second figure, the change, and
+repetitions.
+"""
 
 
 def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
-    """Return two like figures with a third that is their change. Without a word beside it, the change must have a sign and fit."""
+    """Return two like figures with a third that is their change.
+
+    Without a word beside it, the change must have a sign and fit.
+    """
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
-    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
-    if len(following) < 2 or following[1].kind is Kind.VALUE or not first.kind is following[0].kind is Kind.VALUE:
+    following = [
+        quantity
+        for quantity in ahead
+        if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("
+    ]
+    if (
+        len(following) < 2
+        or following[1].kind is Kind.VALUE
+        or not first.kind is following[0].kind is Kind.VALUE
+    ):
         return None
     return _row(text, first, following[0], following[1])
 
@@ -241,7 +336,9 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
     if before.unit and after.unit and before.unit.metric is not after.unit.metric:
         return None
     whole = Effect(first.start, change.end, before, after, change)
-    is_change = signed or after.low < before.low or "(" in text[second.end : change.start]  # a column of growth is none
+    is_change = (
+        signed or after.low < before.low or "(" in text[second.end : change.start]
+    )  # a column of growth is none
     return whole if is_change and agrees(whole, change) else None
 
 
@@ -254,7 +351,10 @@ def _sized(figure: Quantity, behind: Match[str] | None) -> Quantity:
 
 
 class Place(NamedTuple):
-    """A quantity, and the text that may be read for it: `left` is the text before it, from `base` on."""
+    """A quantity, and the text that may be read for it.
+
+    `left` is the text before it, from `base` on.
+    """
 
     text: str
     quantity: Quantity
@@ -263,7 +363,9 @@ class Place(NamedTuple):
     left: str
 
     def behind(self, pattern: Pattern[str], reach: int = _REACH) -> Match[str] | None:
-        return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
+        return pattern.match(
+            self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach)
+        )
 
     def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
         """Return the effect of the quantity as a change; `start` counts in `left`."""
@@ -275,12 +377,21 @@ class Place(NamedTuple):
         return len(self.left)
 
 
-def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
-    """Return the effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
+def change(
+    text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None
+) -> Effect | None:
+    """Return the effect of one quantity, with its words in the text between `floor` and `ceiling`.
+
+    `last` is the effect before it.
+    """
     base = max(floor, quantity.start - _REACH)
-    place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
+    place = Place(
+        text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start]
+    )
     rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
-    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
+    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(
+        text, quantity, last
+    )
 
 
 _FACTOR = pattern(r"\b(?:factor|speed[- ]?up) of\s+$", IGNORECASE)
@@ -289,7 +400,9 @@ _FACTOR = pattern(r"\b(?:factor|speed[- ]?up) of\s+$", IGNORECASE)
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     """`by a factor of 3.5` is `3.5x`."""
     is_factor = (
-        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
+        quantity.kind is Kind.VALUE
+        and quantity.unit is None
+        and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
     )
     if not is_factor:
         return quantity
@@ -298,17 +411,28 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
 _COMPARED = pattern(
-    rf"(?!\s*\n\s*(?-i:[A-Z]))[\s*_`]*-?(?:{_STOP}[\w./'%-]*[\w%][\s*_`]+){{0,3}}?(?:{senses(COMPARISONS)})(?![a-z])", IGNORECASE
+    rf"(?!\s*\n\s*(?-i:[A-Z]))[\s*_`]*-?(?:{_STOP}[\w./'%-]*[\w%][\s*_`]+){{0,3}}?(?:{senses(COMPARISONS)})(?![a-z])",
+    IGNORECASE,
 )
 
 
 def _compared(place: Place) -> Effect | None:
     """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
     found = place.behind(_COMPARED)
-    return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
+    return (
+        place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name])
+        if found
+        else None
+    )
 
 
-_AMOUNT = pattern(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", IGNORECASE)
+_AMOUNT = pattern(
+    (
+        r"[\s*_`]*(?:the |higher |more |better "
+        r")?(?P<word>throughput|bandwidth|performance|speed|fps)\b"
+    ),
+    IGNORECASE,
+)
 
 
 def _multiplied(place: Place) -> Effect | None:
@@ -318,7 +442,13 @@ def _multiplied(place: Place) -> Effect | None:
 
 
 _SHARE = pattern(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", IGNORECASE)
-_OF = pattern(r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", IGNORECASE)
+_OF = pattern(
+    (
+        r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it "
+        r"was|size|time|cost)"
+    ),
+    IGNORECASE,
+)
 
 
 def _left_over(place: Place) -> Effect | None:
@@ -333,7 +463,10 @@ _NAMED = pattern(
 )
 
 
-_VERB_BEFORE = pattern(rf"\b(?:{senses({sense: VERBS[sense] for sense in (Sense.GAIN, Sense.FALL)})})\b[^.;\n]{{0,40}}$", IGNORECASE)
+_VERB_BEFORE = pattern(
+    rf"\b(?:{senses({sense: VERBS[sense] for sense in (Sense.GAIN, Sense.FALL)})})\b[^.;\n]{{0,40}}$",  # noqa: E501
+    IGNORECASE,
+)
 
 
 def _named(place: Place) -> Effect | None:
@@ -341,13 +474,18 @@ def _named(place: Place) -> Effect | None:
     if (found := _NAMED.search(place.left)) is None:
         return None
     sense, verb = sense_in(found), _VERB_BEFORE.search(place.left, 0, found.start())
-    if found[sense.name].lower() == "overhead" or (verb and sense is Sense.FALL and sense_in(verb) is Sense.GAIN):
+    if found[sense.name].lower() == "overhead" or (
+        verb and sense is Sense.FALL and sense_in(verb) is Sense.GAIN
+    ):
         return None  # `overhead: 5%` is a state; `speeds up the compression by 70%`
     return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
 
 _CHANGED_BY = pattern(
-    rf"\b(?:{senses(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
+    (
+        rf"\b(?:{senses(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a "
+        rf"factor of)?[\s*_`]*{HEDGE}{DECOR}$"
+    ),
     IGNORECASE,
 )
 _OBJECT_WORDS = 3
@@ -362,7 +500,10 @@ def _changed_by(place: Place) -> Effect | None:
     if found is None or is_state or not (found["by"] or len(words) <= _OBJECT_WORDS):
         return None
     sense, word = sense_in(found), found[sense_in(found).name]
-    if word.lower() == "down" and "slow" in place.left[max(0, found.start() - 30) : found.start()].lower():
+    if (
+        word.lower() == "down"
+        and "slow" in place.left[max(0, found.start() - 30) : found.start()].lower()
+    ):
         sense = Sense.LOSS  # `slows the parser down by 12%`
     return place.effect(found.start(), place.quantity.end, sense, word)
 
@@ -381,7 +522,13 @@ _APPLIED = pattern(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)
 def _signed(place: Place) -> Effect | None:
     """`−30%`, if a noun that touches it says of what."""
     sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
-    return place.effect(place.before, place.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
+    return (
+        place.effect(
+            place.before, place.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign
+        )
+        if sign
+        else None
+    )
 
 
 _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
@@ -395,7 +542,8 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
 """Rules for multipliers and percentages, in the order tried."""
 
 _UNMOVED = pattern(
-    r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
+    r"\b(?:unchanged at|no (?:measurable |significant |observable "
+    r")?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
     rf"\s*{HEDGE}$",
     IGNORECASE,
 )
@@ -404,12 +552,21 @@ _UNMOVED = pattern(
 def _unmoved(place: Place) -> Effect | None:
     """`unchanged at 23.5 ms`."""
     found = _UNMOVED.search(place.left) if place.quantity.unit else None
-    return Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity) if found else None
+    return (
+        Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity)
+        if found
+        else None
+    )
 
 
-_SAVED = pattern(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b", IGNORECASE)
+_SAVED = pattern(
+    r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b", IGNORECASE
+)
 _SAVES = pattern(
-    rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$",
+    (
+        r"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: "
+        rf"off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$"
+    ),
     IGNORECASE,
 )
 
@@ -419,10 +576,14 @@ def _saved(place: Place) -> Effect | None:
     if place.quantity.unit is None:
         return None
     if behind := place.behind(_SAVED, 40):
-        return Effect(place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved")
+        return Effect(
+            place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved"
+        )
     if found := _SAVES.search(place.left[-40:]):
         start = place.quantity.start - len(place.left[-40:]) + found.start()
-        return Effect(start, place.quantity.end, after=place.quantity, sense=Sense.FALL, word="saves")
+        return Effect(
+            start, place.quantity.end, after=place.quantity, sense=Sense.FALL, word="saves"
+        )
     return None
 
 
@@ -434,9 +595,18 @@ _COORDINATES = pattern(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:
 
 def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
     """`8.2x speedup for reads and 7.6x for writes`: the second takes its word from the first."""
-    if last is None or last.is_pair or last.change is None or quantity.kind is Kind.VALUE or last.change.kind is not quantity.kind:
+    if (
+        last is None
+        or last.is_pair
+        or last.change is None
+        or quantity.kind is Kind.VALUE
+        or last.change.kind is not quantity.kind
+    ):
         return None
-    if not (_COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)):
+    if not (
+        _COORDINATES.fullmatch(text, last.end, quantity.start)
+        and _APPLIED.match(text, quantity.end)
+    ):
         return None
     return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
 
@@ -445,7 +615,8 @@ def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | 
 
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
-    r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
+    r"(?:latenc(?:y|ies)|times?|run "
+    r"?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
     r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary)\b"
 )
 
@@ -456,26 +627,65 @@ _ABOUT = r"(?: (?:about|roughly|nearly|almost))?"
 def _less_by(part: str) -> str:
     """`cuts the build time by a third`, `memory is down by a third`."""
     by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
-    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}|\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
+    return (
+        rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}|\b{_NOUN} (?:[\w/]+ "
+        rf"){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
+    )
 
 
 _COUNTS = {"an?|one": 10, "two": 100, "three": 1000, "four": 10_000}
 _IDIOMS: tuple[tuple[str, Pattern[str], float, Sense], ...] = tuple(
     (hint, pattern(words, IGNORECASE), factor, sense)
     for hint, words, factor, sense in (
-        ("twice", r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
+        (
+            "twice",
+            r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b",
+            2,
+            Sense.GAIN,
+        ),
         ("twice", r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
-        ("half", rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
-        ("halv", rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
-        ("doubl", rf"\bdoubl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
-        ("tripl", rf"\btripl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
+        (
+            "half",
+            (
+                rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as "
+                rf"(?:much|many|long)(?: {_NOUN})?"
+            ),
+            2,
+            Sense.FALL,
+        ),
+        (
+            "halv",
+            (
+                rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are "
+                r")?halved\b"
+            ),
+            2,
+            Sense.FALL,
+        ),
+        (
+            "doubl",
+            rf"\bdoubl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b",
+            2,
+            Sense.RISE,
+        ),
+        (
+            "tripl",
+            rf"\btripl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b",
+            3,
+            Sense.RISE,
+        ),
         ("quadrupl", rf"\bquadrupl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}", 4, Sense.RISE),
         ("half", _less_by("half"), 2, Sense.FALL),
         ("third", _less_by("(?:a|one)[ -]third"), 1.5, Sense.FALL),
         ("third", _less_by("two[ -]thirds"), 3, Sense.FALL),
         ("quarter", _less_by("(?:a|one)[ -]quarter"), 4 / 3, Sense.FALL),
         *(
-            ("magnitude", rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})", factor, sense)
+            (
+                "magnitude",
+                rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})",
+                factor,
+                sense,
+            )
             for count, factor in _COUNTS.items()
             for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)
         ),
@@ -493,11 +703,19 @@ def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
         return
     lower = folded(part)
     possible = [(words, factor, sense) for hint, words, factor, sense in _IDIOMS if hint in lower]
-    while possible:  # the first of all matches from here on; of those that begin at one place, that of the first idiom
-        matches = [(found, factor, sense) for words, factor, sense in possible if (found := words.search(text, start, end))]
+    # the first of all matches from here on; of those that begin at one place, that of the first
+    # idiom
+    while possible:
+        matches = [
+            (found, factor, sense)
+            for words, factor, sense in possible
+            if (found := words.search(text, start, end))
+        ]
         if not matches:
             return
         found, factor, sense = min(matches, key=lambda match: match[0].start())
         change = Quantity(*found.span(), Kind.TIMES, factor, factor, None, factor >= 10, "")
-        yield Effect(*found.span(), change=change, sense=sense, word=found[0].lower(), is_idiom=True)
+        yield Effect(
+            *found.span(), change=change, sense=sense, word=found[0].lower(), is_idiom=True
+        )
         start = found.end()

@@ -1,4 +1,7 @@
-"""Tables: which columns hold the baseline, the candidate and the change; one row of one metric is one effect."""
+"""Tables: which columns hold the baseline, the candidate and the change.
+
+One row of one metric is one effect.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +40,23 @@ _CELLS = 40
 """A row with more cells is data."""
 
 _RULE = pattern(r"[ \t]*\|[\s:|-]+$")
-_COLUMN = pattern(rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", IGNORECASE)
+_COLUMN = pattern(
+    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b",
+    IGNORECASE,
+)
 _UNIT_OF_HEAD = pattern(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?$")
 """The unit in a header cell, which the figures of the column omit: `Before (ms)`."""
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]:
-    """Yield the effects of the rows, each with its row label and header cells, which name the metric."""
+    """Yield the effects of the rows, each with its row label and header cells.
+
+    These name the metric.
+    """
     lines = list(_lines(text, start, end))
-    ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
+    ruled = next(
+        (index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None
+    )
     heads = cells(text, *lines[ruled - 1]) if ruled else ()
     columns = _columns(heads)
     for low, high in lines[ruled + 1 if ruled is not None else 0 :]:
@@ -72,7 +83,10 @@ _BAR = pattern(r"\|")
 def cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
     bounds = [start - 1, *(match.start() for match in _BAR.finditer(text, start, end)), end]
     spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
-    found = [Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high))) for low, high in spans]
+    found = [
+        Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high)))
+        for low, high in spans
+    ]
     return tuple(found[1:] if found and not found[0].words else found)
 
 
@@ -84,11 +98,21 @@ def _columns(heads: tuple[Cell, ...]) -> Columns:
             found.setdefault(role.lastgroup, index)
     change = found.get("change")
     reciprocal = change is not None and bool(_RECIPROCAL.search(heads[change].words))
-    return Columns(found.get("before"), found.get("after"), change, reciprocal, tuple(head.words for head in heads))
+    return Columns(
+        found.get("before"),
+        found.get("after"),
+        change,
+        reciprocal,
+        tuple(head.words for head in heads),
+    )
 
 
 def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Effect]:
-    inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
+    inline = [
+        effect
+        for cell in row
+        for effect in effects(text, list(cell.quantities), cell.start, cell.end)
+    ]
     pairs = [effect for effect in inline if effect.is_pair]
     if pairs:
         yield from (_with_next_cell(effect, row) for effect in pairs)
@@ -104,14 +128,24 @@ def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
     """Return a pair in a cell, with the change in the next cell."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     change = following.quantities[0] if following and following.quantities else None
-    return effect._replace(end=change.end, change=change) if change and agrees(effect, change) else effect
+    return (
+        effect._replace(end=change.end, change=change)
+        if change and agrees(effect, change)
+        else effect
+    )
 
 
 def _figure(row: tuple[Cell, ...], columns: Columns, column: int | None) -> Quantity | None:
     if column is None or column >= len(row):
         return None
-    found = next((quantity for quantity in row[column].quantities if quantity.kind is not Kind.PERCENT), None)
-    in_head = _UNIT_OF_HEAD.search(columns.heads[column]) if found and found.kind is Kind.VALUE and found.unit is None else None
+    found = next(
+        (quantity for quantity in row[column].quantities if quantity.kind is not Kind.PERCENT), None
+    )
+    in_head = (
+        _UNIT_OF_HEAD.search(columns.heads[column])
+        if found and found.kind is Kind.VALUE and found.unit is None
+        else None
+    )
     return found._replace(unit=unit(in_head["unit"])) if found and in_head else found
 
 
@@ -123,19 +157,27 @@ def _by_heads(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
         return None
     pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
     change = _change(row, columns.change)
-    return pair._replace(end=max(pair.end, change[1]), change=change[0]) if change and change[0].start > pair.start else pair
+    return (
+        pair._replace(end=max(pair.end, change[1]), change=change[0])
+        if change and change[0].start > pair.start
+        else pair
+    )
 
 
 def _change(row: tuple[Cell, ...], column: int | None) -> tuple[Quantity, int] | None:
     if column is None or column >= len(row):
         return None
     cell = row[column]
-    quantity = next((quantity for quantity in cell.quantities if quantity.kind is not Kind.VALUE), None)
+    quantity = next(
+        (quantity for quantity in cell.quantities if quantity.kind is not Kind.VALUE), None
+    )
     return (quantity, quantity.end) if quantity else None
 
 
 def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    """Return two neighbouring figures of one unit with the change after them that fits, whatever the header cells say.
+    """Return two neighbouring figures of one unit with the fitting change after them.
+
+    The header cells do not matter.
 
     The sides are not named: the change tells them, by its sign or because it is a gain.
     """
@@ -153,7 +195,9 @@ def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
         if change.sign and not _GAINS.search(head):
             return ordered_by_sign(pair, change)
         is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign == "-"
-        return pair._replace(is_order_open=True, sense=Sense.LOSS if is_loss or columns.is_reciprocal else Sense.GAIN)
+        return pair._replace(
+            is_order_open=True, sense=Sense.LOSS if is_loss or columns.is_reciprocal else Sense.GAIN
+        )
     return None
 
 
@@ -164,13 +208,24 @@ _RECIPROCAL = pattern(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", IGNORE
 
 
 def _is_pair(before: Quantity, after: Quantity) -> bool:
-    return before.kind is after.kind is Kind.VALUE and before.metric is not None and before.metric is after.metric
+    return (
+        before.kind is after.kind is Kind.VALUE
+        and before.metric is not None
+        and before.metric is after.metric
+    )
 
 
 def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    """Return a speedup from a column without figures. The row that all others are compared with claims nothing."""
+    """Return a speedup from a column without figures.
+
+    The row that all others are compared with claims nothing.
+    """
     found = _change(row, columns.change)
-    if found is None or columns.change is None or sum(one.kind is Kind.PERCENT for cell in row for one in cell.quantities) > 1:
+    if (
+        found is None
+        or columns.change is None
+        or sum(one.kind is Kind.PERCENT for cell in row for one in cell.quantities) > 1
+    ):
         return None
     change, end = found
     if change.kind is Kind.TIMES and change.low == change.high == 1:
@@ -185,7 +240,16 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
 
 
 def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:
-    """Return the words that name the metric: the row's label, and the header cells of the effect's columns."""
-    own = [index for index, cell in enumerate(row[: len(columns.heads)]) if effect.start < cell.end and cell.start < effect.end]
-    inside = [columns.heads[index] for index in own if index != columns.change or not effect.is_pair]
+    """Return the words that name the metric.
+
+    The row's label, and the header cells of the effect's columns.
+    """
+    own = [
+        index
+        for index, cell in enumerate(row[: len(columns.heads)])
+        if effect.start < cell.end and cell.start < effect.end
+    ]
+    inside = [
+        columns.heads[index] for index in own if index != columns.change or not effect.is_pair
+    ]
     return " | ".join([row[0].words, *inside] if row else inside)

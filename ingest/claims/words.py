@@ -1,4 +1,4 @@
-"""The words of `words.toml` as pieces of regular expressions, and the pieces that several modules share."""
+"""The words of `words.toml` as pieces of regular expressions, and pieces shared by modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _VARIANTS = str.maketrans("İıſ", "iis")
 
 
 def folded(text: str) -> str:
-    """Return the text in lower case as `re.IGNORECASE` compares it, with the same offsets: `ſ` is `s`."""
+    """Return the text in lower case as `re.IGNORECASE` compares it, with the same offsets.
+
+    `ſ` is `s`.
+    """
     return text.lower() if text.isascii() else text.translate(_VARIANTS).lower()
 
 
@@ -30,7 +33,9 @@ class Sense(Enum):
     SHARE = "the share that is left: `to 25% of the original`"
 
 
-TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+TABLES: dict[str, Any] = tomllib.loads(
+    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
+)
 
 
 def any_of(section: str, *names: str) -> str:
@@ -41,12 +46,16 @@ def any_of(section: str, *names: str) -> str:
 _UNNEEDED = re.compile(
     r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^]]*\]|\\.)(?:[?*+]|\{[^}]*\})?|.(?:[?*]|\{[^}]*\})|[.+^$]",
 )
-"""What a match of an expression may lack: groups, classes, escapes, and characters that may be repeated."""
+"""What a match of an expression may lack: groups, classes, escapes, and characters that may be
+repeated.
+"""
 
 
 def needed(section: str, *names: str) -> list[str]:
     """Return for each of the words of tables the longest part that all of its matches have."""
-    return [max(_UNNEEDED.split(words), key=len) for name in names for words in TABLES[section][name]]
+    return [
+        max(_UNNEEDED.split(words), key=len) for name in names for words in TABLES[section][name]
+    ]
 
 
 def whole_words(section: str, *names: str) -> str:

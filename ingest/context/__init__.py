@@ -1,1 +1,4 @@
-"""The context of a record: labels, path, sidecars and stream, merged by `gather` into the columns of `runs`."""
+"""The context of a record.
+
+Labels, path, sidecars and stream, merged by `gather` into the columns of `runs`.
+"""

@@ -21,13 +21,19 @@ FileChange = tuple[str, int, int]
 
 _GIT = re.compile(r'diff --git (?:"?a/.*"? )("?)b/(.*?)\1$')
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_NOTE = re.compile(r"(?:new|deleted) file mode|old mode|new mode|(?:rename|copy) from|Binary files|GIT binary patch")
+_NOTE = re.compile(
+    r"(?:new|deleted) file mode|old mode|new mode|(?:rename|copy) from|Binary files|GIT "
+    r"binary patch"
+)
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
 class Hunk(NamedTuple):
-    """Adjacent lines of a file, each with its mark. `heading`: the line of code that git prints to locate the hunk."""
+    """Adjacent lines of a file, each with its mark.
+
+    `heading`: the line of code that git prints to locate the hunk.
+    """
 
     old_start: int
     new_start: int
@@ -55,25 +61,40 @@ def patch_in(file_name: str, content: bytes) -> Patch:
         return found
     encoded = text.encode()
     if is_cut := len(encoded) > KEPT_BYTES:
-        text = encoded[: encoded.rfind(b"\n", 0, KEPT_BYTES) + 1 or KEPT_BYTES].decode("utf-8", "ignore")
+        text = encoded[: encoded.rfind(b"\n", 0, KEPT_BYTES) + 1 or KEPT_BYTES].decode(
+            "utf-8", "ignore"
+        )
     kept = PatchText(file_name, len(content), is_cut, text)
     return replace(found, sha256=hashlib.sha256(content).hexdigest(), kept=kept)
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
-    """Count the changes of a diff. Text that is no diff counts nothing; a file changed twice counts once."""
+    """Count the changes of a diff.
+
+    Text that is no diff counts nothing; a file changed twice counts once.
+    """
     changes: dict[str, list[int]] = {}
     for path, part in parts_of(lines):
         total = changes.setdefault(path, [0, 0])
         if isinstance(part, Hunk):
             total[0] += sum(line.startswith("+") for line in part.lines)
             total[1] += sum(line.startswith("-") for line in part.lines)
-    listed = tuple((path, inserted, deleted) for path, (inserted, deleted) in islice(changes.items(), FILES_KEPT))
-    return Patch(len(changes), sum(each[0] for each in changes.values()), sum(each[1] for each in changes.values()), listed)
+    listed = tuple(
+        (path, inserted, deleted)
+        for path, (inserted, deleted) in islice(changes.items(), FILES_KEPT)
+    )
+    return Patch(
+        len(changes),
+        sum(each[0] for each in changes.values()),
+        sum(each[1] for each in changes.values()),
+        listed,
+    )
 
 
 def parts_of(lines: Iterable[str]) -> Iterator[tuple[str, Hunk | str]]:
-    """Yield the parts of a diff with the path of their file: hunks, and git's notes on a file, which starts with an empty note.
+    """Yield the parts of a diff with the path of their file.
+
+    Hunks, and git's notes on a file, which starts with an empty note.
 
     A hunk states its length, so its lines are never mistaken for headers.
     """
@@ -89,7 +110,10 @@ def parts_of(lines: Iterable[str]) -> Iterator[tuple[str, Hunk | str]]:
             path = _named(line) or old
         elif path and (hunk := _HUNK.match(line)):
             body = tuple(_body(rest, _number(hunk[2], 1), _number(hunk[4], 1)))
-            yield path, Hunk(_number(hunk[1], 0), _number(hunk[3], 0), line[hunk.end() :].strip(), body)
+            yield (
+                path,
+                Hunk(_number(hunk[1], 0), _number(hunk[3], 0), line[hunk.end() :].strip(), body),
+            )
         elif path and _NOTE.match(line):
             yield path, line
 
@@ -106,12 +130,15 @@ def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
 
 
 def _number(text: str | None, usual: int) -> int:
-    """Return a number in the header of a hunk; `usual` if git omitted it or it is impossibly long."""
+    """Return a number in the header of a hunk; `usual` if git omitted it or it is far too long."""
     return int(text) if text and len(text) < 10 else usual
 
 
 def _named(line: str) -> str | None:
-    """Return the path in a line `--- a/x` or `+++ b/x`; None for /dev/null. diff appends a time behind a tab."""
+    """Return the path in a line `--- a/x` or `+++ b/x`.
+
+    None for /dev/null. diff appends a time behind a tab.
+    """
     name = line[4:].partition("\t")[0].strip()
     if name == "/dev/null":
         return None
@@ -120,8 +147,13 @@ def _named(line: str) -> str | None:
 
 
 def _plain(path: str, quote: str) -> str:
-    """Return a path without git's quoting, which writes bytes beyond ASCII as three octal digits."""
+    """Return a path without git's quoting, which writes non-ASCII bytes as three octal digits."""
     if not quote:
         return path
-    raw = _ESCAPE.sub(lambda found: chr(int(found[1], 8) & 255) if found[1].isdigit() else _ESCAPED.get(found[1], found[1]), path)
+    raw = _ESCAPE.sub(
+        lambda found: (
+            chr(int(found[1], 8) & 255) if found[1].isdigit() else _ESCAPED.get(found[1], found[1])
+        ),
+        path,
+    )
     return raw.encode("latin-1", "replace").decode("utf-8", "replace")

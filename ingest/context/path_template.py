@@ -12,14 +12,18 @@ from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
 COLUMNS = ("repo", "task", "experiment")
-"""Names in a template that are columns of `runs`. `timestamp` is the start of the run; any other name becomes a label."""
+"""Names in a template that are columns of `runs`. `timestamp` is the start of the run; any other
+name becomes a label.
+"""
 
 _TOKEN = re.compile(r"\{([^{}/]*)\}|(\*+)|([^{}*]+)|([{}])")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _ANY, _SOME = "(.+?)", ".*"
 
 _LONGEST_SEGMENT = 255
-"""Longest file or folder name matched, as in file systems: with a star inside, the time grows with the square of the length."""
+"""Longest file or folder name matched, as in file systems: with a star inside, the time grows with
+the square of the length.
+"""
 
 _HINT = "For example: runs/{repo}/{agent}/{timestamp}/{task}/*"
 
@@ -52,27 +56,37 @@ class PathTemplate:
     def parse(cls, text: str) -> PathTemplate:
         """Parse the text of a template. Raises UsageError.
 
-        `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of segments. A
-        template that begins with `/` must match the whole path, any other the shortest end of it that fits.
+        `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a
+        part, `**` is any number of segments. A template that begins with `/` must match the whole
+        path, any other the shortest end of it that fits.
         """
         segments = [segment for segment in text.split("/") if segment not in ("", ".")]
         names = tuple(name for segment in segments for name in _names(text, segment))
         if not names:
             raise UsageError(f"the path template {text!r} has no names in braces.", _HINT)
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once.", "Use each name once.")
+            raise UsageError(
+                f"the path template {text!r} has {{{twice[0]}}} more than once.",
+                "Use each name once.",
+            )
         if segments.count("**") > 1:
             raise UsageError(
-                f"the path template {text!r} has ** more than once.", "Use ** once; a template is for the end of a path anyway."
+                f"the path template {text!r} has ** more than once.",
+                "Use ** once; a template is for the end of a path anyway.",
             )
         between = segments.index("**") if "**" in segments else len(segments)
-        head, tail = (tuple(map(_segment, part)) for part in (segments[:between], segments[between + 1 :]))
+        head, tail = (
+            tuple(map(_segment, part)) for part in (segments[:between], segments[between + 1 :])
+        )
         return cls(text, names, head, tail if "**" in segments else None)
 
     def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
-        """Return the facts in the path; None if the template does not fit. In a path without `/` a backslash is the separator.
+        """Return the facts in the path; None if the template does not fit.
 
-        `zone` applies to timestamps without one. An invalid timestamp becomes a label, so that nothing is lost.
+        In a path without `/` a backslash is the separator.
+
+        `zone` applies to timestamps without one. An invalid timestamp becomes a label, so that
+        nothing is lost.
         """
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
@@ -83,7 +97,9 @@ class PathTemplate:
         started_at = lenient_time(parts["timestamp"], zone) if "timestamp" in parts else None
         columns = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
         labels = {name: value for name, value in parts.items() if name not in columns}
-        return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)
+        return PathFacts(
+            parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at
+        )
 
     def _values(self, path: list[str]) -> list[str] | None:
         """Return the values of the names in a path's segments, in time linear in its length."""
@@ -98,7 +114,9 @@ class PathTemplate:
         for start in range(last, earliest - 1, -1):
             if start + len(self._head) < end and not path[start + len(self._head)]:
                 return None
-            if (start == 0 or not is_whole) and (found := _parts(self._head, path[start : start + len(self._head)])) is not None:
+            if (start == 0 or not is_whole) and (
+                found := _parts(self._head, path[start : start + len(self._head)])
+            ) is not None:
                 return found + values
         return None
 
@@ -111,10 +129,15 @@ class PathReading:
     zone: tzinfo = UTC
 
     def facts(self, name: str, path: Path | None = None) -> PathFacts:
-        """Return the facts by the template, if it fits the name or the whole path. A time in the name needs no template."""
+        """Return the facts by the template, if it fits the name or the whole path.
+
+        A time in the name needs no template.
+        """
         found = None
         if self.template:
-            found = self.template.match(name, self.zone) or (self.template.match(str(path.absolute()), self.zone) if path else None)
+            found = self.template.match(name, self.zone) or (
+                self.template.match(str(path.absolute()), self.zone) if path else None
+            )
         found = found or NO_PATH_FACTS
         if found.started_at:
             return found
@@ -128,13 +151,17 @@ def _names(text: str, segment: str) -> Iterator[str]:
     """Yield the names in one segment of the template. Raises UsageError."""
     if segment != "**" and len(re.findall(r"\*+(?!\*|\Z)", segment)) > 1:
         raise UsageError(
-            f"the path template {text!r} has * more than once in {segment!r}.", "Use * once in a segment, and once more at its end."
+            f"the path template {text!r} has * more than once in {segment!r}.",
+            "Use * once in a segment, and once more at its end.",
         )
     for name, stars, _, brace in _TOKEN.findall(segment):
         if brace:
             raise UsageError(f"the path template {text!r} has an unmatched {brace!r}.", _HINT)
         if len(stars) > 2 or (len(stars) == 2 and segment != "**"):
-            raise UsageError(f"the path template {text!r} has {stars!r} inside {segment!r}.", "Write ** alone between slashes.")
+            raise UsageError(
+                f"the path template {text!r} has {stars!r} inside {segment!r}.",
+                "Write ** alone between slashes.",
+            )
         if name and not _NAME.fullmatch(name):
             hint = "A name has letters, digits, _, - and ., and begins with a letter."
             raise UsageError(f"the path template {text!r} has the invalid name {name!r}.", hint)
@@ -158,9 +185,10 @@ def _parts(patterns: tuple[re.Pattern[str], ...], segments: list[str]) -> list[s
 def _segment(segment: str) -> re.Pattern[str]:
     """Return one segment as a regular expression.
 
-    A name and the text behind it are an atomic group: the first match is the right one, since the next part begins with a name or a star,
-    which match any text. So a path that does not fit is not tried with every split of its characters. Beside other text a timestamp
-    matches only a time, so that {task}_{timestamp} is split at the right place.
+    A name and the text behind it are an atomic group: the first match is the right one, since the
+    next part begins with a name or a star, which match any text. So a path that does not fit is not
+    tried with every split of its characters. Beside other text a timestamp matches only a time, so
+    that {task}_{timestamp} is split at the right place.
     """
     groups = [""]
     for name, stars, literal, _ in _TOKEN.findall(segment):
@@ -169,7 +197,9 @@ def _segment(segment: str) -> re.Pattern[str]:
         elif stars:
             pattern = _SOME
         else:
-            pattern = f"({TIME_PATTERN})" if name == "timestamp" and segment != "{timestamp}" else _ANY
+            pattern = (
+                f"({TIME_PATTERN})" if name == "timestamp" and segment != "{timestamp}" else _ANY
+            )
         if pattern in (_ANY, _SOME):
             groups.append("")
         groups[-1] += pattern

@@ -1,7 +1,10 @@
-"""What Harbor's verifier wrote about a trial: `reward.json`, a number or several by name, or `reward.txt`, a number.
+"""What Harbor's verifier wrote about a trial.
 
-Harbor has them in the trial's folder `verifier/`, beside `agent/`; published sets have one beside the trajectory. The reward of a task is
-1 if it was solved; tasks that measure have other values in between, or above. Verifiers of benchmarks add texts and flags.
+`reward.json`, a number or several by name, or `reward.txt`, a number.
+
+Harbor has them in the trial's folder `verifier/`, beside `agent/`; published sets have one beside
+the trajectory. The reward of a task is 1 if it was solved; tasks that measure have other values in
+between, or above. Verifiers of benchmarks add texts and flags.
 """
 
 from __future__ import annotations
@@ -31,7 +34,10 @@ _NO_FLAGS = frozenset(("repo", "task", "experiment", "commit", "date"))
 
 
 def rewards_in(folder: Path) -> dict[str, Any]:
-    """Return the rewards in a folder by name, with whatever else the verifier wrote; empty if there are none. Never raises."""
+    """Return the rewards in a folder by name, with whatever else the verifier wrote.
+
+    Empty if there are none. Never raises.
+    """
     found = json_object(folder / REWARD)
     for name in (REWARD, REWARD_TEXT):
         if score_of(found) is None and (folder / name).is_file():  # a pipe may have no end
@@ -51,13 +57,17 @@ def score_of(rewards: Mapping[str, Any]) -> float | None:
 
 def flags_of(rewards: Mapping[str, Any]) -> dict[str, str]:
     """Return the verifier's flags as labels, such as `suspicious` → `true`."""
-    flags = ((name, value) for name, value in rewards.items() if isinstance(value, bool) and name not in (*_NO_FLAGS, _REWARD_NAME))
+    flags = (
+        (name, value)
+        for name, value in rewards.items()
+        if isinstance(value, bool) and name not in (*_NO_FLAGS, _REWARD_NAME)
+    )
     named = [(name, str(value).lower()) for name, value in flags if _FLAG.fullmatch(name)]
     return dict(named[:_MOST_FLAGS])
 
 
 def task_of_trial(folder: str, result: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
-    """Return the task of a trial, from its result, else its configuration, else the name of its folder."""
+    """Return the task of a trial from its result, else its configuration, else its folder name."""
     about = config.get("task")
     about = about if isinstance(about, dict) and "trial_name" in config else {}
     path = about.get("path")

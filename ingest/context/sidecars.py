@@ -1,8 +1,11 @@
-"""Facts in the files beside a record, in the layouts of ISO-Bench, `tachograph run` and Claude Code's sub-agents.
+"""Facts in the files beside a record, as ISO-Bench, `tachograph run` and Claude Code write them.
 
-`schemas.wire.iso_bench` and `launch` define their fields. Sidecars in archives and uploads are written to temporary folders while their
-records are read, so sidecars are always files. If no agent left a record in an item of ISO-Bench, the harness's journal is the only trace
-of its run: see `Items`.
+For Claude Code, these are the files of sub-agents.
+
+`schemas.wire.iso_bench` and `launch` define their fields. Sidecars in archives and uploads are
+written to temporary folders while their records are read, so sidecars are always files. If no agent
+left a record in an item of ISO-Bench, the harness's journal is the only trace of its run: see
+`Items`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,13 @@ from ingest.agents.base import PatchText, Subagent
 from ingest.agents.shared.texts import prompt_in
 from ingest.context.patches import FileChange, Patch, patch_in
 from ingest.context.small_files import LARGEST_READ, MEASURE_FILE, NEIGHBOURS, json_object, split
-from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts, named_by_harness
+from ingest.context.trials import (
+    NO_HARNESS_FACTS,
+    HarnessFacts,
+    differs_in_folder,
+    harness_facts,
+    named_by_harness,
+)
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, shifted, unix_time
@@ -47,9 +56,17 @@ from schemas.wire.iso_bench import (
 from schemas.wire.launch import LAUNCH_FILE, Launch, LaunchGit, LaunchPatch
 
 JOURNAL, SUMMARY, PATCH, PREDICTION, PROMPT, TASK, LAUNCH = NAMES = (
-    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "prompt.json", "task.txt", LAUNCH_FILE,
-)  # fmt: skip
-"""TASK, the prompt of the agent, counts only beside one of the others, since its name is too common."""
+    "journal.json",
+    "run_summary.json",
+    "model_patch.diff",
+    "prediction.jsonl",
+    "prompt.json",
+    "task.txt",
+    LAUNCH_FILE,
+)
+"""TASK, the prompt of the agent, counts only beside one of the others, since its name is too
+common.
+"""
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """ISO-Bench's words for an unknown repository, task or model."""
@@ -63,11 +80,13 @@ _SNIFFED = 4096
 
 @dataclass(frozen=True)
 class SidecarFacts:
-    """The facts in the sidecars of one folder; None if unknown. `started_at`, `ended_at`: of the agent's process.
+    """The facts in the sidecars of one folder; None if unknown.
 
-    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`: wall time of the agent's process, by its
-    launcher's clock. `ended_by`: the limit or the signal that ended it. `stamp`: the name of a folder with the start time, used if there
-    is no other.
+    `started_at`, `ended_at`: of the agent's process.
+
+    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`:
+    wall time of the agent's process, by its launcher's clock. `ended_by`: the limit or the signal
+    that ended it. `stamp`: the name of a folder with the start time, used if there is no other.
     """
 
     found: bool = False
@@ -104,7 +123,10 @@ Unpacked = Mapping[str, Path]
 
 
 class Sidecars:
-    """Sidecars during one ingest. The files of a folder come one after the other, so each folder is searched once."""
+    """Sidecars during one ingest.
+
+    The files of a folder come one after the other, so each folder is searched once.
+    """
 
     def __init__(self, unpacked: Unpacked | None = None) -> None:
         self._unpacked = {} if unpacked is None else unpacked
@@ -114,7 +136,10 @@ class Sidecars:
         self._harness = NO_HARNESS_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
-        """Return the facts in the sidecars of a file, or of a member of an archive or upload (`path` is None). Never raises."""
+        """Return the facts in the sidecars of a file, or of a member of an archive or upload.
+
+        For a member, `path` is None. Never raises.
+        """
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
             self._folder, self._facts = folder, NO_SIDECAR_FACTS
@@ -135,7 +160,10 @@ class Sidecars:
         return self._harness
 
     def neighbour(self, path: Path | None, name: str, relative: str) -> Path | None:
-        """Return the path of another file, such as `../benchmarks.json` from the folder of this one, or None. Never raises."""
+        """Return the path of another file, or None. Never raises.
+
+        The name is like `../benchmarks.json`, from the folder of this file.
+        """
         if path:
             return path.parent / relative
         folder, _ = split(name)
@@ -145,7 +173,10 @@ class Sidecars:
         return found / relative if found else None
 
     def nearby(self, path: Path | None, name: str, pattern: str) -> list[Path]:
-        """Return the files for a pattern like `../run_*/state.json` from the folder of this one, in order. Never raises."""
+        """Return the files for a pattern like `../run_*/state.json`, in order. Never raises.
+
+        The pattern is from the folder of this file.
+        """
         folder, _ = split(name)
         place = Path(os.path.abspath(path)).parent if path else None  # noqa: PTH100  # `resolve` would follow links
         while pattern.startswith("../"):
@@ -159,7 +190,8 @@ class Sidecars:
                 for inside, unpacked in self._unpacked.items()
                 if inside.startswith(folder)
                 for each in unpacked.iterdir()
-                if inside.count("/", len(folder)) == pattern.count("/") and PurePosixPath(inside[len(folder) :], each.name).match(pattern)
+                if inside.count("/", len(folder)) == pattern.count("/")
+                and PurePosixPath(inside[len(folder) :], each.name).match(pattern)
             )
         return []
 
@@ -177,17 +209,22 @@ class Sidecars:
 
 def is_sidecar(path: Path) -> bool:
     """Return whether a file is a sidecar, by name and content, and so ignored as a record."""
-    return path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
+    return (
+        path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
+    )
 
 
 def sidecar_facts(folder: Path) -> SidecarFacts:
-    """Return the facts in the sidecars of a folder, cached until one of them changes. Never raises."""
+    """Return the facts in the sidecars of a folder, cached until one changes. Never raises."""
     state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
     return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
 
 
 def _state(path: str) -> tuple[int, int] | None:
-    """Return size and modification time of a regular file within the size limit; None for anything else, such as a pipe."""
+    """Return size and modification time of a regular file within the size limit.
+
+    None for anything else, such as a pipe.
+    """
     with suppress(OSError, ValueError):
         found = os.stat(path)  # noqa: PTH116
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:
@@ -197,7 +234,10 @@ def _state(path: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFacts:
-    """Merge the facts: the journal first, since the other files are made from it, then the summary, then the prediction."""
+    """Merge the facts of journal, summary and prediction, in this order.
+
+    The other files are made from the journal.
+    """
     present = {name for name, known in zip(NAMES, state, strict=True) if known}
     found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
     found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
@@ -218,8 +258,11 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
     commits = [each.commits or Commits() for each in (journal, summary, asked or Prompt())]
     instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
-    duration_ms = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
-    # the journal is written when the agent has ended; the run's own timestamp, of before the first item, is the last resort. That is the
+    duration_ms = _milliseconds(
+        *(process.duration_s for process in (journal.process, summary.agent) if process)
+    )
+    # the journal is written when the agent has ended; the run's own timestamp, of before the first
+    # item, is the last resort. That is the
     # name of its folder, given as well: whoever ingests knows the zone
     ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
     started_at, stamp = None, ""
@@ -228,11 +271,20 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     else:
         stamp = run.run_timestamp or meta.timestamp or ""
         started_at = lenient_time(stamp) if stamp else None
-    # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is named after it: that is all that a
+    # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is
+    # named after it: that is all that a
     # journal of before December 2025 says of the repository
-    plan, plan_of_repo = _known(journal.task_id, meta.task_id), _PLAN.fullmatch(journal.task_id or "")
+    plan, plan_of_repo = (
+        _known(journal.task_id, meta.task_id),
+        _PLAN.fullmatch(journal.task_id or ""),
+    )
     plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch((asked.task if asked else None) or "")
-    repo = _known(run.repo, meta.repo, instance[1] if instance else None, plan_of_repo[1].lower() if plan_of_repo else None)
+    repo = _known(
+        run.repo,
+        meta.repo,
+        instance[1] if instance else None,
+        plan_of_repo[1].lower() if plan_of_repo else None,
+    )
     sizes: tuple[int | None, ...] = (metrics.changed_files_count, None, None)
     if patch:
         sizes = (patch.files, patch.insertions, patch.deletions)
@@ -240,7 +292,8 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
     facts = SidecarFacts(
         found=True,
-        task=_known(meta.item_id) or (folder.name if plan and folder.name.startswith(plan) else plan),
+        task=_known(meta.item_id)
+        or (folder.name if plan and folder.name.startswith(plan) else plan),
         repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
         base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
         head_commit=_known(*(each.human for each in commits)),
@@ -264,15 +317,19 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
 
 
 def with_folder(facts: SidecarFacts, name: str) -> SidecarFacts:
-    """Return the facts of an item of ISO-Bench with those of its folder. `name`: of a file in it, with its path.
+    """Return the facts of an item of ISO-Bench with those of its folder.
 
-    The folder names the model that the item was started with, as in journals since December 2025: in all 816 items with a trajectory it
-    is the trajectory's.
+    `name`: of a file in it, with its path.
+
+    The folder names the model that the item was started with, as in journals since December 2025:
+    in all 816 items with a trajectory it is the trajectory's.
     """
     found = run_folder(name)
     if not found or not found.agent:
         return facts
-    return replace(facts, model=facts.model or _known(found.path.split("/")[2]), task=facts.task or found.item)
+    return replace(
+        facts, model=facts.model or _known(found.path.split("/")[2]), task=facts.task or found.item
+    )
 
 
 def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
@@ -311,28 +368,45 @@ def _milliseconds(*seconds: float | None) -> int | None:
 
 def _journal(path: Path) -> Journal | None:
     value = json_object(path)
-    is_one = isinstance(value.get("commits"), dict) and isinstance(value.get("status"), str) and "task_id" in value
+    is_one = (
+        isinstance(value.get("commits"), dict)
+        and isinstance(value.get("status"), str)
+        and "task_id" in value
+    )
     return Journal.model_validate(value) if is_one and value.get("type") != "result" else None
 
 
 def _summary(path: Path) -> RunSummary | None:
     value = json_object(path)
-    is_one = isinstance(value.get("meta"), dict) and (isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict))
+    is_one = isinstance(value.get("meta"), dict) and (
+        isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict)
+    )
     return RunSummary.model_validate(value) if is_one and value.get("type") != "result" else None
 
 
 def _prediction(path: Path) -> Prediction | None:
     value = json_object(path, first_line=True)
-    return Prediction.model_validate(value) if isinstance(value.get("instance_id"), str) and "model_patch" in value else None
+    return (
+        Prediction.model_validate(value)
+        if isinstance(value.get("instance_id"), str) and "model_patch" in value
+        else None
+    )
 
 
 def _prompt(path: Path) -> Prompt | None:
     value = json_object(path)
-    return Prompt.model_validate(value) if {"task", "target_files", "commits"} <= value.keys() else None
+    return (
+        Prompt.model_validate(value)
+        if {"task", "target_files", "commits"} <= value.keys()
+        else None
+    )
 
 
 def _is_patch(path: Path) -> bool:
-    """Return whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
+    """Return whether a file is a patch, by its beginning.
+
+    An empty file is a patch too: the agent changed nothing.
+    """
     with suppress(OSError), path.open("rb") as file:
         start = file.read(_SNIFFED)
         return not start.strip() or _PATCH_START.search(start) is not None
@@ -344,7 +418,11 @@ def _launch(path: Path) -> Launch | None:
     if not isinstance(value.get("tachograph_launch"), str):
         return None
     launch = Launch.model_validate(value)  # whoever wrote it may have written passwords
-    return launch.model_copy(update={"command": scrubbed_words(launch.command)}) if launch.command else launch
+    return (
+        launch.model_copy(update={"command": scrubbed_words(launch.command)})
+        if launch.command
+        else launch
+    )
 
 
 _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
@@ -355,26 +433,36 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     LAUNCH: lambda path: _launch(path) is not None,
     MEASURE_FILE: lambda _: True,
     PROMPT: lambda path: _prompt(path) is not None,
-    "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
+    "diff_targets.json": lambda path: (
+        {"changed", "allowed", "disallowed"} <= json_object(path).keys()
+    ),
 }
-"""Name → check of the content. Nothing is kept of the last one, nor of `measure.toml`, which is about measured results."""
+"""Name → check of the content. Nothing is kept of the last one, nor of `measure.toml`, which is
+about measured results.
+"""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 
 
-# Claude Code's file beside the transcript of a sub-agent: `agent-<id>.meta.json` beside `agent-<id>.jsonl`, since 2.1.14.
+# Claude Code's file beside the transcript of a sub-agent: `agent-<id>.meta.json` beside
+# `agent-<id>.jsonl`, since 2.1.14.
 
 _SUBAGENT, _TRANSCRIPT, _BESIDE = "agent-", ".jsonl", ".meta.json"
 _LONGEST_WORDS = 200
 
 
 def subagent_beside(path: Path) -> Subagent | None:
-    """Return the facts about a sub-agent in the file beside its transcript, if any. Never raises."""
+    """Return facts about a sub-agent from the file beside its transcript, if any. Never raises."""
     if not path.name.startswith(_SUBAGENT) or _TRANSCRIPT not in path.name:
         return None
     content = json_object(path.with_name(path.name.partition(_TRANSCRIPT)[0] + _BESIDE))
     texts = (content.get(name) for name in ("agentType", "description"))
-    found = Subagent(*(" ".join(text.split())[:_LONGEST_WORDS] or None if isinstance(text, str) else None for text in texts))
+    found = Subagent(
+        *(
+            " ".join(text.split())[:_LONGEST_WORDS] or None if isinstance(text, str) else None
+            for text in texts
+        )
+    )
     return found if any(found) else None
 
 
@@ -385,7 +473,7 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 
 def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
-    """Return the files or members named like sidecars; only their content shows whether they are."""
+    """Return the files or members named like sidecars; only their content proves that they are."""
     named = frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES | NEIGHBOURS)
     return named | frozenset(named_by_harness(names)).intersection(names)
 
@@ -398,9 +486,12 @@ def sidecars_among(sources: Sequence[Source]) -> list[Source]:
 
 @contextmanager
 def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
-    """Write sidecars to temporary folders. Yields these by the name of the folder of the sidecar. Raises OSError.
+    """Write sidecars to temporary folders. Yields these by the name of the folder of the sidecar.
 
-    A folder is named by the last part of that name, which may name the item, without characters that are unsafe in a path.
+    Raises OSError.
+
+    A folder is named by the last part of that name, which may name the item, without characters
+    that are unsafe in a path.
     """
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
         folders: dict[str, Path] = {}
@@ -408,7 +499,9 @@ def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
             folder, name = split(source.name)
             if source.size <= LARGEST_READ:
                 safe = _UNSAFE.sub("_", split(folder.rstrip("/!"))[1])[:_LONGEST_FOLDER]
-                into = folders.setdefault(folder, Path(place, str(len(folders)), safe if safe.strip(".") else "_"))
+                into = folders.setdefault(
+                    folder, Path(place, str(len(folders)), safe if safe.strip(".") else "_")
+                )
                 into.mkdir(parents=True, exist_ok=True)
                 with source.open() as stream:
                     (into / name).write_bytes(stream.read())
@@ -426,19 +519,27 @@ _ERRORS = "_stderr.txt"
 
 
 def is_alone(path: Path) -> bool:
-    """Return whether a file is the journal of an item, or its prompt without a journal, and no other file has a record of an agent.
+    """Return whether a file stands alone for an item, without another record of an agent.
 
-    An unreadable file counts as such a record; otherwise its run could be counted twice. Never raises.
+    It is the journal of an item, or its prompt without a journal.
+
+    An unreadable file counts as such a record; otherwise its run could be counted twice. Never
+    raises.
     """
     folder, name = path.parent, path.name
     try:
-        is_item = name in (JOURNAL, PROMPT) and any((folder / other).is_file() for other in _ITEM_FILES if other != name)
+        is_item = name in (JOURNAL, PROMPT) and any(
+            (folder / other).is_file() for other in _ITEM_FILES if other != name
+        )
         if not is_item or (name == PROMPT and _journal(folder / JOURNAL)):
             return False
         for file in _logs(folder):
             with suppress(Broken), file.open("rb") as opened:
                 head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED_LOG)
-                if head.startswith(TEXT_STARTS) or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None:
+                if (
+                    head.startswith(TEXT_STARTS)
+                    or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None
+                ):
                     return False
     except OSError:
         return False
@@ -479,7 +580,9 @@ class Result(Protocol):
 
 
 class Items:
-    """The items of an archive. Members come one by one, so only an item's last file shows that it has no record.
+    """The items of an archive.
+
+    Members come one by one, so only an item's last file shows that it has no record.
 
     `folders`: the folders of unpacked sidecars by their names in the archive.
     """
@@ -491,7 +594,10 @@ class Items:
         self._errors: dict[str, str] = {}
 
     def hold(self, member: Source) -> bool:
-        """Return whether a member is an item's only file, which waits for the others. For any other member, keep its error text."""
+        """Return whether a member is an item's only file, which waits for the others.
+
+        For any other member, keep its error text.
+        """
         folder, name = split(member.name)
         if folder not in self._folders:
             return False
@@ -507,11 +613,24 @@ class Items:
         if self._folders and (result.kind is FileKind.LOG or result.known):
             self._recorded.add(split(result.name)[0])
 
-    def held(self, folders: Container[str]) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
-        """Yield the journals waiting in some folders, each with the error of its item, or None if the item has a record."""
-        waited, self._journals = self._journals, [one for one in self._journals if split(one[0])[0] not in folders]
+    def held(
+        self, folders: Container[str]
+    ) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
+        """Yield the waiting journals of some folders, each with its item's error.
+
+        The error is None if the item has a record.
+        """
+        waited, self._journals = (
+            self._journals,
+            [one for one in self._journals if split(one[0])[0] not in folders],
+        )
         for name, modified_at in waited:
             folder, file = split(name)
             if folder in folders:
-                journal = Source(name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True)
-                yield journal, None if folder in self._recorded else partial(self._errors.get, folder)
+                journal = Source(
+                    name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True
+                )
+                yield (
+                    journal,
+                    None if folder in self._recorded else partial(self._errors.get, folder),
+                )

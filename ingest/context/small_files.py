@@ -23,10 +23,12 @@ NEIGHBOURS = frozenset(
         "sample.json",
     )
 )
-"""Files that describe measured results or loops beside them. In an archive or an upload they are unpacked first.
+"""Files that describe measured results or loops beside them. In an archive or an upload they are
+unpacked first.
 
-criterion's files name each other's benchmark, asv's `benchmarks.json` has the units of its results and `machine.json` the name of their
-machine, OpenEvolve's `best_program_info.json` has the best program of a checkpoint, and `measure.toml` has facts that people state.
+criterion's files name each other's benchmark, asv's `benchmarks.json` has the units of its results
+and `machine.json` the name of their machine, OpenEvolve's `best_program_info.json` has the best
+program of a checkpoint, and `measure.toml` has facts that people state.
 """
 
 
@@ -37,7 +39,10 @@ def split(name: str) -> tuple[str, str]:
 
 
 def json_object(path: Path, *, first_line: bool = False) -> dict[str, Any]:
-    """Return the object in a file, or an empty one. Never raises. A pipe is not opened: it would block."""
+    """Return the object in a file, or an empty one. Never raises.
+
+    A pipe is not opened: it would block.
+    """
     with suppress(OSError, ValueError, RecursionError):
         found = path.stat()
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:

@@ -1,12 +1,19 @@
-"""Facts of a benchmark harness about a log in its folders: its trial, its agent and model, and its score.
+"""Facts of a benchmark harness about a log in its folders.
 
-- A log in `agent/` belongs to Harbor's trial with a `result.json` beside that folder, which names the requested model; one in
+Its trial, its agent and model, and its score.
+
+- A log in `agent/` belongs to Harbor's trial with a `result.json` beside that folder, which names
+  the requested model; one in
 `agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
-- `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
+- `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or
+  two folders below, and the model of the
 logs beside those.
-- `metadata.json` names the agent and the model of the OpenHands Index's results in the folder `instance_results/` beside it.
-- Without a result, the rewards of Harbor's verifier (`ingest.context.rewards`) grade a trial, and its configuration names its task.
-- SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`
+- `metadata.json` names the agent and the model of the OpenHands Index's results in the folder
+  `instance_results/` beside it.
+- Without a result, the rewards of Harbor's verifier (`ingest.context.rewards`) grade a trial, and
+  its configuration names its task.
+- SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log
+  `trajs/TASK.…`
 or `trajs/TASK/TASK.…`.
 """
 
@@ -16,7 +23,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest.agents.harbor import model_of_harbors_logs, run_of_harbors_logs, run_of_terminal_benchs_logs
+from ingest.agents.harbor import (
+    model_of_harbors_logs,
+    run_of_harbors_logs,
+    run_of_terminal_benchs_logs,
+)
 from ingest.context.rewards import (
     LOGS,
     REWARD,
@@ -43,14 +54,18 @@ _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
     "agent-logs": (RESULTS, run_of_terminal_benchs_logs),
     "sessions": (RESULTS, run_of_terminal_benchs_logs),
 }
-"""Folder of an agent's logs → the harness's result beside it, and the function that reads its run id."""
+"""Folder of an agent's logs → the harness's result beside it, and the function that reads its run
+id.
+"""
 
 PlaceOf = Callable[[str], "str | Path | None"]
 """Folder name ('x/') → path on disk, or None."""
 
 
 class HarnessFacts(NamedTuple):
-    """A harness's facts about a log. `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0 or a reward.
+    """A harness's facts about a log.
+
+    `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0 or a reward.
 
     `is_verified`: a verifier ran after the agent. `labels`: its flags.
     """
@@ -68,7 +83,10 @@ NO_HARNESS_FACTS = HarnessFacts()
 
 
 def named_by_harness(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names of files that may describe other files among `names`; only their content shows whether they do."""
+    """Yield the names of files that may describe other files among `names`.
+
+    Only their content shows whether they do.
+    """
     for name in names:
         folder, file = split(name)
         if file in (METADATA, GRADE, REWARD, REWARD_TEXT):
@@ -86,11 +104,18 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
 
 def differs_in_folder(name: str) -> bool:
     """Return whether a file's facts may differ from those of other files in its folder."""
-    return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name or split(name)[1].startswith(_TRAJECTORY)
+    return (
+        name.endswith((RESULTS, METADATA, GRADE))
+        or f"/{_TRAJECTORIES}" in name
+        or split(name)[1].startswith(_TRAJECTORY)
+    )
 
 
 def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
-    """Return the harness's facts about a file. `name`: as a source, on disk the absolute path. Never raises."""
+    """Return the harness's facts about a file. `name`: as a source, on disk the absolute path.
+
+    Never raises.
+    """
     folder, file = split(name)
     above, last = split(folder[:-1])
 
@@ -106,7 +131,10 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
                 return _text(value["agent_name"]), _text(value.get("model_name"))
         return None, None
 
-    logs = [(beside, _LAYOUTS[kind][1], read(beside, _LAYOUTS[kind][0])) for beside, kind in _places(folder)]
+    logs = [
+        (beside, _LAYOUTS[kind][1], read(beside, _LAYOUTS[kind][0]))
+        for beside, kind in _places(folder)
+    ]
     index = read(above, _INDEX_METADATA) if last == _OF_INDEX and file != RESULTS else {}
     agent = model = None
     if file == RESULTS:
@@ -124,13 +152,21 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
     task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
     trajectories = above if last == task else folder  # agents write a folder per task
     if score is None and split(trajectories[:-1])[1] == _TRAJECTORIES[:-1]:
-        score = _graded(read(f"{trajectories.removesuffix(_TRAJECTORIES)}{_GRADES}{task}/", GRADE), task)
+        score = _graded(
+            read(f"{trajectories.removesuffix(_TRAJECTORIES)}{_GRADES}{task}/", GRADE), task
+        )
     trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
-    return HarnessFacts(trial_id, agent, model, score) if trial_id or score is not None else _rewarded(name, place_of, agent, model)
+    return (
+        HarnessFacts(trial_id, agent, model, score)
+        if trial_id or score is not None
+        else _rewarded(name, place_of, agent, model)
+    )
 
 
 def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None) -> HarnessFacts:
-    """Return the facts about a log without a result of its harness: those of its verifier and configuration.
+    """Return the facts about a log without a result of its harness.
+
+    Those of its verifier and configuration.
 
     The verifier's are in a folder of their own, or beside a trajectory.
     """
@@ -142,13 +178,18 @@ def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None
         config = json_object(Path(of_trial, TRIAL_CONFIG)) if of_trial is not None else {}
         score = score_of(rewards)
         if score is not None or "trial_name" in config:  # that of a killed trial is all there is
-            task, labels = task_of_trial(split(trial[:-1])[1], {}, config), (*flags_of(rewards).items(),)
-            return HarnessFacts(None, agent, model, score, task, is_verified=score is not None, labels=labels)
+            task, labels = (
+                task_of_trial(split(trial[:-1])[1], {}, config),
+                (*flags_of(rewards).items(),),
+            )
+            return HarnessFacts(
+                None, agent, model, score, task, is_verified=score is not None, labels=labels
+            )
     return HarnessFacts(None, agent, model)
 
 
 def _places(name: str) -> Iterator[tuple[str, str]]:
-    """Yield (parent of the folder of the logs, name of the folder of the logs), the nearest first."""
+    """Yield (parent of the folder of the logs, name of the folder of the logs), nearest first."""
     folder = split(name)[0]
     while folder:
         above, logs = split(folder[:-1])
@@ -160,7 +201,11 @@ def _places(name: str) -> Iterator[tuple[str, str]]:
 def _graded(report: dict[str, Any], task: str) -> float | None:
     """Return the grade of a task, from a report of one task, at its top or under its name."""
     inside = report.get(task, report)
-    if isinstance(inside, dict) and "patch_exists" in inside and isinstance(inside.get("resolved"), bool):
+    if (
+        isinstance(inside, dict)
+        and "patch_exists" in inside
+        and isinstance(inside.get("resolved"), bool)
+    ):
         return float(inside["resolved"])
     return None
 

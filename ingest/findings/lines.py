@@ -1,7 +1,7 @@
 """The lines of a text with the mark of a statement, for `statements` and for `rules` on lines.
 
-The text is read once and not split: most texts of a million characters have no such line. Marks are as specific as possible, `+4` instead
-of `+`: every line without one is free.
+The text is read once and not split: most texts of a million characters have no such line. Marks are
+as specific as possible, `+4` instead of `+`: every line without one is free.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import NamedTuple
 from ingest.literals import LiteralSearch, pattern
 
 REACH = 400
-"""Distance in characters between a statement and its mark. Longer lines are read in windows, so that time stays linear."""
+"""Distance in characters between a statement and its mark. Longer lines are read in windows, so
+that time stays linear.
+"""
 
 Span = tuple[int, int]
 
@@ -38,7 +40,8 @@ class Lines(NamedTuple):
 
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
 
-_WORDS = {  # by mark: every such line has one of the words. Few and not short, for speed (`ingest.literals`)
+# by mark: every such line has one of the words. Few and not short, for speed (`ingest.literals`)
+_WORDS = {
     "artefacts": (".diff", ".patch"),
     "deliverables": ("eliverable",),
     "commits": ("ommit",),
@@ -51,11 +54,18 @@ _WORDS = {  # by mark: every such line has one of the words. Few and not short, 
     "occurrences": ("ccurrences",),
     "call_sites": ("call sites",),
     "total": (" total)",),
-    "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
+    "lines_changed": (
+        " line",
+        " new line",
+        " insertion",
+        " new insertion",
+    ),  # the last ones: they count as in _COUNTED only
 }
 
 _LITERALS = LiteralSearch(list(chain.from_iterable(_WORDS.values())), leftmost=True)
-_MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]  # for each word, the index of its mark in Lines
+_MARKS = [
+    Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words
+]  # for each word, the index of its mark in Lines
 _LINES_CHANGED = _MARKS[-1]
 _COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
 _COUNTED = pattern("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
@@ -65,10 +75,19 @@ NO_LINES = Lines._make([] for _ in Lines._fields)
 
 
 def marked_lines(text: str) -> Lines:
-    """Return the lines of every mark; NO_LINES if no line has any. A plus before a digit marks changed lines, too."""
+    """Return the lines of every mark; NO_LINES if no line has any.
+
+    A plus before a digit marks changed lines, too.
+    """
     finds = _LITERALS.find(text)
-    marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
-    if "+" in text and (plus := [(found.start(), _LINES_CHANGED) for found in _PLUS.finditer(text)]):
+    marks = [
+        (at, _MARKS[word])
+        for word, at, _ in finds
+        if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)
+    ]
+    if "+" in text and (
+        plus := [(found.start(), _LINES_CHANGED) for found in _PLUS.finditer(text)]
+    ):
         marks = sorted((*marks, *plus))
     if not marks:
         return NO_LINES
@@ -89,7 +108,10 @@ def marked_lines(text: str) -> Lines:
 
 
 def list_below(text: str, end: int) -> Iterator[Span]:
-    """Yield the lines after the heading that ends at `end`, without a blank first one; of longer lines the first REACH characters."""
+    """Yield the lines after the heading that ends at `end`, without a blank first one.
+
+    Of longer lines the first REACH characters.
+    """
     last, is_first = len(text) - 1, True
     while end < last and text[end] == "\n":
         start = end + 1

@@ -21,18 +21,27 @@ from schemas.rows.source import Severity
 from schemas.wire.launch import ENDED_BY, outcome_of_process
 
 READ_CHARACTERS = 1_000_000
-"""Characters of a summary that are read for claims and statements; the rule `read_in_part` reports longer ones."""
+"""Characters of a summary that are read for claims and statements; the rule `read_in_part` reports
+longer ones.
+"""
 
 AT_ONCE = 512
 """Records that pass through each stage together."""
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
-_QUANTIFIED, _OWN, _BETTER, _ERROR = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ERROR
+_QUANTIFIED, _OWN, _BETTER, _ERROR = (
+    ClaimKind.QUANTIFIED,
+    Origin.OWN,
+    Direction.BETTER,
+    Severity.ERROR,
+)
 
 
 class SummaryFacts(NamedTuple):
-    """All facts of one summary. `claims` includes those of low confidence: they are kept, but affect no finding or column.
+    """All facts of one summary.
+
+    `claims` includes those of low confidence: they are kept, but affect no finding or column.
 
     `columns`: the columns of `runs` that follow from the facts.
     """
@@ -45,9 +54,12 @@ class SummaryFacts(NamedTuple):
 
 
 def complete(made: Sequence[Rows]) -> list[Rows]:
-    """Return the rows of each record with its title, claims, statements and findings. Values are checked later, in the Arrow tables.
+    """Return the rows of each record with its title, claims, statements and findings.
 
-    One stage after the other for AT_ONCE records: so the code and the tables of a stage stay in the processor's caches.
+    Values are checked later, in the Arrow tables.
+
+    One stage after the other for AT_ONCE records: so the code and the tables of a stage stay in the
+    processor's caches.
     """
     done: list[Rows] = []
     for first in range(0, len(made), AT_ONCE):
@@ -55,15 +67,28 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
         texts = [_read_text(rows.run) for rows in batch]
         claims = extract_all(texts, 0)
         titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in batch]
-        facts = [facts_with(found, text, rows.run, rows.model_usage) for found, text, rows in zip(claims, texts, batch, strict=True)]
+        facts = [
+            facts_with(found, text, rows.run, rows.model_usage)
+            for found, text, rows in zip(claims, texts, batch, strict=True)
+        ]
         for rows, title, found in zip(batch, titles, facts, strict=True):
-            run = rows.run.completed(found.columns | {"title": title} | _encoded(rows.run) | _ending(rows.run))
+            run = rows.run.completed(
+                found.columns | {"title": title} | _encoded(rows.run) | _ending(rows.run)
+            )
             done.append(
                 Rows(
-                    run, rows.model_usage, rows.tool_calls, rows.patch_files, rows.patches, found.claims, found.file_changes,
-                    found.statements, found.findings, rows.response_copies,
+                    run,
+                    rows.model_usage,
+                    rows.tool_calls,
+                    rows.patch_files,
+                    rows.patches,
+                    found.claims,
+                    found.file_changes,
+                    found.statements,
+                    found.findings,
+                    rows.response_copies,
                 )
-            )  # fmt: skip
+            )
     return done
 
 
@@ -71,8 +96,13 @@ def _read_text(run: RunRow) -> str:
     return str(run.result or "")[:READ_CHARACTERS]
 
 
-def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """Return the facts of a run whose text makes these claims. Only claims that are shown affect findings and columns."""
+def facts_with(
+    claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]
+) -> SummaryFacts:
+    """Return the facts of a run whose text makes these claims.
+
+    Only claims that are shown affect findings and columns.
+    """
     shown = [claim for claim in claims if is_shown(claim.confidence)]
     stated = read_statements(text)
     findings = audit(Facts(run, usage, text, shown, stated))
@@ -93,15 +123,20 @@ def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequenc
             "claimed_quote": best.quote if best else None,
             "claimed_confidence": best.confidence if best else None,
         }
-    columns |= {"findings": len(findings), "error_findings": sum(finding.severity is _ERROR for finding in findings)}
+    columns |= {
+        "findings": len(findings),
+        "error_findings": sum(finding.severity is _ERROR for finding in findings),
+    }
     return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:
-    """Return the headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
+    """Return the headline claim of a run.
 
-    Measured before merely stated or estimated; then the broadest scope (unspecified ranks between a named component and a micro-benchmark);
-    then the strongest evidence; then the first in the text.
+    Of its own, quantified claims to be faster, the one that says most about the whole.
+
+    Measured before merely stated or estimated; then the broadest scope (unspecified ranks between a
+    named component and a micro-benchmark); then the strongest evidence; then the first in the text.
     """
     speedups = [
         claim
@@ -114,28 +149,41 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
     ]
     return min(
         speedups,
-        key=lambda claim: (claim.evidence not in MEASURED, _SCOPES[claim.scope], _EVIDENCE[claim.evidence], claim.start),
+        key=lambda claim: (
+            claim.evidence not in MEASURED,
+            _SCOPES[claim.scope],
+            _EVIDENCE[claim.evidence],
+            claim.start,
+        ),
         default=None,
     )
 
 
 def _encoded(run: RunRow) -> dict[str, bytes]:
-    """Return long texts as the UTF-8 bytes that are stored: otherwise memory would hold four copies of them."""
+    """Return long texts as the UTF-8 bytes that are stored.
+
+    Otherwise memory would hold four copies of them.
+    """
     found: dict[str, bytes] = {}
     if max(len(run.result or ""), len(run.raw or "")) <= READ_CHARACTERS:
         return found
     for name in ("result", "raw"):
         text = getattr(run, name)
         if isinstance(text, str) and len(text) > READ_CHARACTERS:
-            with suppress(UnicodeEncodeError):  # a lone surrogate, which is replaced when the Arrow table is made
+            with suppress(
+                UnicodeEncodeError
+            ):  # a lone surrogate, which is replaced when the Arrow table is made
                 found[name] = text.encode()
     return found
 
 
 def _ending(run: RunRow) -> dict[str, Any]:
-    """Return the columns of a run's end if its process failed and its record does not say so, else {}.
+    """Return the columns of a run's end if only its process shows a failure, else {}.
 
-    A record of success does not outweigh a process that failed. The exit code is a label, which a rebuild keeps.
+    The process failed and the record does not say so.
+
+    A record of success does not outweigh a process that failed. The exit code is a label, which a
+    rebuild keeps.
     """
     code = exit_code_of(run)
     if not code or run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN):

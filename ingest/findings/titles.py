@@ -1,6 +1,7 @@
-"""The title of a run: the first line of its prompt, else the first sentence of its summary that says something.
+"""The title of a run: its prompt's first line, else its summary's first sentence with content.
 
-A log that has a title keeps it. `v_runs.title` puts the task before it, and the name of the file behind it.
+A log that has a title keeps it. `v_runs.title` puts the task before it, and the name of the file
+behind it.
 """
 
 from __future__ import annotations
@@ -24,10 +25,14 @@ _TAG = pattern(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
 _MARKS = ((_LINK, "[", r"\1"), (_TAG, "<", ""))
 """Pattern, a literal in each of its matches, and the replacement."""
 
-# Each alternative begins with its sign, and looks behind it from there: a search then goes from sign to sign, in a quarter of the time.
+# Each alternative begins with its sign, and looks behind it from there: a search then goes from
+# sign to sign, in a quarter of the time.
 _EMPHASIS = pattern(r"\*|`|~~|_(?<!\w_)_*(?=\w)|_(?<=\w_)_*(?!\w)")
-_EMOJI = pattern("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
-# The last character of a sentence, and what is left out behind it. One set of signs first, for speed.
+_EMOJI = pattern(
+    "[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]"
+)
+# The last character of a sentence, and what is left out behind it. One set of signs first, for
+# speed.
 _SENTENCE_END = pattern(r"[.!?。！？](?:(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？]))")
 _WORD = pattern(r"[^\W\d_]+(?:['’][a-z]+)?")
 
@@ -38,13 +43,18 @@ here's here’s i i'm i’m i've i’ve implementation implemented in is it it's
 my nice now of ok okay optimization optimizations overview perfect provide ready report result results session set status
 submitted success successful successfully summary sure task tasks that that's that’s the there these this understood validation
 verified was well what what's what’s work working yes you your
-"""
+"""  # noqa: E501
 _SAYS_NOTHING = frozenset(_WORDS.split())
-"""A sentence of these words only (`Perfect!`, `Here's a summary of what I've done:`) does not distinguish runs."""
+"""A sentence of these words only (`Perfect!`, `Here's a summary of what I've done:`) does not
+distinguish runs.
+"""
 
 
 def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
-    """Return the title, at most LONGEST_TITLE characters on one line, cut at a word; None if neither text has a word."""
+    """Return the title, at most LONGEST_TITLE characters on one line, cut at a word.
+
+    None if neither text has a word.
+    """
     line = next(filter(None, map(_plain_line, (prompt or "")[:_READ].splitlines())), "")
     if not line:
         start = (summary or "")[:_READ]
@@ -58,11 +68,16 @@ def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
 
 
 def _plain_line(text: str) -> str:
-    """Return a line of Markdown without markup, XML tags and emoji; "" if no letter or digit is left."""
+    """Return a line of Markdown without markup, XML tags and emoji.
+
+    "" if no letter or digit is left.
+    """
     marks = _BLOCK_MARKS.match(text)
     bare = text[marks.end() :] if marks else text
     for marks_of, sign, kept in _MARKS:
-        if sign in bare:  # few lines have any, and to look for a sign is cheaper than to search for its pattern
+        if (
+            sign in bare
+        ):  # few lines have any, and to look for a sign is cheaper than to search for its pattern
             bare = marks_of.sub(kept, bare)
     bare = bare if bare.isascii() else _EMOJI.sub("", bare)
     line = " ".join(_EMPHASIS.sub("", bare).split())
@@ -72,7 +87,9 @@ def _plain_line(text: str) -> str:
 def _first_sentence(text: str) -> str:
     """Return the first sentence that says something, else the first sentence."""
     first = ""
-    for sentence in filter(None, map(_plain_line, chain.from_iterable(map(_sentences, _blocks(text))))):
+    for sentence in filter(
+        None, map(_plain_line, chain.from_iterable(map(_sentences, _blocks(text))))
+    ):
         if any(word[0] not in _SAYS_NOTHING for word in _WORD.finditer(sentence.lower())):
             return sentence
         first = first or sentence

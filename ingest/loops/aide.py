@@ -1,7 +1,10 @@
-"""AIDE (aideml) and AI-Scientist-v2: journals of a tree search, and the run to which several journals belong.
+"""AIDE (aideml) and AI-Scientist-v2.
 
-Nothing is kept or discarded: a node is good or buggy, and its children show what was built upon. AI-Scientist-v2 writes a journal per
-stage, and the best node of a stage is the root of the next one's journal, with the same id. Its nodes choose their metrics themselves.
+Journals of a tree search, and the run to which several journals belong.
+
+Nothing is kept or discarded: a node is good or buggy, and its children show what was built upon.
+AI-Scientist-v2 writes a journal per stage, and the best node of a stage is the root of the next
+one's journal, with the same id. Its nodes choose their metrics themselves.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ class _Metric(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node of a journal. `label`: its name in the loop; `parent`: the id of the node that it was made from."""
+    """A node of a journal.
+
+    `label`: its name in the loop; `parent`: the id of the node that it was made from.
+    """
 
     content: Mapping[str, Any]
     label: str
@@ -48,7 +54,13 @@ class _Node(NamedTuple):
         metric = self.content.get("metric")
         told = metric if isinstance(metric, dict) else {"value": metric}
         value, maximize = json_number(told.get("value")), told.get("maximize")
-        better = Better.UNKNOWN if not isinstance(maximize, bool) else Better.HIGHER if maximize else Better.LOWER
+        better = (
+            Better.UNKNOWN
+            if not isinstance(maximize, bool)
+            else Better.HIGHER
+            if maximize
+            else Better.LOWER
+        )
         return None if value is None else _Metric(value, better, json_text(told.get("name")))
 
 
@@ -57,7 +69,9 @@ def _may_be_journal(beginning: str) -> bool:
 
 
 def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
-    """Return the loop of a journal; of a stage's, with the nodes of the stages before it, so that the last one has the whole run.
+    """Return the loop of a journal.
+
+    Of a stage's, with the nodes of the stages before it, so that the last one has the whole run.
 
     With a count of its tokens, a run is read from that, and each journal alone.
     """
@@ -67,9 +81,27 @@ def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
         nodes = list(_nodes(file.object, ""))
     elif nodes := list(_nodes(file.object, _stage(folder))):
         own = _order(Path(folder, file.file_name))
-        earlier = sorted((place for place in file.nearby("../stage_*/journal.json") if _order(place)[0] < own[0]), key=_order)
-        nodes = [*(node for place in earlier for node in _nodes(json_object(place), _stage(place.parent.name))), *nodes]
-        folder = file.folders[-4] if file.folders[-3:-2] == ("logs",) and len(file.folders) > 3 else folder
+        earlier = sorted(
+            (
+                place
+                for place in file.nearby("../stage_*/journal.json")
+                if _order(place)[0] < own[0]
+            ),
+            key=_order,
+        )
+        nodes = [
+            *(
+                node
+                for place in earlier
+                for node in _nodes(json_object(place), _stage(place.parent.name))
+            ),
+            *nodes,
+        ]
+        folder = (
+            file.folders[-4]
+            if file.folders[-3:-2] == ("logs",) and len(file.folders) > 3
+            else folder
+        )
     return (_loop(nodes, folder or None),) if nodes else ()
 
 
@@ -84,15 +116,33 @@ def _nodes(journal: Mapping[str, Any], stage: str) -> Iterator[_Node]:
     listed, parents = journal.get("nodes"), journal.get("node2parent")
     if not isinstance(listed, list):
         return
-    nodes = [one for one in listed if isinstance(one, dict) and isinstance(one.get("id"), str) and "is_buggy" in one]
+    nodes = [
+        one
+        for one in listed
+        if isinstance(one, dict) and isinstance(one.get("id"), str) and "is_buggy" in one
+    ]
     for place, one in enumerate(nodes):
         known = parents.get(one["id"]) if isinstance(parents, dict) else None
-        parent = next((each for each in (known, one.get("parent_id"), one.get("parent")) if isinstance(each, str)), None)
-        yield _Node(one, f"{stage}node {one['step'] if type(one.get('step')) is int else place}", parent)
+        parent = next(
+            (
+                each
+                for each in (known, one.get("parent_id"), one.get("parent"))
+                if isinstance(each, str)
+            ),
+            None,
+        )
+        yield _Node(
+            one, f"{stage}node {one['step'] if type(one.get('step')) is int else place}", parent
+        )
 
 
-def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal] | None = None) -> Loop:
-    """Return the loop of the nodes, each once: its best node in an earlier stage is the root of the next. `costs`: by model."""
+def _loop(
+    nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal] | None = None
+) -> Loop:
+    """Return the loop of the nodes, each once.
+
+    Its best node in an earlier stage is the root of the next. `costs`: by model.
+    """
     distinct: dict[str, _Node] = {}
     for node in nodes:
         distinct.setdefault(node.content["id"], node)
@@ -100,9 +150,14 @@ def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal]
     model = next(iter(costs)) if costs and len(costs) == 1 else None
     has_series = not any(_secondary(node.content) for node in nodes)
     measured = [metric for node in nodes if has_series and (metric := node.metric)]
-    better = measured[0].better if len({metric.better for metric in measured}) == 1 else Better.UNKNOWN
+    better = (
+        measured[0].better if len({metric.better for metric in measured}) == 1 else Better.UNKNOWN
+    )
     return Loop(
-        experiments=[_experiment(node, labels.get(node.parent, node.parent) if node.parent else None, model) for node in nodes],
+        experiments=[
+            _experiment(node, labels.get(node.parent, node.parent) if node.parent else None, model)
+            for node in nodes
+        ],
         name=name,
         metric=measured[0].name if len({metric.name for metric in measured}) == 1 else None,
         better=better,
@@ -111,23 +166,34 @@ def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal]
         no_gain=None if has_series else _NO_SERIES,
         cost_usd=sum(costs.values(), Decimal(0)) if costs else None,
         cost_basis=CostBasis.LOWER_BOUND if costs else None,
-        notes=("its cost is without the calls of the tree search, which are not recorded",) if costs else (),
+        notes=("its cost is without the calls of the tree search, which are not recorded",)
+        if costs
+        else (),
     )
 
 
 def _experiment(node: _Node, parent: str | None, model: str | None) -> Experiment:
-    """Return a node as an experiment. A mean over the seeds of another node counts as one, as in the writer's own summary."""
+    """Return a node as an experiment.
+
+    A mean over the seeds of another node counts as one, as in the writer's own summary.
+    """
     content = node.content
     is_buggy = content["is_buggy"] is True
     return Experiment(
         state=State.CRASHED if is_buggy else State.OTHER,
         label=node.label,
         parent=parent,
-        word=(json_text(content.get("exc_type")) or "buggy") if is_buggy else "good" if content["is_buggy"] is False else None,
+        word=(json_text(content.get("exc_type")) or "buggy")
+        if is_buggy
+        else "good"
+        if content["is_buggy"] is False
+        else None,
         value=node.metric.value if node.metric and not is_buggy else None,
         secondary=_secondary(content),
         at=unix_time(content.get("ctime")),
-        description="mean over the seeds" if content.get("is_seed_agg_node") is True else json_text(content.get("plan")),
+        description="mean over the seeds"
+        if content.get("is_seed_agg_node") is True
+        else json_text(content.get("plan")),
         hypothesis=json_text(content.get("analysis")),
         model=model,
         duration_ms=milliseconds(content.get("exec_time")),
@@ -142,8 +208,15 @@ def _secondary(node: Mapping[str, Any]) -> dict[str, float | str]:
     value = metric.get("value") if isinstance(metric, dict) else None
     metrics = value.get("metric_names") if isinstance(value, dict) else None
     for each in metrics if isinstance(metrics, list) else ():
-        for data in each.get("data") or () if isinstance(each, dict) and isinstance(each.get("data"), list) else ():
-            if isinstance(data, dict) and (final := json_number(data.get("final_value"))) is not None:
+        for data in (
+            each.get("data") or ()
+            if isinstance(each, dict) and isinstance(each.get("data"), list)
+            else ()
+        ):
+            if (
+                isinstance(data, dict)
+                and (final := json_number(data.get("final_value"))) is not None
+            ):
                 found[f"{each.get('metric_name')} ({data.get('dataset_name')})"] = final
     return found
 
@@ -153,7 +226,10 @@ def _may_be_run(beginning: str) -> bool:
 
 
 def _read_run(file: MeasuredFile) -> Iterable[Loop]:
-    """Return the loop of a run, from the count of its tokens: the nodes of all journals below it, each once, and its cost."""
+    """Return the loop of a run, from the count of its tokens.
+
+    The nodes of all journals below it, each once, and its cost.
+    """
     costs: dict[str, Decimal] = {}
     for model, used in file.object.items():
         price = json_number(used.get(_PRICE)) if isinstance(used, dict) else None
@@ -162,7 +238,9 @@ def _read_run(file: MeasuredFile) -> Iterable[Loop]:
     if not costs:
         return ()
     nodes: list[_Node] = []
-    for journal in sorted({place for pattern in _JOURNALS for place in file.nearby(pattern)}, key=_order):
+    for journal in sorted(
+        {place for pattern in _JOURNALS for place in file.nearby(pattern)}, key=_order
+    ):
         nodes += _nodes(json_object(journal), _stage(journal.parent.name))
     return (_loop(nodes, file.folders[-1] if file.folders else None, costs),) if nodes else ()
 

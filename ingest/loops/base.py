@@ -34,8 +34,9 @@ _DESCRIBED = 32
 class Experiment:
     """One logged try. Every field is the column of `experiments` of that name.
 
-    `at`: with a time zone if the log has one, otherwise taken as UTC. `repeats`: the place, from 1, of an earlier experiment of the loop
-    that measured the same code. `identity`: an id that the log gives it, which no other try has.
+    `at`: with a time zone if the log has one, otherwise taken as UTC. `repeats`: the place, from 1,
+    of an earlier experiment of the loop that measured the same code. `identity`: an id that the log
+    gives it, which no other try has.
     """
 
     state: State
@@ -59,12 +60,20 @@ class Experiment:
     def fingerprint(self) -> str:
         """Return a hash that is the same in every copy and later version of the log.
 
-        By the log's own id, else its time, else its commit and the beginning of its description, which stay when people edit a row. A
-        baseline has its value beside them, since every loop from one commit has a "baseline".
+        By the log's own id, else its time, else its commit and the beginning of its description,
+        which stay when people edit a row. A baseline has its value beside them, since every loop
+        from one commit has a "baseline".
         """
-        commit, text = (self.commit or "").lower(), _BLANKS.sub(" ", self.description or "").strip().lower()
+        commit, text = (
+            (self.commit or "").lower(),
+            _BLANKS.sub(" ", self.description or "").strip().lower(),
+        )
         is_telling = bool(_HASH.match(commit)) and self.state is not State.BASELINE and bool(text)
-        parts: tuple[object, ...] = (commit, text[:_DESCRIBED]) if is_telling else (self.label, commit, text, self.value, self.word)
+        parts: tuple[object, ...] = (
+            (commit, text[:_DESCRIBED])
+            if is_telling
+            else (self.label, commit, text, self.value, self.word)
+        )
         if self.identity:
             parts = (self.identity,)
         elif self.at:
@@ -76,8 +85,9 @@ class Experiment:
 class Loop:
     """One loop of a log. Every field is the column of `loops` of that name.
 
-    `no_gain`: why its values make no common series, in words for people. `cost_usd`: of the whole loop, if the log tells it apart from the
-    experiments; `cost_basis`: what that cost, or those of the experiments, are.
+    `no_gain`: why its values make no common series, in words for people. `cost_usd`: of the whole
+    loop, if the log tells it apart from the experiments; `cost_basis`: what that cost, or those of
+    the experiments, are.
     """
 
     experiments: Sequence[Experiment]
@@ -103,9 +113,10 @@ class Loop:
 class LoopFormat:
     """A format of loops' logs.
 
-    `name`: `loops.format`. `looks`: whether the beginning of a file (up to 1 MiB) with one of the `marks` looks like it; cheap, since every
-    file without a run is asked. `read`: the loops of a file, or nothing if it is none of the format after all. Raises ValueError, with a
-    reason for people, for a log that cannot be read. `marks`: () if no word is in every log.
+    `name`: `loops.format`. `looks`: whether the beginning of a file (up to 1 MiB) with one of the
+    `marks` looks like it; cheap, since every file without a run is asked. `read`: the loops of a
+    file, or nothing if it is none of the format after all. Raises ValueError, with a reason for
+    people, for a log that cannot be read. `marks`: () if no word is in every log.
     """
 
     name: str
@@ -115,7 +126,9 @@ class LoopFormat:
 
     def may_hold(self, beginning: str) -> bool:
         """Return whether a file with this beginning may be a log of the format."""
-        return (not self.marks or any(mark in beginning for mark in self.marks)) and self.looks(beginning)
+        return (not self.marks or any(mark in beginning for mark in self.marks)) and self.looks(
+            beginning
+        )
 
 
 class LoopTables(NamedTuple):
@@ -126,7 +139,10 @@ class LoopTables(NamedTuple):
 
 
 def loop_tables(loops: Sequence[Loop], source_id: str, format_name: str) -> LoopTables:
-    """Return the rows of a file. Raises TooManyValues beyond MOST_EXPERIMENTS, WrongValue for a value its column rejects."""
+    """Return the rows of a file.
+
+    Raises TooManyValues beyond MOST_EXPERIMENTS, WrongValue for a value its column rejects.
+    """
     if (total := sum(len(loop.experiments) for loop in loops)) > MOST_EXPERIMENTS:
         raise TooManyValues(f"it holds {total:,} experiments, more than {MOST_EXPERIMENTS:,}")
     rows, experiments = [], []
@@ -144,14 +160,18 @@ def loop_tables(loops: Sequence[Loop], source_id: str, format_name: str) -> Loop
             )
         )
         for place, one in enumerate(loop.experiments, 1):
-            at = one.at and plausible(one.at.astimezone(UTC) if one.at.tzinfo else one.at.replace(tzinfo=UTC))
+            at = one.at and plausible(
+                one.at.astimezone(UTC) if one.at.tzinfo else one.at.replace(tzinfo=UTC)
+            )
             experiments.append(
                 ExperimentRow(
                     source_id=source_id,
                     loop_no=number,
                     experiment_no=place,
                     value=_finite(one.value),
-                    secondary=json.dumps(dict(one.secondary), sort_keys=True) if one.secondary else None,
+                    secondary=json.dumps(dict(one.secondary), sort_keys=True)
+                    if one.secondary
+                    else None,
                     at=at,
                     tz_known=bool(at and one.at and one.at.tzinfo),
                     cost_reported_usd=_cost(one.cost_usd),
@@ -164,12 +184,32 @@ def loop_tables(loops: Sequence[Loop], source_id: str, format_name: str) -> Loop
 
 
 _SAME_OF_LOOPS = (
-    "name", "metric", "unit", "better", "better_from", "segment", "folder", "baseline_commit", "is_history", "has_decisions", "no_gain",
+    "name",
+    "metric",
+    "unit",
+    "better",
+    "better_from",
+    "segment",
+    "folder",
+    "baseline_commit",
+    "is_history",
+    "has_decisions",
+    "no_gain",
     "cost_basis",
-)  # fmt: skip
+)
 _SAME_OF_EXPERIMENTS = (
-    "label", "parent", "state", "word", "commit", "description", "hypothesis", "model", "duration_ms", "patch", "repeats",
-)  # fmt: skip
+    "label",
+    "parent",
+    "state",
+    "word",
+    "commit",
+    "description",
+    "hypothesis",
+    "model",
+    "duration_ms",
+    "patch",
+    "repeats",
+)
 
 
 def _finite(value: float | None) -> float | None:
@@ -180,5 +220,5 @@ def _finite(value: float | None) -> float | None:
 
 
 def _cost(cost: Decimal | None) -> Decimal | None:
-    """Return a cost as it can be stored, to a billionth of a dollar; None for one that no loop has."""
+    """Return a cost as stored, to a billionth of a dollar; None for a cost that no loop has."""
     return usd(cost) if cost is not None and cost.is_finite() and 0 <= cost < 10**8 else None

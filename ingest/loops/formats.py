@@ -53,13 +53,23 @@ class LoopReading:
 
 
 def possible_formats(beginning: str) -> list[LoopFormat]:
-    """Return the formats that a file with this beginning may have, in order. It is searched for the marks of all at once."""
+    """Return the formats that a file with this beginning may have, in order.
+
+    It is searched for the marks of all at once.
+    """
     met = {_MARKS.words[index] for index, _, _ in _MARKS.find(beginning)}
-    return [each for each in FORMATS if not (each.marks and met.isdisjoint(each.marks)) and each.looks(beginning)]
+    return [
+        each
+        for each in FORMATS
+        if not (each.marks and met.isdisjoint(each.marks)) and each.looks(beginning)
+    ]
 
 
 def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
-    """Return the loops in a file, or None if it has none. Never raises: a reader that fails refuses the file."""
+    """Return the loops in a file, or None if it has none.
+
+    Never raises: a reader that fails refuses the file.
+    """
     for each in possible_formats(file.text[: 1 << 20]):
         try:
             if loops := list(each.read(file)):
@@ -71,7 +81,13 @@ def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
             reason = str(error)
             if type(error) not in (ValueError, WrongValue) or not reason:
                 [*_, place] = traceback.extract_tb(error.__traceback__)
-                where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+                where = (
+                    f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+                )
                 reason = f"a value has an unexpected form ({where}: {error})"
-            return LoopReading(each.name, None, reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…")
+            return LoopReading(
+                each.name,
+                None,
+                reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
+            )
     return None

@@ -1,8 +1,9 @@
 """OpenEvolve and its forks: the text log of a run, and its checkpoints.
 
-A log has every program that was evaluated. A checkpoint is a population: replaced programs are gone, so only its best one is read.
-Score: `combined_score`, else the mean of all numbers; higher is better, always. Nothing is kept or discarded by a word: kept is a new best
-score. The lines "New best" are no evidence: an old release announced a program with a score of -1000.
+A log has every program that was evaluated. A checkpoint is a population: replaced programs are
+gone, so only its best one is read. Score: `combined_score`, else the mean of all numbers; higher is
+better, always. Nothing is kept or discarded by a word: kept is a new best score. The lines "New
+best" are no evidence: an old release announced a program with a score of -1000.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from schemas.units import Better
 SCORE = "combined_score"
 _BY_WRITER = "OpenEvolve maximizes its score"
 
-_LINE = re.compile(r"\ufeff?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{1,6})?) - (?:[\w.]+ - )?[A-Z]+ - (.*)")
+_LINE = re.compile(
+    r"\ufeff?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{1,6})?) - (?:[\w.]+ - )?[A-Z]+ - (.*)"
+)
 """The log file names the module, the console does not."""
 
 _EVALUATED = re.compile(r"Evaluated program (\S+) in (\d+(?:\.\d+)?)s: (.*)")
 _COMPLETED = re.compile(
-    r"Iteration (\d{1,18}): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s"
+    r"Iteration (\d{1,18}): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from "
+    r"parent (\S+)) in (\d+(?:\.\d+)?)s"
     r"(?:\. Metrics: (.*))?"
 )
 _CHANGES_TO_PARENT = re.compile(r" \(Δ: .*\)$")
@@ -44,13 +48,18 @@ _ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
 _ISLAND = re.compile(r"[ *]*Island \d+: ([1-9]\d*) programs, best=(-?\d+(?:\.\d+)?)")
 _PROGRAM = re.compile(r"Initialized OpenEvolve with (.+)")
 _FIRST_PROGRAM = "Adding initial program to database"
-_RESUMED = re.compile(r"Skipping initial program addition(?: \(resuming from iteration (\d{1,18}))?|Resuming from checkpoint")
+_RESUMED = re.compile(
+    r"Skipping initial program addition(?: \(resuming from iteration (\d{1,18}))?|Resuming "
+    r"from checkpoint"
+)
 
 _METRIC = re.compile(r"([^\s=,][^=,]{0,99})=(.*)")
 _VALIDITY = re.compile(r"(?:.*_)?valid(?:ity)?(?:_.*)?")
 _FLAGS = (0.0, 1.0, -1.0, "True", "False")
 _PENALTY = -1000
-"""This score, or a lower one beside a first one that is not negative, stands for a program that failed."""
+"""This score, or a lower one beside a first one that is not negative, stands for a program that
+failed.
+"""
 
 
 @dataclass
@@ -67,7 +76,10 @@ class _Program:
 
 @dataclass
 class _Run:
-    """A run of OpenEvolve in a log. `standing`: the best score of the population that it resumes from."""
+    """A run of OpenEvolve in a log.
+
+    `standing`: the best score of the population that it resumes from.
+    """
 
     name: str | None = None
     is_resumed: bool = False
@@ -78,7 +90,10 @@ class _Run:
 
 
 def _read_log(file: MeasuredFile) -> Iterator[Loop]:
-    """Yield a loop for each run in the log: of several that were written to one file, each begins with its first program."""
+    """Yield a loop for each run in the log.
+
+    Of several that were written to one file, each begins with its first program.
+    """
     run, runs, completed = _Run(), list[_Run](), None
     logged = others = 0
     for line in file.lines:
@@ -101,19 +116,25 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
             completed.seconds = float(iteration[6])
             if iteration[7] and not completed.metrics:
                 completed.metrics = _metrics(_CHANGES_TO_PARENT.sub("", iteration[7]))
-        elif message.startswith("Metrics: ") and completed and not completed.metrics:  # workers' own lines may be missing
+        elif (
+            message.startswith("Metrics: ") and completed and not completed.metrics
+        ):  # workers' own lines may be missing
             completed.metrics = _metrics(message.removeprefix("Metrics: "))
         elif failed := _FAILED.match(message):
             run.failed.add(int(failed[1] or failed[2]))
         elif named := _PROGRAM.fullmatch(message):
             run.name = named[1]
         elif ensemble := _ENSEMBLE.fullmatch(message):
-            run.models |= {model.partition(" (weight")[0].strip() for model in ensemble[1].split(", ")}
+            run.models |= {
+                model.partition(" (weight")[0].strip() for model in ensemble[1].split(", ")
+            }
         elif resumed := _RESUMED.match(message):
             run.is_resumed = True
             run.standing = _standing(file, resumed[1], run.standing)
         elif not run.programs and (island := _ISLAND.match(message)):
-            run.standing = max(float(island[2]), -math.inf if run.standing is None else run.standing)
+            run.standing = max(
+                float(island[2]), -math.inf if run.standing is None else run.standing
+            )
         if not runs and len(run.programs) == 1 and others > logged:  # a page that quotes a log
             return
     for each in (*runs, run):
@@ -122,9 +143,20 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
 
 
 def _standing(file: MeasuredFile, iteration: str | None, told: float | None) -> float | None:
-    """Return the best score of the population that a run resumes from: as its log has it, else the checkpoint beside the log."""
-    best = file.beside(f"../checkpoints/checkpoint_{iteration}/best_program_info.json").get("metrics")
-    return told if told is not None else json_number(best.get(SCORE)) if isinstance(best, dict) else None
+    """Return the best score of the population that a run resumes from.
+
+    As its log has it, else the checkpoint beside the log.
+    """
+    best = file.beside(f"../checkpoints/checkpoint_{iteration}/best_program_info.json").get(
+        "metrics"
+    )
+    return (
+        told
+        if told is not None
+        else json_number(best.get(SCORE))
+        if isinstance(best, dict)
+        else None
+    )
 
 
 def _loop_of(run: _Run) -> Loop:
@@ -134,14 +166,22 @@ def _loop_of(run: _Run) -> Loop:
     for program in programs:
         for name, value in program.metrics.items():
             values.setdefault(name, []).append(value)
-    flags = {name for name in values if _VALIDITY.fullmatch(name) and all(value in _FLAGS for value in values[name])}
+    flags = {
+        name
+        for name in values
+        if _VALIDITY.fullmatch(name) and all(value in _FLAGS for value in values[name])
+    }
     if len(values.get("error", programs)) < len(programs):  # otherwise what all measure
         flags.add("error")
     baseline = programs[0] if programs[0].iteration is None and not run.is_resumed else None
     first = _score(baseline.metrics, has_score) if baseline else run.standing
     if baseline and _failure(baseline.metrics, first, None, flags):
         first = None
-    labels = {program.identity: f"iteration {program.iteration}" for program in programs if program.iteration is not None}
+    labels = {
+        program.identity: f"iteration {program.iteration}"
+        for program in programs
+        if program.iteration is not None
+    }
     if baseline:
         labels[baseline.identity] = "initial program"
     experiments = []
@@ -157,18 +197,28 @@ def _loop_of(run: _Run) -> Loop:
                 parent=labels.get(program.parent, program.parent) if program.parent else None,
                 word=word,
                 value=score,
-                secondary={name: value for name, value in program.metrics.items() if name != SCORE and value != word},
+                secondary={
+                    name: value
+                    for name, value in program.metrics.items()
+                    if name != SCORE and value != word
+                },
                 at=program.at,
-                model=next(iter(run.models)) if len(run.models) == 1 and program is not baseline else None,
+                model=next(iter(run.models))
+                if len(run.models) == 1 and program is not baseline
+                else None,
                 duration_ms=milliseconds(program.seconds),
                 identity=program.identity,
             )
         )
     notes = []
     if run.is_resumed:
-        notes.append("it resumes from a checkpoint: its first program and earlier ones are in another log")
+        notes.append(
+            "it resumes from a checkpoint: its first program and earlier ones are in another log"
+        )
     if lost := run.failed - {program.iteration for program in programs}:
-        notes.append(f"iterations without a program, as the model's answer could not be used: {len(lost)}")
+        notes.append(
+            f"iterations without a program, as the model's answer could not be used: {len(lost)}"
+        )
     is_start_known = not run.is_resumed or run.standing is not None
     return Loop(
         experiments=new_bests_kept(experiments, run.standing) if is_start_known else experiments,
@@ -192,11 +242,19 @@ def _metrics(text: str) -> dict[str, float | str]:
         if not (named := _METRIC.fullmatch(part)):
             continue
         value = _number(named[2])
-        if value is None and not named[2].startswith(("[", "(", "{")) and named[2] not in ("True", "False", "None"):
+        if (
+            value is None
+            and not named[2].startswith(("[", "(", "{"))
+            and named[2] not in ("True", "False", "None")
+        ):
             rest = ", ".join([named[2], *parts[place + 1 :]])
             score = re.search(rf", {SCORE}=([^,]+)", rest)
             number_of_score = _number(score[1]) if score else None
-            return {SCORE: number_of_score} | found | {named[1]: rest} if number_of_score is not None else found | {named[1]: rest}
+            return (
+                {SCORE: number_of_score} | found | {named[1]: rest}
+                if number_of_score is not None
+                else found | {named[1]: rest}
+            )
         found[named[1]] = named[2] if value is None else value
     return found
 
@@ -206,14 +264,33 @@ def _number(text: str) -> float | None:
 
 
 def _score(metrics: Mapping[str, float | str], has_score: bool) -> float | None:
-    """Return the score of a program. Without `combined_score` in the whole log, the mean of its numbers, by which OpenEvolve goes then."""
-    numbers = [value for value in metrics.values() if isinstance(value, float) and not math.isnan(value)]
-    score = metrics.get(SCORE) if has_score else round(sum(numbers) / len(numbers), 9) if numbers else None
+    """Return the score of a program.
+
+    Without `combined_score` in the whole log, the mean of its numbers, by which OpenEvolve goes
+    then.
+    """
+    numbers = [
+        value for value in metrics.values() if isinstance(value, float) and not math.isnan(value)
+    ]
+    score = (
+        metrics.get(SCORE)
+        if has_score
+        else round(sum(numbers) / len(numbers), 9)
+        if numbers
+        else None
+    )
     return score if isinstance(score, float) else None
 
 
-def _failure(metrics: Mapping[str, float | str], score: float | None, first: float | None, flags: Collection[str]) -> str | None:
-    """Return why a program is invalid, in the words of the log; None for a valid one. `flags`: metrics that say nothing but whether it is.
+def _failure(
+    metrics: Mapping[str, float | str],
+    score: float | None,
+    first: float | None,
+    flags: Collection[str],
+) -> str | None:
+    """Return why a program is invalid, in the words of the log; None for a valid one.
+
+    `flags`: metrics that say nothing but whether it is.
 
     `error` may be a metric, too: as a number it shows a failure only without a score.
     """
@@ -221,7 +298,9 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
         error = metrics.get(name)
         if isinstance(error, str) and error not in ("", "None") and (score is None or score <= 0):
             return error
-    if metrics.get("error") in (0.0, 1.0 if "error" in flags else 0.0) and (not score or SCORE not in metrics):
+    if metrics.get("error") in (0.0, 1.0 if "error" in flags else 0.0) and (
+        not score or SCORE not in metrics
+    ):
         return "timeout" if metrics.get("timeout") else "error"
     if metrics.get("timeout") in (1.0, "True") and not score:
         return "timeout"
@@ -229,13 +308,17 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
         return f"score {score}"
     if any(metrics.get(name) in (0.0, -1.0, "False") for name in flags if name != "error"):
         return "invalid"
-    if score is not None and (score == _PENALTY or (score < _PENALTY and first is not None and first >= 0)):
+    if score is not None and (
+        score == _PENALTY or (score < _PENALTY and first is not None and first >= 0)
+    ):
         return f"score {score:g}"
     return None
 
 
 def _read_checkpoint(file: MeasuredFile) -> Iterable[Loop]:
-    """Return the loop of a checkpoint: its best program, then those of the checkpoints before it, which its loop so contains.
+    """Return the loop of a checkpoint.
+
+    Its best program, then those of the checkpoints before it, which its loop so contains.
 
     A fork writes nothing but these two fields.
     """
@@ -243,26 +326,50 @@ def _read_checkpoint(file: MeasuredFile) -> Iterable[Loop]:
     best_id, last = state.get("best_program_id"), state.get("last_iteration")
     if not isinstance(best_id, str) or type(last) is not int:
         return ()
-    candidates = map(file.beside, ("best_program_info.json", "../../best/best_program_info.json", f"programs/{Path(best_id).name}.json"))
-    best = next((one for one in candidates if one.get("id") == best_id and isinstance(one.get("metrics"), dict)), None)
+    candidates = map(
+        file.beside,
+        (
+            "best_program_info.json",
+            "../../best/best_program_info.json",
+            f"programs/{Path(best_id).name}.json",
+        ),
+    )
+    best = next(
+        (
+            one
+            for one in candidates
+            if one.get("id") == best_id and isinstance(one.get("metrics"), dict)
+        ),
+        None,
+    )
     if best is None:
         return ()
     bests = {best_id: best}
-    for place in sorted(file.nearby("../checkpoint_*/best_program_info.json"), key=_iteration_of, reverse=True):
+    for place in sorted(
+        file.nearby("../checkpoint_*/best_program_info.json"), key=_iteration_of, reverse=True
+    ):
         earlier = json_object(place)
-        if _iteration_of(place) < last and isinstance(earlier.get("id"), str) and isinstance(earlier.get("metrics"), dict):
+        if (
+            _iteration_of(place) < last
+            and isinstance(earlier.get("id"), str)
+            and isinstance(earlier.get("metrics"), dict)
+        ):
             bests.setdefault(earlier["id"], earlier)
     has_score = SCORE in best["metrics"]
     experiments = [_best_program(program, has_score, last) for program in bests.values()]
     return (
         Loop(
             experiments=experiments,
-            name=next((name for name in reversed(file.folders) if not name.startswith("checkpoint")), None),
+            name=next(
+                (name for name in reversed(file.folders) if not name.startswith("checkpoint")), None
+            ),
             metric=SCORE if has_score else "mean of the metrics",
             better=Better.HIGHER,
             better_from=_BY_WRITER,
             is_history=False,
-            notes=("a checkpoint has a population, not the history: only the best program is known",),
+            notes=(
+                "a checkpoint has a population, not the history: only the best program is known",
+            ),
         ),
     )
 
@@ -274,7 +381,9 @@ def _iteration_of(place: Path) -> int:
 
 def _best_program(program: Mapping[str, Any], has_score: bool, last: int) -> Experiment:
     metrics = {
-        str(name): float(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        str(name): float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else str(value)
         for name, value in program["metrics"].items()
     }
     found_in = program.get("iteration", program.get("iteration_found"))
@@ -285,12 +394,19 @@ def _best_program(program: Mapping[str, Any], has_score: bool, last: int) -> Exp
         value=_score(metrics, has_score),
         secondary={name: value for name, value in metrics.items() if name != SCORE},
         at=unix_time(program.get("timestamp")),
-        description=f"found in iteration {found_in}, the best up to iteration {last}" if type(found_in) is int else None,
+        description=f"found in iteration {found_in}, the best up to iteration {last}"
+        if type(found_in) is int
+        else None,
         identity=program["id"],
     )
 
 
 OPENEVOLVE_LOG = LoopFormat(
-    "openevolve-log", lambda _: True, _read_log, ("Evaluated program ", "Iteration 1: Program ", "Initialized OpenEvolve with")
+    "openevolve-log",
+    lambda _: True,
+    _read_log,
+    ("Evaluated program ", "Iteration 1: Program ", "Initialized OpenEvolve with"),
 )
-OPENEVOLVE_CHECKPOINT = LoopFormat("openevolve-checkpoint", lambda _: True, _read_checkpoint, ('"best_program_id"', '"islands"'))
+OPENEVOLVE_CHECKPOINT = LoopFormat(
+    "openevolve-checkpoint", lambda _: True, _read_checkpoint, ('"best_program_id"', '"islands"')
+)

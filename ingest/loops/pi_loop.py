@@ -1,4 +1,7 @@
-"""Logs of Pi's autoresearch and its ports: JSON lines of configurations and runs, of events, or of measurements only."""
+"""Logs of Pi's autoresearch and its ports.
+
+JSON lines of configurations and runs, of events, or of measurements only.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,28 @@ from ingest.loops.json_lines import (
     time_of,
     without_copies,
 )
-from ingest.loops.words import DECISIONS, better_by_decisions, better_by_name, better_said, never_zero, state_of, with_repeats
+from ingest.loops.words import (
+    DECISIONS,
+    better_by_decisions,
+    better_by_name,
+    better_said,
+    never_zero,
+    state_of,
+    with_repeats,
+)
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.loop import State
 from schemas.units import Better
 
 _NAMES = ("metricName", "metric_name")
 _UNITS = ("metricUnit", "metric_unit", "unit")
-_DIRECTIONS = ("bestDirection", "best_direction", "metricDirection", "metric_direction", "direction")
+_DIRECTIONS = (
+    "bestDirection",
+    "best_direction",
+    "metricDirection",
+    "metric_direction",
+    "direction",
+)
 _NUMBERS, _STATES = ("run", "iteration"), ("status", "decision")
 """Of a run, as Pi writes it; and as agents write lines of their own behind a configuration."""
 
@@ -38,10 +55,16 @@ _INHERITED = ("name", *_NAMES, *_UNITS, *_DIRECTIONS)
 _RUN = re.compile(r"\"(?:run|status)\"\s*:")
 _CONFIG = re.compile(r"\"(?:metricName|metric_name|bestDirection|best_direction)\"\s*:")
 _EVENTS = re.compile(r"\"kind\"\s*:\s*\"(?:init|run|result)\"")
-_MEASURED = re.compile(r"\"primary\"\s*:.*\"(?:metric_name|direction)\"\s*:|\"(?:metric_name|direction)\"\s*:.*\"primary\"\s*:")
+_MEASURED = re.compile(
+    r"\"primary\"\s*:.*\"(?:metric_name|direction)\"\s*:|\"(?:metric_name|direction)\"\s*:.*\"primary\"\s*:"
+)
 
-_LOST_CONFIG = "Its configuration line is lost: what it measures, and which direction is better, is not known."
-_INTERLEAVED = "Two sessions wrote into the log at once: experiments of other segments stand among these."
+_LOST_CONFIG = (
+    "Its configuration line is lost: what it measures, and which direction is better, is not known."
+)
+_INTERLEAVED = (
+    "Two sessions wrote into the log at once: experiments of other segments stand among these."
+)
 _NO_BASELINE = "Its baseline has no result."
 
 
@@ -69,7 +92,11 @@ def _read_log(file: MeasuredFile) -> Iterable[Loop]:
     segments = _segments(entries)
     runs = [run for segment in segments for run in segment.runs]
     decided = sum(str(run.get("status")).strip().lower() in DECISIONS for run in runs)
-    if not runs or (not segments[0].config and decided < 0.2 * len(runs)) or len(runs) * 2 < len(entries) - len(segments):
+    if (
+        not runs
+        or (not segments[0].config and decided < 0.2 * len(runs))
+        or len(runs) * 2 < len(entries) - len(segments)
+    ):
         return
     notes = [*notes_of(broken, copies), *_stale(file)]
     folder = None
@@ -78,18 +105,26 @@ def _read_log(file: MeasuredFile) -> Iterable[Loop]:
         folder = text_of(file.beside(settings), ("workingDir", "working_dir"))
     is_mixed = False
     for segment in segments:
-        is_mixed = is_mixed or segment.is_mixed  # from there on it is not known which session a run is of
+        is_mixed = (
+            is_mixed or segment.is_mixed
+        )  # from there on it is not known which session a run is of
         yield _loop_of(segment, folder, notes, is_mixed)
 
 
 def _segments(entries: Iterable[Entry]) -> list[_Segment]:
-    """Return the segments that have runs. Pi counts configurations, and ignores the segments that runs say."""
+    """Return the segments that have runs.
+
+    Pi counts configurations, and ignores the segments that runs say.
+    """
     segments: list[_Segment] = []
     current = _Segment(0, {})
     for entry in entries:
         if _is_config(entry):
             inherited = {key: current.config[key] for key in _INHERITED if key in current.config}
-            config = {**inherited, **{key: value for key, value in entry.items() if value not in (None, "")}}
+            config = {
+                **inherited,
+                **{key: value for key, value in entry.items() if value not in (None, "")},
+            }
             current = _Segment(current.number + bool(current.runs or segments), config)
         elif _is_run(entry, is_configured=bool(current.config)):
             if not current.runs:
@@ -105,11 +140,16 @@ def _is_config(entry: Entry) -> bool:
 
 
 def _is_run(entry: Entry, *, is_configured: bool) -> bool:
-    """Return whether an entry is an experiment: hooks, notes and summaries have neither a number nor a metric."""
+    """Return whether an entry is an experiment.
+
+    Hooks, notes and summaries have neither a number nor a metric.
+    """
     if is_event(entry):
         return False
     numbers, states = (_NUMBERS, _STATES) if is_configured else (_NUMBERS[:1], _STATES[:1])
-    is_numbered = any(isinstance(entry.get(key), int) and not isinstance(entry[key], bool) for key in numbers)
+    is_numbered = any(
+        isinstance(entry.get(key), int) and not isinstance(entry[key], bool) for key in numbers
+    )
     has_value = finite(entry.get("metric")) is not None
     has_state = any(isinstance(entry.get(key), str) for key in states)
     return is_numbered + has_value + has_state >= 2
@@ -119,10 +159,19 @@ def _loop_of(segment: _Segment, folder: str | None, notes: Sequence[str], is_mix
     config = segment.config
     metric, unit = text_of(config, _NAMES), text_of(config, _UNITS)
     experiments = [_experiment(run, metric) for run in segment.runs]
-    can_be_zero = not never_zero(metric or "", unit) and any(one.value == 0 and one.state is State.KEPT for one in experiments)
-    if not can_be_zero:  # a failed run is logged with 0, and so is one that was stopped or measured nothing
+    can_be_zero = not never_zero(metric or "", unit) and any(
+        one.value == 0 and one.state is State.KEPT for one in experiments
+    )
+    if (
+        not can_be_zero
+    ):  # a failed run is logged with 0, and so is one that was stopped or measured nothing
         is_lower = better_said(text_of(config, _DIRECTIONS)) is not Better.HIGHER
-        experiments = [replace(one, value=None) if one.value == 0 and (is_lower or one.state in _FAILED) else one for one in experiments]
+        experiments = [
+            replace(one, value=None)
+            if one.value == 0 and (is_lower or one.state in _FAILED)
+            else one
+            for one in experiments
+        ]
     no_gain = _INTERLEAVED if is_mixed else None if config else _LOST_CONFIG
     if not no_gain:
         experiments = _with_first_as_baseline(experiments)
@@ -145,8 +194,13 @@ def _loop_of(segment: _Segment, folder: str | None, notes: Sequence[str], is_mix
 _FAILED = (State.CRASHED, State.CHECKS_FAILED)
 
 
-def _direction(config: Entry, metric: str | None, experiments: Sequence[Experiment]) -> tuple[Better, str | None]:
-    """Return the direction that the configuration says. Without one, Pi judges as if lower were better, unless the log tells otherwise."""
+def _direction(
+    config: Entry, metric: str | None, experiments: Sequence[Experiment]
+) -> tuple[Better, str | None]:
+    """Return the direction that the configuration says.
+
+    Without one, Pi judges as if lower were better, unless the log tells otherwise.
+    """
     if not config:
         return Better.UNKNOWN, None
     if (said := better_said(text_of(config, _DIRECTIONS))) is not Better.UNKNOWN:
@@ -159,10 +213,20 @@ def _direction(config: Entry, metric: str | None, experiments: Sequence[Experime
 
 
 def _with_first_as_baseline(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """Return the experiments, the first measured one as the baseline: in Pi it is, whatever its decision."""
+    """Return the experiments, the first measured one as the baseline.
+
+    In Pi it is, whatever its decision.
+    """
     listed = list(experiments)
     said = next((place for place, one in enumerate(listed) if one.state is State.BASELINE), None)
-    first = next((place for place, one in enumerate(listed) if one.value is not None and one.state not in _FAILED), None)
+    first = next(
+        (
+            place
+            for place, one in enumerate(listed)
+            if one.value is not None and one.state not in _FAILED
+        ),
+        None,
+    )
     if said is None and first is not None:
         listed[first] = replace(listed[first], state=State.BASELINE)
     return listed
@@ -174,11 +238,15 @@ def _experiment(run: Entry, metric: str | None) -> Experiment:
     if value is None and metric and isinstance(metrics, dict):
         value = finite(metrics.get(metric))
     secondary = secondary_of(metrics, metric)
-    if run.get("metricEligible") is False and value is not None and metric:  # a port's run that must not be the best
+    if (
+        run.get("metricEligible") is False and value is not None and metric
+    ):  # a port's run that must not be the best
         secondary[metric], value = value, None
     return Experiment(
         state=state_of(text_of(run, _STATES)),
-        label=next((f"{key} {run[key]}" for key in _NUMBERS if isinstance(run.get(key), int)), None),
+        label=next(
+            (f"{key} {run[key]}" for key in _NUMBERS if isinstance(run.get(key), int)), None
+        ),
         word=text_of(run, _STATES),
         value=value,
         secondary=secondary,
@@ -197,12 +265,19 @@ def _learned(asi: object) -> str | None:
     if not isinstance(asi, dict):
         return None
     first = text_of(asi, ("hypothesis",))
-    others = [f"{key}: {value.strip()}" for key, value in asi.items() if key != "hypothesis" and isinstance(value, str) and value.strip()]
+    others = [
+        f"{key}: {value.strip()}"
+        for key, value in asi.items()
+        if key != "hypothesis" and isinstance(value, str) and value.strip()
+    ]
     return "\n".join([*([first] if first else []), *others]) or None
 
 
 def _stale(file: MeasuredFile) -> list[str]:
-    """Return a note for a flat log that Pi no longer continues: since its version 1.6 the files in `.auto` count."""
+    """Return a note for a flat log that Pi no longer continues.
+
+    Since its version 1.6 the files in `.auto` count.
+    """
     is_flat = file.file_name == "autoresearch.jsonl" and file.folders[-1:] != (".auto",)
     place = file.neighbour(".auto/log.jsonl") if is_flat else None
     return ["`.auto/log.jsonl` beside it goes on in its place"] if place and place.is_file() else []
@@ -213,7 +288,10 @@ def _may_hold_events(beginning: str) -> bool:
 
 
 def _read_events(file: MeasuredFile) -> Iterable[Loop]:
-    """Read runs and their results, two lines each. A run without a result stays open; a result without its run is an experiment, too."""
+    """Read runs and their results, two lines each.
+
+    A run without a result stays open; a result without its run is an experiment, too.
+    """
     entries, broken = objects_in(file)
     entries, copies = without_copies(entries)
     segments: list[tuple[Entry, list[tuple[Entry, Entry]]]] = []
@@ -239,7 +317,9 @@ def _read_events(file: MeasuredFile) -> Iterable[Loop]:
         is_open = experiments[0].value is None
         better = better_said(text_of(config, _DIRECTIONS))
         yield Loop(
-            experiments=with_repeats(experiments if is_open else _with_first_as_baseline(experiments)),
+            experiments=with_repeats(
+                experiments if is_open else _with_first_as_baseline(experiments)
+            ),
             name=text_of(config, ("name",)),
             metric=text_of(config, ("metric", *_NAMES)),
             unit=text_of(config, _UNITS),
@@ -283,10 +363,17 @@ def _may_hold_measured(beginning: str) -> bool:
 
 
 def _read_measured(file: MeasuredFile) -> Iterable[Loop]:
-    """Read measurements without decisions. Those of one commit repeat each other, unless there were changes beside it."""
+    """Read measurements without decisions.
+
+    Those of one commit repeat each other, unless there were changes beside it.
+    """
     entries, broken = objects_in(file)
     entries, copies = without_copies(entries)
-    runs = [entry for entry in entries if entry.get("type") == "run" and "primary" in entry and text_of(entry, _NAMES)]
+    runs = [
+        entry
+        for entry in entries
+        if entry.get("type") == "run" and "primary" in entry and text_of(entry, _NAMES)
+    ]
     if not runs or len(runs) * 2 < len(entries):
         return
     metrics = {text_of(run, _NAMES) for run in runs}
@@ -319,7 +406,11 @@ def _of_measured(run: Entry) -> Experiment:
     is_failed = value is None or measure.get("exit_code") not in (None, 0)
     has_failed_checks = checks.get("exit_code") not in (None, 0) or run.get("passed") is False
     return Experiment(
-        state=State.CRASHED if is_failed else State.CHECKS_FAILED if has_failed_checks else State.OTHER,
+        state=State.CRASHED
+        if is_failed
+        else State.CHECKS_FAILED
+        if has_failed_checks
+        else State.OTHER,
         value=value,
         secondary=secondary_of(run.get("metrics"), text_of(run, _NAMES)),
         commit=text_of(git, ("commit",)),

@@ -1,7 +1,10 @@
-"""ShinkaEvolve and its forks: the SQLite database of a run, with the programs, their scores and the cost of each.
+"""ShinkaEvolve and its forks.
 
-A program with `correct` = 0 failed. Higher scores are better. Every island begins with a copy of the first program, which is no experiment.
-What was written last is in `…-wal` beside the database, at first all of it, so that this file is read as its database.
+The SQLite database of a run, with the programs, their scores and the cost of each.
+
+A program with `correct` = 0 failed. Higher scores are better. Every island begins with a copy of
+the first program, which is no experiment. What was written last is in `…-wal` beside the database,
+at first all of it, so that this file is read as its database.
 """
 
 from __future__ import annotations
@@ -29,8 +32,17 @@ DATABASE, WRITE_AHEAD = "SQLite format 3\0", "-wal"
 
 _NEEDED = {"id", "generation", "combined_score", "correct"}
 _COLUMNS = (
-    "id", "parent_id", "generation", "timestamp", "code_diff", "combined_score", "correct", "public_metrics", "text_feedback", "metadata",
-)  # fmt: skip
+    "id",
+    "parent_id",
+    "generation",
+    "timestamp",
+    "code_diff",
+    "combined_score",
+    "correct",
+    "public_metrics",
+    "text_feedback",
+    "metadata",
+)
 _NO_ATTEMPTS = DatabaseTable([], [])  # before 2026
 _COSTS = ("api_costs", "embed_cost", "novelty_cost", "meta_cost")
 _COPIES = ("_is_island_copy", "_spawned_island")
@@ -41,12 +53,18 @@ def _may_be_database(beginning: str) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterable[Loop]:
-    """Return the loop in a database on disk, or nothing if it is another program's. Raises ValueError.
+    """Return the loop in a database on disk, or nothing if it is another program's.
+
+    Raises ValueError.
 
     It is read from a copy: opening it would take locks, and write into it what is beside it.
     """
     place = file.neighbour(file.file_name.removesuffix(WRITE_AHEAD))
-    parts = [each for each in (place, place.with_name(place.name + WRITE_AHEAD)) if each.is_file()] if place else []
+    parts = (
+        [each for each in (place, place.with_name(place.name + WRITE_AHEAD)) if each.is_file()]
+        if place
+        else []
+    )
     if not place or place not in parts or not any(map(_has_scores, parts)):
         return ()
     if sum(each.stat().st_size for each in parts) > LARGEST_DATABASE:
@@ -54,11 +72,19 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
         for each in parts:  # the database first: what is moved into it meanwhile is in both
             shutil.copyfile(each, Path(folder, each.name))
-        tables = read_tables(Path(folder, place.name), {"programs": _COLUMNS, "attempt_log": ("generation",)}, MOST_EXPERIMENTS)
+        tables = read_tables(
+            Path(folder, place.name),
+            {"programs": _COLUMNS, "attempt_log": ("generation",)},
+            MOST_EXPERIMENTS,
+        )
     if not (programs := tables.get("programs")) or not _NEEDED.issubset(programs.columns):
         return ()
     found = [dict(zip(programs.columns, row, strict=True)) for row in programs.rows]
-    found.sort(key=lambda program: [json_number(program.get(name)) or 0 for name in ("generation", "timestamp")])
+    found.sort(
+        key=lambda program: [
+            json_number(program.get(name)) or 0 for name in ("generation", "timestamp")
+        ]
+    )
     if (attempts := tables.get("attempt_log", _NO_ATTEMPTS)) is None:
         raise TooMuch("its attempt_log is a view, which may take any time")
     proposed = {generation for row in attempts.rows for generation in row}
@@ -69,7 +95,10 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
 
 
 def _has_scores(path: Path) -> bool:
-    """Return whether the column of scores is named in a file: the databases of other programs are not copied."""
+    """Return whether the column of scores is named in a file.
+
+    The databases of other programs are not copied.
+    """
     name, end = b"combined_score", b""
     with path.open("rb") as opened:
         while block := opened.read(1 << 20):
@@ -80,30 +109,54 @@ def _has_scores(path: Path) -> bool:
 
 
 def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) -> Loop:
-    """Return the loop of the programs. `failed`: number of proposals that were paid for and never evaluated."""
+    """Return the loop of the programs.
+
+    `failed`: number of proposals that were paid for and never evaluated.
+    """
     experiments: list[Experiment] = []
     labels: dict[object, str] = {}
     for program in programs:
         told = _object(program.get("metadata"))
         if any(told.get(mark) for mark in _COPIES):
-            labels[program["id"]] = labels.get(told.get("_original_program_id"), f"generation {program['generation']}")
+            labels[program["id"]] = labels.get(
+                told.get("_original_program_id"), f"generation {program['generation']}"
+            )
             continue
         label = labels[program["id"]] = f"generation {program['generation']}"
         parent, answer = program.get("parent_id"), told.get("llm_result")
         score = json_number(program["combined_score"])
         is_correct = bool(program["correct"]) and score is not None
         metrics = _object(program.get("public_metrics"))
-        is_first = program["generation"] == 0 and not any(one.state is State.BASELINE for one in experiments)
+        is_first = program["generation"] == 0 and not any(
+            one.state is State.BASELINE for one in experiments
+        )
         experiments.append(
             Experiment(
-                state=State.CRASHED if not is_correct else State.BASELINE if is_first else State.OTHER,
+                state=State.CRASHED
+                if not is_correct
+                else State.BASELINE
+                if is_first
+                else State.OTHER,
                 label=label,
                 parent=labels.get(parent, json_text(parent)),
                 word=None if is_correct else "incorrect",
                 value=score if is_correct else None,
-                secondary={key: each for key, value in metrics.items() if (each := json_number(value)) is not None},
+                secondary={
+                    key: each
+                    for key, value in metrics.items()
+                    if (each := json_number(value)) is not None
+                },
                 at=unix_time(program.get("timestamp")),
-                description=": ".join(filter(None, (json_text(told.get("patch_name")), json_text(told.get("patch_description"))))) or None,
+                description=": ".join(
+                    filter(
+                        None,
+                        (
+                            json_text(told.get("patch_name")),
+                            json_text(told.get("patch_description")),
+                        ),
+                    )
+                )
+                or None,
                 hypothesis=json_text(program.get("text_feedback")),
                 model=json_text(told.get("model_name")),
                 duration_ms=milliseconds(told.get("compute_time")),
@@ -122,7 +175,11 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) 
         metric="combined_score",
         better=Better.HIGHER,
         better_from="ShinkaEvolve maximizes its score",
-        notes=(f"proposals that failed before they were evaluated, and are not in its cost: {failed}",) if failed else (),
+        notes=(
+            f"proposals that failed before they were evaluated, and are not in its cost: {failed}",
+        )
+        if failed
+        else (),
         cost_usd=None if experiments else Decimal(0),
         cost_basis=basis,
     )
@@ -137,8 +194,13 @@ def _object(text: object) -> dict[str, Any]:
 
 
 def _cost(told: Mapping[str, Any]) -> Decimal | None:
-    """Return the sum of the costs of a program: its change, its embedding, the check that it is new, and the advice drawn from others."""
-    costs = [Decimal(str(cost)) for name in _COSTS if (cost := json_number(told.get(name))) is not None]
+    """Return the sum of the costs of a program.
+
+    Its change, its embedding, the check that it is new, and the advice drawn from others.
+    """
+    costs = [
+        Decimal(str(cost)) for name in _COSTS if (cost := json_number(told.get(name))) is not None
+    ]
     return sum(costs, Decimal(0)) if costs else None
 
 

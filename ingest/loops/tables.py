@@ -1,7 +1,10 @@
-"""Tables of optimization loops: `results.tsv` as autoresearch writes it, iteration tables, sweeps, and tables of changes in percent.
+"""Tables of optimization loops.
 
-Their columns and words are free, so content decides. A table is a loop's log if a column has decisions (keep, discard, crash …) in a fifth
-of its rows, another one has numbers, and a third one says what was tried: a commit, a number, or a description.
+`results.tsv` as autoresearch writes it, iteration tables, sweeps, and tables of changes in percent.
+
+Their columns and words are free, so content decides. A table is a loop's log if a column has
+decisions (keep, discard, crash …) in a fifth of its rows, another one has numbers, and a third one
+says what was tried: a commit, a number, or a description.
 """
 
 from __future__ import annotations
@@ -39,46 +42,115 @@ from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
 
 _BEGINNING = 1 << 16
-_WORDS = LiteralSearch(("keep", "kept", "discard", "revert", "crash", "accept", "reject", "promote", "baseline"), leftmost=True)
+_WORDS = LiteralSearch(
+    ("keep", "kept", "discard", "revert", "crash", "accept", "reject", "promote", "baseline"),
+    leftmost=True,
+)
 
 _DECIDED = frozenset((State.KEPT, State.DISCARDED, State.BASELINE))
 _STRONG = re.compile(r"keep|kept|discard|revert|crash", re.IGNORECASE)
-"""Words that hardly any table but a loop's has: papers, tests and chains of samples are accepted, too, and trials have a baseline."""
+"""Words that hardly any table but a loop's has: papers, tests and chains of samples are accepted,
+too, and trials have a baseline.
+"""
 
 _LEAST_DECIDED = 0.2
-"""Share of the rows with a decision: at 0.3 real logs with stray rows are missed, and no foreign table has so many."""
+"""Share of the rows with a decision: at 0.3 real logs with stray rows are missed, and no foreign
+table has so many.
+"""
 
 _TRUTHS = {
     **dict.fromkeys(("1", "true", "yes", "y"), State.KEPT),
     **dict.fromkeys(("0", "false", "no", "n"), State.DISCARDED),
 }
-_TESTED = {"pass": State.KEPT, "passed": State.KEPT, "fail": State.CHECKS_FAILED, "failed": State.CHECKS_FAILED}
+_TESTED = {
+    "pass": State.KEPT,
+    "passed": State.KEPT,
+    "fail": State.CHECKS_FAILED,
+    "failed": State.CHECKS_FAILED,
+}
 
 _LEAST_NUMBERS = 0.6
 _LONGEST_WORD, _LONGEST_CELL, _LONGEST_NUMBER = 60, 300, 10
 _MOST_COLUMNS = 100
 
-_STATUS = re.compile(r"(?:.+_)?(?:status|decision|verdict|state|outcome|result|action|disposition|correctness)")
+_STATUS = re.compile(
+    r"(?:.+_)?(?:status|decision|verdict|state|outcome|result|action|disposition|correctness)"
+)
 _HASH = re.compile(r"[0-9a-f]{7,40}|HEAD")
 _YES_NO = re.compile(r"(?:is_|was_)?(?:keep|kept|accepted|accept)\??")
-_COMMIT = re.compile(r"(?:\w+_)?(?:commit|sha|git|revision|rev)(?:_(?:hash|sha|id))?|(?:git_|short_)?hash")
-_ITERATION = re.compile(r"(?:\w+_)?(?:iteration|iter|round|generation|gen|attempt|cycle)(?:_?(?:no|num|number|id|idx))?|it|#|no\.?|n")
-_RUN = re.compile(r"(?:\w+_)?(?:run|exp|experiment|trial|candidate|config)(?:_?(?:no|num|number|id|idx|name))?|id")
+_COMMIT = re.compile(
+    r"(?:\w+_)?(?:commit|sha|git|revision|rev)(?:_(?:hash|sha|id))?|(?:git_|short_)?hash"
+)
+_ITERATION = re.compile(
+    r"(?:\w+_)?(?:iteration|iter|round|generation|gen|attempt|cycle)(?:_?(?:no|num|number|id|idx))?|it|#|no\.?|n"
+)
+_RUN = re.compile(
+    r"(?:\w+_)?(?:run|exp|experiment|trial|candidate|config)(?:_?(?:no|num|number|id|idx|name))?|id"
+)
 _DESCRIPTIONS = (
-    "description", "desc", "change_summary", "change", "changes", "summary", "what", "idea", "hypothesis", "rationale", "note", "notes",
-    "comment", "comments", "reason", "details", "title", "label", "tag", "name", "experiment", "candidate",
-)  # fmt: skip
+    "description",
+    "desc",
+    "change_summary",
+    "change",
+    "changes",
+    "summary",
+    "what",
+    "idea",
+    "hypothesis",
+    "rationale",
+    "note",
+    "notes",
+    "comment",
+    "comments",
+    "reason",
+    "details",
+    "title",
+    "label",
+    "tag",
+    "name",
+    "experiment",
+    "candidate",
+)
 """Columns that say what was tried, the most telling first."""
 
-_TIMES = ("timestamp", "datetime", "logged_at", "created_at", "started_at", "finished_at", "ts", "at", "time", "date")
+_TIMES = (
+    "timestamp",
+    "datetime",
+    "logged_at",
+    "created_at",
+    "started_at",
+    "finished_at",
+    "ts",
+    "at",
+    "time",
+    "date",
+)
 _KNOWN = re.compile(
-    "|".join((*(each.pattern for each in (_STATUS, _YES_NO, _COMMIT, _ITERATION, _RUN)), *_DESCRIPTIONS, *_TIMES)).replace("_", "[_ ]"),
+    "|".join(
+        (
+            *(each.pattern for each in (_STATUS, _YES_NO, _COMMIT, _ITERATION, _RUN)),
+            *_DESCRIPTIONS,
+            *_TIMES,
+        )
+    ).replace("_", "[_ ]"),
     re.IGNORECASE,
 )
 _TYPED_HEADINGS = re.compile(r"[#\s]*+\w++(?:\s++[\w#%/()]++){2,40}\s*+")
 _HYPOTHESES = ("hypothesis", "rationale", "why", "reason", "learning", "lesson")
-_DURATIONS = re.compile(r"(?:\w+_)?(?:time|duration|wall|elapsed|runtime|training|eval)(?:_time)?_(ms|s|secs?|seconds|m|mins?|minutes)")
-_MILLISECONDS = {"ms": 1, "s": 1e3, "sec": 1e3, "secs": 1e3, "seconds": 1e3, "m": 6e4, "min": 6e4, "mins": 6e4, "minutes": 6e4}
+_DURATIONS = re.compile(
+    r"(?:\w+_)?(?:time|duration|wall|elapsed|runtime|training|eval)(?:_time)?_(ms|s|secs?|seconds|m|mins?|minutes)"
+)
+_MILLISECONDS = {
+    "ms": 1,
+    "s": 1e3,
+    "sec": 1e3,
+    "secs": 1e3,
+    "seconds": 1e3,
+    "m": 6e4,
+    "min": 6e4,
+    "mins": 6e4,
+    "minutes": 6e4,
+}
 _COSTS = ("cost_usd", "usd", "cost", "total_cost_usd", "api_cost_usd")
 _TOKENS = ("tokens", "total_tokens", "tokens_used")
 _GROUPS = re.compile(
@@ -89,21 +161,29 @@ _GROUPS = re.compile(
 
 _AGENT = re.compile(r"claude|gpt-|codex|opus|sonnet|haiku|gemini|kimi|grok", re.IGNORECASE)
 
-_MISSING = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null", "tbd", "nan", "?", "pending", "..."))
-_UNMEASURED = frozenset(("no-op", "noop", "no_op", "hook-blocked", "metric-error", "duplicate", "skipped"))
+_MISSING = frozenset(
+    ("", "-", "–", "—", "n/a", "na", "none", "null", "tbd", "nan", "?", "pending", "...")
+)
+_UNMEASURED = frozenset(
+    ("no-op", "noop", "no_op", "hook-blocked", "metric-error", "duplicate", "skipped")
+)
 """States of rows that repeat the earlier value of the metric, or have none."""
 
 _MAIN = (
     re.compile(r"metric|metric_value|primary(?:_\w+)?|\w+_primary|objective|fitness"),
     # a total of energy or time stands beside the metric
-    re.compile(r"(?:combined|composite|aggregated?|overall|weighted)(?:_\w+)?|total(?:_score)?|score"),
+    re.compile(
+        r"(?:combined|composite|aggregated?|overall|weighted)(?:_\w+)?|total(?:_score)?|score"
+    ),
 )
 """Names of the one figure that the others are parts of, the surest first."""
 
 _BARE = re.compile(r"(?:\w+_)?(?:score|metric|value|objective|fitness|result|total)")
 """Names that tell nothing of the direction: there are scores that should fall."""
 
-_CHANGE = re.compile(r"(?:.+_)?(?:improvement|delta|gain|change)(?:_?(?:pct|percent|%))?|.*(?:delta|diff|speedup)_?(?:pct|percent|%)")
+_CHANGE = re.compile(
+    r"(?:.+_)?(?:improvement|delta|gain|change)(?:_?(?:pct|percent|%))?|.*(?:delta|diff|speedup)_?(?:pct|percent|%)"
+)
 _RISES = re.compile(r"improvement|gain|speedup")
 _NEVER_ZERO = re.compile(
     r"loss|bpb|bpc|perplexity|ppl|latency|ttft|tpot|runtime|duration|elapsed|bytes|size|words|throughput|flops|per_s"
@@ -115,18 +195,32 @@ _TIME_UNIT = re.compile(r"_(ns|us|µs|ms|s|sec|seconds)$")
 _WITH_UNIT = re.compile(r"([~≈]?[+-]?[\d.,]+(?:e[+-]?\d+)?)\s*([a-zµ%/]{1,10})", re.IGNORECASE)
 _REPLICATE = re.compile(r"(.+)[_-]r(?:ep)?\d+")
 
-_BESIDE = tuple(f"{up}{name}" for up in ("", "../", "../../") for name in ("program.md", "PROGRAM.md", "README.md"))
+_BESIDE = tuple(
+    f"{up}{name}"
+    for up in ("", "../", "../../")
+    for name in ("program.md", "PROGRAM.md", "README.md")
+)
 _LONGEST_BESIDE = 1 << 20
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_FALLS = re.compile(r"\blower(?:[ _-]is)?[ _-]better|\blowest\b|\bminimi[sz]|\bas low as\b", re.IGNORECASE)
-_CLIMBS = re.compile(r"\bhigher(?:[ _-]is)?[ _-]better|\bhighest\b|\bmaximi[sz]|\bas high as\b", re.IGNORECASE)
+_FALLS = re.compile(
+    r"\blower(?:[ _-]is)?[ _-]better|\blowest\b|\bminimi[sz]|\bas low as\b", re.IGNORECASE
+)
+_CLIMBS = re.compile(
+    r"\bhigher(?:[ _-]is)?[ _-]better|\bhighest\b|\bmaximi[sz]|\bas high as\b", re.IGNORECASE
+)
 _IS_DIRECTION = re.compile(r"direction\W|(?:lower|higher)[ _-](?:is[ _-])?better", re.IGNORECASE)
-_LOWER_OR_HIGHER = re.compile(r"\b(?:(lower|minimi[sz]e|down|decrease)|higher|maximi[sz]e|up|increase)(?![a-z])", re.IGNORECASE)
+_LOWER_OR_HIGHER = re.compile(
+    r"\b(?:(lower|minimi[sz]e|down|decrease)|higher|maximi[sz]e|up|increase)(?![a-z])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """The rows below one line of headings. Without that line the columns are numbered, and `is_headless`."""
+    """The rows below one line of headings.
+
+    Without that line the columns are numbered, and `is_headless`.
+    """
 
     headings: tuple[str, ...]
     rows: Sequence[list[str]]
@@ -142,7 +236,10 @@ class _Table:
 
     @cached_property
     def commit(self) -> int | None:
-        """The column of commits: by its heading, or without headings the first one in which most values are hashes."""
+        """The column of commits.
+
+        By its heading, or without headings the first one in which most values are hashes.
+        """
         if not self.is_headless:
             return self.named(_COMMIT)
         for at in range(len(self.names)):
@@ -155,7 +252,9 @@ class _Table:
     @property
     def is_of_iterations(self) -> bool:
         """Whether it has numbered iterations and a column `metric`."""
-        return self.named(_ITERATION) is not None and bool({"metric", "metric_value"} & set(self.names))
+        return self.named(_ITERATION) is not None and bool(
+            {"metric", "metric_value"} & set(self.names)
+        )
 
     def named(self, wanted: re.Pattern[str]) -> int | None:
         return next((at for at, name in enumerate(self.names) if wanted.fullmatch(name)), None)
@@ -166,7 +265,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Decisions:
-    """The experiments of a table. `at`: the column of their decisions; `states`: what these mean."""
+    """The experiments of a table. `at`: column of their decisions; `states`: what these mean."""
 
     table: _Table
     at: int
@@ -184,29 +283,50 @@ class _Metric:
 
     def steps(self, states: Sequence[State]) -> list[float]:
         """Return the changes from one kept value to the next."""
-        return [after - before for before, after in pairwise(_kept(self.values, states)) if after != before]
+        return [
+            after - before
+            for before, after in pairwise(_kept(self.values, states))
+            if after != before
+        ]
 
     def follows(self, states: Sequence[State]) -> bool:
-        """Return whether what was kept is better in this column, in the direction of its name, or else in either."""
+        """Return whether what was kept is better in this column.
+
+        The direction is that of its name, or else either.
+        """
         steps = self.steps(states)
         up = sum(step > 0 for step in steps)
         better = Better.UNKNOWN if _BARE.fullmatch(self.name) else better_by_name(self.name)
-        right = {Better.HIGHER: up, Better.LOWER: len(steps) - up, Better.UNKNOWN: max(up, len(steps) - up)}[better]
+        right = {
+            Better.HIGHER: up,
+            Better.LOWER: len(steps) - up,
+            Better.UNKNOWN: max(up, len(steps) - up),
+        }[better]
         return right >= 0.7 * len(steps)
 
 
 def _kept(values: Sequence[float | None], states: Sequence[State]) -> list[float]:
-    return [value for value, state in zip(values, states, strict=True) if value is not None and state in (State.BASELINE, State.KEPT)]
+    return [
+        value
+        for value, state in zip(values, states, strict=True)
+        if value is not None and state in (State.BASELINE, State.KEPT)
+    ]
 
 
 def _may_hold(beginning: str) -> bool:
-    """Return whether one of the first lines is of several cells, one of them with a word of decisions."""
+    """Return whether one of the first lines has several cells, one with a word of decisions."""
     if begins_json(beginning):
         return False
     text = beginning[:_BEGINNING].lower()
     words = {_WORDS.words[index] for index, _, _ in _WORDS.find(text)}
     return any(
-        word in line and (line.count("\t") > 1 or line.count(",") > 1 or line.count(";") > 1 or line.count(" ") > 1)
+        word in line
+        and (
+            line.count("\t") > 1
+            or line.count(",") > 1
+            or line.count(";") > 1
+            or line.count(" ") > 1
+        )
         for line in (text.splitlines() if words else ())
         for word in words
     )
@@ -217,7 +337,10 @@ def _may_hold_iterations(beginning: str) -> bool:
 
 
 def _read(file: MeasuredFile, *, iterations: bool) -> Iterator[Loop]:
-    """Yield the loops of a file if its first one is, or is not, of numbered iterations with a column `metric`."""
+    """Yield the loops of a file if its first loop is, or is not, one of numbered iterations.
+
+    Such a loop has a column `metric`.
+    """
     is_wanted: bool | None = None
     segment = 0
     for table in _tables(file.text):
@@ -228,12 +351,17 @@ def _read(file: MeasuredFile, *, iterations: bool) -> Iterator[Loop]:
                 segment += 1
 
 
-ITERATION_TABLE = LoopFormat("iteration table", _may_hold_iterations, partial(_read, iterations=True))
+ITERATION_TABLE = LoopFormat(
+    "iteration table", _may_hold_iterations, partial(_read, iterations=True)
+)
 RESULTS_TABLE = LoopFormat("results table", _may_hold, partial(_read, iterations=False))
 
 
 def _tables(text: str) -> Iterator[_Table]:
-    """Yield the tables of a text: a line of headings begins one unless it repeats the last. Lines above the first headings are prose."""
+    """Yield the tables of a text: a line of headings begins one unless it repeats the last.
+
+    Lines above the first headings are prose.
+    """
     comments: list[str] = []
     headings: list[str] = []
     rows: list[list[str]] = []
@@ -255,22 +383,36 @@ def _tables(text: str) -> Iterator[_Table]:
 def _lines_of_cells(text: str, comments: list[str]) -> Iterator[list[str]]:
     """Yield the cells of each line that has some, and add comments to the list.
 
-    The separator is a tab if a quarter of the lines has tabs, since a program may write into the same file; or a comma or semicolon; else
-    blanks, as in rows that an agent typed.
+    The separator is a tab if a quarter of the lines has tabs, since a program may write into the
+    same file; or a comma or semicolon; else blanks, as in rows that an agent typed.
     """
     first = [line for line in islice(lines_of(text), 1000) if line.strip()][:200]
-    share = {mark: sum(line.count(mark) > 1 for line in first) / max(1, len(first)) for mark in "\t,;"}
-    separator = "\t" if share["\t"] >= 0.25 else max(",;", key=share.__getitem__) if max(share[","], share[";"]) > 0.5 else ""
-    if not separator and not any(_TYPED_HEADINGS.fullmatch(line) and _are_headings(line.split()) for line in first):
+    share = {
+        mark: sum(line.count(mark) > 1 for line in first) / max(1, len(first)) for mark in "\t,;"
+    }
+    separator = (
+        "\t"
+        if share["\t"] >= 0.25
+        else max(",;", key=share.__getitem__)
+        if max(share[","], share[";"]) > 0.5
+        else ""
+    )
+    if not separator and not any(
+        _TYPED_HEADINGS.fullmatch(line) and _are_headings(line.split()) for line in first
+    ):
         return
     lines = []
     for line in lines_of(text):
-        if line.lstrip().startswith("#") and (line.count(separator) < 2 if separator else not _are_headings(line.split())):
+        if line.lstrip().startswith("#") and (
+            line.count(separator) < 2 if separator else not _are_headings(line.split())
+        ):
             comments.append(line.strip("# \t"))
         elif line.strip():
             lines.append(line)
     if separator in (",", ";"):
-        for row in csv.reader((f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=True):
+        for row in csv.reader(
+            (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=True
+        ):
             yield [cell.strip() for cell in row]
         return
     width = 0
@@ -278,18 +420,32 @@ def _lines_of_cells(text: str, comments: list[str]) -> Iterator[list[str]]:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) == 1:
             typed = line.split(None, width - 1 if width else -1)
-            is_row = any(state_of(cell) is not State.OTHER for cell in typed) and any(number(cell) is not None for cell in typed)
-            cells = typed if is_row or not separator else cells  # a remark among rows with tabs stays one
+            is_row = any(state_of(cell) is not State.OTHER for cell in typed) and any(
+                number(cell) is not None for cell in typed
+            )
+            cells = (
+                typed if is_row or not separator else cells
+            )  # a remark among rows with tabs stays one
         width = width or (len(cells) if _are_headings(cells) else 0)
-        yield [cell[1:-1].replace('""', '"').strip() if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
+        yield [
+            cell[1:-1].replace('""', '"').strip()
+            if len(cell) > 1 and cell[0] == cell[-1] == '"'
+            else cell
+            for cell in cells
+        ]
 
 
 def _are_headings(cells: Sequence[str]) -> bool:
     """Return whether these cells name columns, at least two of which loops have."""
-    if not 3 <= len(cells) <= _MOST_COLUMNS or sum(_KNOWN.fullmatch(cell) is not None for cell in cells) < 2:
+    if (
+        not 3 <= len(cells) <= _MOST_COLUMNS
+        or sum(_KNOWN.fullmatch(cell) is not None for cell in cells) < 2
+    ):
         return False
     names = [snake_case(cell) for cell in cells if cell]
-    return 3 <= len(set(names)) == len(names) and all(len(cell) <= _LONGEST_WORD and number(cell) is None for cell in cells)
+    return 3 <= len(set(names)) == len(names) and all(
+        len(cell) <= _LONGEST_WORD and number(cell) is None for cell in cells
+    )
 
 
 def _decisions(table: _Table) -> _Decisions | None:
@@ -298,39 +454,72 @@ def _decisions(table: _Table) -> _Decisions | None:
     for at, name in enumerate(table.names):
         found = Counter(row[at].lower() for row in table.rows if len(row) > at)
         states = {word: state_of(word) for word in found}
-        strong = sum(count for word, count in found.items() if states[word] is not State.OTHER and _STRONG.search(word))
-        decided = strong + sum(count for word, count in found.items() if states[word] in _DECIDED and not _STRONG.search(word))
+        strong = sum(
+            count
+            for word, count in found.items()
+            if states[word] is not State.OTHER and _STRONG.search(word)
+        )
+        decided = strong + sum(
+            count
+            for word, count in found.items()
+            if states[word] in _DECIDED and not _STRONG.search(word)
+        )
         is_yes_no = _YES_NO.fullmatch(name) is not None
         if is_yes_no and found.keys() <= _TRUTHS.keys() | {""}:
             decided = len(table.rows)
         if decided and (strong or is_yes_no or _STATUS.fullmatch(name)):
-            counts.append((decided, is_yes_no or _STATUS.fullmatch(name) is not None, -at, strong > 0))
+            counts.append(
+                (decided, is_yes_no or _STATUS.fullmatch(name) is not None, -at, strong > 0)
+            )
     if not counts:
         return None
     decided, is_named, negative, is_strong = max(counts)
     at = -negative
     if not is_named:  # the rows may lack a column that the headings have
-        at = next((each for each, name in enumerate(table.names) if _STATUS.fullmatch(name) and abs(each - at) < 3), at)
+        at = next(
+            (
+                each
+                for each, name in enumerate(table.names)
+                if _STATUS.fullmatch(name) and abs(each - at) < 3
+            ),
+            at,
+        )
     width = len(table.names)
-    rows = [row for each in table.rows for one in _unglued(each, width, at) if _is_experiment(row := _aligned(one, width, at), at)]
+    rows = [
+        row
+        for each in table.rows
+        for one in _unglued(each, width, at)
+        if _is_experiment(row := _aligned(one, width, at), at)
+    ]
     table = replace(table, rows=rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
-    has_numbers = any(_are_numbers(table.column(each)) for each in range(len(table.names)) if each != at and not _is_of_row(table, each))
+    has_numbers = any(
+        _are_numbers(table.column(each))
+        for each in range(len(table.names))
+        if each != at and not _is_of_row(table, each)
+    )
     if not has_numbers or decided < max(1, _LEAST_DECIDED * len(rows)):
         return None
-    if not (table.commit is not None or (is_strong and (is_counted or is_described)) or (is_counted and is_described)):
+    if not (
+        table.commit is not None
+        or (is_strong and (is_counted or is_described))
+        or (is_counted and is_described)
+    ):
         return None
     words = [word.lower() for word in table.column(at)]
-    more = {**(_TRUTHS if _YES_NO.fullmatch(table.names[at]) else {}), **(_TESTED if "pass" in words else {})}
+    more = {
+        **(_TRUTHS if _YES_NO.fullmatch(table.names[at]) else {}),
+        **(_TESTED if "pass" in words else {}),
+    }
     return _Decisions(table, at, [more.get(word) or state_of(word) for word in words])
 
 
 def _unglued(cells: list[str], width: int, at: int) -> Iterator[list[str]]:
     """Yield the rows of a line: more than one if the end of a line was not written.
 
-    One cell is then the last of a row and the first of the next. It is divided before the next number, or before a commit; otherwise all of
-    it is the last.
+    One cell is then the last of a row and the first of the next. It is divided before the next
+    number, or before a commit; otherwise all of it is the last.
     """
     begins, first = 0, cells[0]
     while len(cells) - begins >= 2 * width - 1 and all(
@@ -351,10 +540,15 @@ def _unglued(cells: list[str], width: int, at: int) -> Iterator[list[str]]:
 def _aligned(cells: list[str], width: int, at: int) -> list[str]:
     """Return a cell for each column, the decision at its place.
 
-    A row has more cells if its description has tabs, and one more or less before the decision after an agent changed the columns.
+    A row has more cells if its description has tabs, and one more or less before the decision after
+    an agent changed the columns.
     """
     if len(cells) != width:
-        places = [place for place, cell in enumerate(cells) if abs(place - at) < 3 and state_of(cell) is not State.OTHER]
+        places = [
+            place
+            for place, cell in enumerate(cells)
+            if abs(place - at) < 3 and state_of(cell) is not State.OTHER
+        ]
         strong = [place for place in places if _STRONG.search(cells[place])]
         for place in strong if len(strong) == 1 else places if len(places) == 1 else ():
             before = cells[: min(place, at)]
@@ -365,7 +559,10 @@ def _aligned(cells: list[str], width: int, at: int) -> list[str]:
 
 
 def _is_experiment(cells: Sequence[str], at: int) -> bool:
-    """Return whether a row is an experiment. A remark has few cells, and what a benchmark writes into the same file has no word there."""
+    """Return whether a row is an experiment.
+
+    A remark has few cells, and what a benchmark writes into the same file has no word there.
+    """
     word, told = cells[at], sum(map(bool, cells))
     is_short = len(word) <= _LONGEST_WORD or state_of(word) is not State.OTHER
     is_word = bool(word) and is_short and (number(word) is None or word in _TRUTHS)
@@ -373,21 +570,32 @@ def _is_experiment(cells: Sequence[str], at: int) -> bool:
 
 
 def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
-    """Return the loop of a table: its metric, its direction, and its experiments, or why they make no common series."""
+    """Return the loop of a table.
+
+    Its metric, its direction, and its experiments, or why they make no common series.
+    """
     table, states = decisions.table, decisions.states
     texts = list(_texts_beside(file))
     candidates = _candidates(decisions)
     groups = _groups(decisions)
-    metric = candidates[0] if candidates and groups else _metric(candidates, states, texts, table.is_headless)
+    metric = (
+        candidates[0]
+        if candidates and groups
+        else _metric(candidates, states, texts, table.is_headless)
+    )
     notes: list[str] = []
     no_gain = None
     if not candidates:
         no_gain = "No column has values of a metric."
     elif not metric:
         names = ", ".join(table.headings[each.at] for each in candidates[:6])
-        no_gain = f"Several columns may be the metric ({names}), and the decisions do not tell which."
+        no_gain = (
+            f"Several columns may be the metric ({names}), and the decisions do not tell which."
+        )
     elif _CHANGE.fullmatch(metric.name):
-        no_gain = f"{metric.name} is a change, not a value: changes multiply, and there is no baseline."
+        no_gain = (
+            f"{metric.name} is a change, not a value: changes multiply, and there is no baseline."
+        )
     elif groups:
         no_gain = f"Its rows measure different things ({groups})."
     elif not _DECIDED & set(states):
@@ -397,15 +605,25 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
     experiments = list(_experiments(decisions, metric))
     no_gain = no_gain or several_baselines(experiments)
     if not no_gain:
-        is_begun = table.is_of_iterations and (number(table.rows[0][table.named(_ITERATION) or 0]) or 0) >= 1
+        is_begun = (
+            table.is_of_iterations
+            and (number(table.rows[0][table.named(_ITERATION) or 0]) or 0) >= 1
+        )
         experiments = baseline_first(experiments, is_named=is_begun)  # iteration 0 is the baseline
         if sum(one.state is State.BASELINE for one in experiments) > 1:
             notes.append("It has several baselines.")
-    better, better_from = _direction(metric, experiments, table.comments, texts) if metric else (Better.UNKNOWN, None)
+    better, better_from = (
+        _direction(metric, experiments, table.comments, texts) if metric else (Better.UNKNOWN, None)
+    )
     kept = _kept(metric.values, states) if metric and not no_gain else []
     if kept and max(kept) > 100 * min(kept) > 0:
-        notes.append("Kept values differ more than a hundredfold: they may not come from one benchmark.")
-    told = {key.strip().lower(): value.strip() for key, _, value in (comment.partition(":") for comment in table.comments)}
+        notes.append(
+            "Kept values differ more than a hundredfold: they may not come from one benchmark."
+        )
+    told = {
+        key.strip().lower(): value.strip()
+        for key, _, value in (comment.partition(":") for comment in table.comments)
+    }
     has_costs = any(one.cost_usd is not None for one in experiments)
     return Loop(
         experiments=with_repeats(experiments),
@@ -416,32 +634,60 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
         better_from=better_from,
         no_gain=no_gain,
         notes=notes,
-        cost_basis=CostBasis.EVALUATED if has_costs and {"passed", "task_scores"} & set(table.names) else None,
+        cost_basis=CostBasis.EVALUATED
+        if has_costs and {"passed", "task_scores"} & set(table.names)
+        else None,
     )
 
 
 def _candidates(decisions: _Decisions) -> list[_Metric]:
-    """Return the columns that may be the metric: numbers, of a kind that loops improve, or else side values such as memory and changes."""
+    """Return the columns that may be the metric.
+
+    Numbers, of a kind that loops improve, or else side values such as memory and changes.
+    """
     table, states = decisions.table, decisions.states
     found: list[_Metric] = []
     for at, name in enumerate(table.names):
         if at == decisions.at or _is_of_row(table, at):
             continue
         cells = table.column(at)
-        units = Counter(with_unit[2] for cell in cells if (with_unit := _WITH_UNIT.fullmatch(cell)) and with_unit[2] != "%")
+        units = Counter(
+            with_unit[2]
+            for cell in cells
+            if (with_unit := _WITH_UNIT.fullmatch(cell)) and with_unit[2] != "%"
+        )
         unit = units.most_common(1)[0][0] if len(units) == 1 else None
         values = [number(cell.removesuffix(unit) if unit else cell) for cell in cells]
         if _are_numbers([cell.removesuffix(unit) for cell in cells] if unit else cells):
             in_name = None if RATE.search(name) else _TIME_UNIT.search(name)
-            found.append(_Metric(at, name, _measured(name, values, cells, decisions), unit or (in_name and in_name[1]) or None))
+            found.append(
+                _Metric(
+                    at,
+                    name,
+                    _measured(name, values, cells, decisions),
+                    unit or (in_name and in_name[1]) or None,
+                )
+            )
     found = [each for each in found if any(value is not None for value in each.values)]
     varying = [each for each in found if len(set(each.values) - {None}) > 1]
     if len(states) > 2 and varying:
-        of_kinds = [cells for at, name in enumerate(table.names) if _GROUPS.fullmatch(name) and not _are_numbers(cells := table.column(at))]
+        of_kinds = [
+            cells
+            for at, name in enumerate(table.names)
+            if _GROUPS.fullmatch(name) and not _are_numbers(cells := table.column(at))
+        ]
         # parameters are the same in every row, or in every row of a kind
-        found = [each for each in varying if not any(_follows(kinds, each.values) for kinds in of_kinds)] or varying
-    main = [each for each in found if not SIDE.search(each.name) and not _CHANGE.fullmatch(each.name)]
-    return main or [each for each in found if _CHANGE.fullmatch(each.name)][:1] or [each for each in found if not _is_number_of_row(each)]
+        found = [
+            each for each in varying if not any(_follows(kinds, each.values) for kinds in of_kinds)
+        ] or varying
+    main = [
+        each for each in found if not SIDE.search(each.name) and not _CHANGE.fullmatch(each.name)
+    ]
+    return (
+        main
+        or [each for each in found if _CHANGE.fullmatch(each.name)][:1]
+        or [each for each in found if not _is_number_of_row(each)]
+    )
 
 
 def _follows(kinds: Sequence[str], values: Sequence[float | None]) -> bool:
@@ -451,14 +697,18 @@ def _follows(kinds: Sequence[str], values: Sequence[float | None]) -> bool:
 
 
 def _is_of_row(table: _Table, at: int) -> bool:
-    """Return whether a column names, numbers or describes the rows, so that its numbers are no values.
+    """Return whether a column names, numbers or describes rows, so that it has no values.
 
     Without headings these are the commit and what stands before it.
     """
     if table.is_headless:
         return table.commit is not None and at <= table.commit
     name = table.names[at]
-    return name in _DESCRIPTIONS or name in _TIMES or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
+    return (
+        name in _DESCRIPTIONS
+        or name in _TIMES
+        or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
+    )
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -473,15 +723,22 @@ def _is_number_of_row(metric: _Metric) -> bool:
     return len(values) > 2 and all(after == before + 1 for before, after in pairwise(values))
 
 
-def _measured(name: str, values: Sequence[float | None], cells: Sequence[str], decisions: _Decisions) -> list[float | None]:
+def _measured(
+    name: str, values: Sequence[float | None], cells: Sequence[str], decisions: _Decisions
+) -> list[float | None]:
     """Return the values of a column, None for those that only say that nothing was measured.
 
-    These are values of crashed tries that are zero; zeros of quantities that are never zero; zeros of discarded tries, written like the
-    fractions of the others; and −1 or −999 where all the others are positive or far smaller.
+    These are values of crashed tries that are zero; zeros of quantities that are never zero; zeros
+    of discarded tries, written like the fractions of the others; and −1 or −999 where all the
+    others are positive or far smaller.
     """
     words = decisions.table.column(decisions.at)
     plain = [_ZEROS.sub("", cell) for cell in cells]
-    rest = [abs(value) for value, text in zip(values, plain, strict=True) if value and not _FAILURE.fullmatch(text)]
+    rest = [
+        abs(value)
+        for value, text in zip(values, plain, strict=True)
+        if value and not _FAILURE.fullmatch(text)
+    ]
     is_fraction = any(value is not None and not value.is_integer() for value in values)
     least = min(_kept(values, decisions.states), default=0)
     found: list[float | None] = []
@@ -490,17 +747,31 @@ def _measured(name: str, values: Sequence[float | None], cells: Sequence[str], d
             found.append(None)
         elif value == 0:
             is_stopped = state is State.DISCARDED and is_fraction and least > 0
-            found.append(None if state is State.CRASHED or is_stopped or _NEVER_ZERO.search(name) else value)
+            found.append(
+                None if state is State.CRASHED or is_stopped or _NEVER_ZERO.search(name) else value
+            )
         else:
-            is_failure = rest and _FAILURE.fullmatch(text) and (abs(value) > 50 * median(rest) or (value == -1 and min(rest) > 0 <= least))
+            is_failure = (
+                rest
+                and _FAILURE.fullmatch(text)
+                and (abs(value) > 50 * median(rest) or (value == -1 and min(rest) > 0 <= least))
+            )
             found.append(None if is_failure else value)
     return found
 
 
-def _metric(candidates: Sequence[_Metric], states: Sequence[State], texts: Sequence[tuple[str, str]], is_headless: bool) -> _Metric | None:
-    """Return the metric of several candidates: what is called so, or a text beside names, or the first one if the decisions follow it.
+def _metric(
+    candidates: Sequence[_Metric],
+    states: Sequence[State],
+    texts: Sequence[tuple[str, str]],
+    is_headless: bool,
+) -> _Metric | None:
+    """Return the metric of several candidates.
 
-    Writers put the metric before the other values. If the decisions follow another column only, it is that one; if several, unknown.
+    What is called so, or a text beside names, or the first one if the decisions follow it.
+
+    Writers put the metric before the other values. If the decisions follow another column only, it
+    is that one; if several, unknown.
     """
     if len(candidates) < 2:
         return candidates[0] if candidates else None
@@ -508,11 +779,21 @@ def _metric(candidates: Sequence[_Metric], states: Sequence[State], texts: Seque
         if len(named := [each for each in candidates if names.fullmatch(each.name)]) == 1:
             return named[0]
     for _, text in texts:
-        sentences = [sentence.lower() for sentence in _SENTENCE.split(text) if _FALLS.search(sentence) or _CLIMBS.search(sentence)]
-        told = [each for each in candidates if not is_headless and any(_names(sentence, each.name) for sentence in sentences)]
+        sentences = [
+            sentence.lower()
+            for sentence in _SENTENCE.split(text)
+            if _FALLS.search(sentence) or _CLIMBS.search(sentence)
+        ]
+        told = [
+            each
+            for each in candidates
+            if not is_headless and any(_names(sentence, each.name) for sentence in sentences)
+        ]
         if len(told) == 1:
             return told[0]
-    if sum(_BARE.fullmatch(each.name) is not None for each in candidates) > 1 and not any(each.steps(states) for each in candidates):
+    if sum(_BARE.fullmatch(each.name) is not None for each in candidates) > 1 and not any(
+        each.steps(states) for each in candidates
+    ):
         return None
     if candidates[0].follows(states):
         return candidates[0]
@@ -522,26 +803,44 @@ def _metric(candidates: Sequence[_Metric], states: Sequence[State], texts: Seque
 
 def _names(sentence: str, name: str) -> bool:
     """Return whether a sentence in lower case names a metric: `val_bpb`, or `val bpb`."""
-    return re.search(rf"(?<![a-z0-9]){re.escape(name).replace('_', '[ _-]')}(?![a-z0-9])", sentence) is not None
+    return (
+        re.search(rf"(?<![a-z0-9]){re.escape(name).replace('_', '[ _-]')}(?![a-z0-9])", sentence)
+        is not None
+    )
 
 
 def _direction(
-    metric: _Metric, experiments: Sequence[Experiment], comments: Sequence[str], texts: Sequence[tuple[str, str]]
+    metric: _Metric,
+    experiments: Sequence[Experiment],
+    comments: Sequence[str],
+    texts: Sequence[tuple[str, str]],
 ) -> tuple[Better, str | None]:
-    """Return the direction of a metric, and what tells it: a comment, a text beside, the metric's name, or the decisions."""
+    """Return the direction of a metric, and what tells it.
+
+    A comment, a text beside, the metric's name, or the decisions.
+    """
     for comment in comments:
-        if _IS_DIRECTION.search(comment) and (found := _LOWER_OR_HIGHER.search(comment.replace("_", " "))):
+        if _IS_DIRECTION.search(comment) and (
+            found := _LOWER_OR_HIGHER.search(comment.replace("_", " "))
+        ):
             return Better.LOWER if found[1] else Better.HIGHER, "the log"
     for name, text in texts:
-        of_metric = [sentence for sentence in map(str.lower, _SENTENCE.split(text)) if _names(sentence, metric.name)]
-        falls, climbs = (sum(bool(each.search(sentence)) for sentence in of_metric) for each in (_FALLS, _CLIMBS))
+        of_metric = [
+            sentence
+            for sentence in map(str.lower, _SENTENCE.split(text))
+            if _names(sentence, metric.name)
+        ]
+        falls, climbs = (
+            sum(bool(each.search(sentence)) for sentence in of_metric) for each in (_FALLS, _CLIMBS)
+        )
         if bool(falls) != bool(climbs):
             return Better.LOWER if falls else Better.HIGHER, name
     by_name, by_decisions = better_by_name(metric.name), better_by_decisions(experiments)
     if _CHANGE.fullmatch(metric.name):
         by_name = Better.HIGHER if _RISES.search(metric.name) else by_name
         kept, discarded = (
-            [one.value for one in experiments if one.value is not None and one.state is state] for state in (State.KEPT, State.DISCARDED)
+            [one.value for one in experiments if one.value is not None and one.state is state]
+            for state in (State.KEPT, State.DISCARDED)
         )
         by_decisions = Better.UNKNOWN
         if kept and discarded and median(kept) != median(discarded):
@@ -554,15 +853,25 @@ def _direction(
 
 
 def _texts_beside(file: MeasuredFile) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the programs and READMEs in the folder of a file and the two above it, the nearest first."""
+    """Yield name and text of programs and READMEs near a file, the nearest first.
+
+    They are in the folder of the file and the two above it.
+    """
     for name in _BESIDE:
         with suppress(OSError, ValueError):
-            if (path := file.neighbour(name)) and stat.S_ISREG((status := path.stat()).st_mode) and status.st_size <= _LONGEST_BESIDE:
+            if (
+                (path := file.neighbour(name))
+                and stat.S_ISREG((status := path.stat()).st_mode)
+                and status.st_size <= _LONGEST_BESIDE
+            ):
                 yield path.name, path.read_text("utf-8", "replace")
 
 
 def _groups(decisions: _Decisions) -> str | None:
-    """Return the column by which rows are grouped, with its first values, if two or more of them stand in several rows."""
+    """Return the column that groups rows, with its first values.
+
+    Two or more of these values must stand in several rows.
+    """
     table = decisions.table
     for at, name in enumerate(table.names):
         if not _GROUPS.fullmatch(name) or at == decisions.at:
@@ -573,30 +882,68 @@ def _groups(decisions: _Decisions) -> str | None:
             if cell.lower() not in _MISSING and state is not State.CRASHED
         ]
         found = Counter(measured)
-        several = [value for value, count in found.most_common() if count > 1 and number(value) is None]
-        if len(several) > 1 and len(found) <= len(measured) / 2 and not any(map(_AGENT.search, found)):
-            return f"{table.headings[at]}: {', '.join(value[:_LONGEST_WORD] for value in several[:3])}{' …' if len(found) > 3 else ''}"
+        several = [
+            value for value, count in found.most_common() if count > 1 and number(value) is None
+        ]
+        if (
+            len(several) > 1
+            and len(found) <= len(measured) / 2
+            and not any(map(_AGENT.search, found))
+        ):
+            return (
+                f"{table.headings[at]}: "
+                f"{', '.join(value[:_LONGEST_WORD] for value in several[:3])}{' …' if len(found) > 3 else ''}"  # noqa: E501
+            )
     return None
 
 
 def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Experiment]:
-    """Yield the experiments as their rows have them, what has no column of its own as other values."""
+    """Yield the experiments of the rows; values without a column of their own are other values."""
     table = decisions.table
     commit = table.commit
-    numbers = [at for each in (_ITERATION, _RUN) for at, name in enumerate(table.names) if each.fullmatch(name)]
+    numbers = [
+        at
+        for each in (_ITERATION, _RUN)
+        for at, name in enumerate(table.names)
+        if each.fullmatch(name)
+    ]
     if table.is_headless:
         numbers = [*range(commit or 0)]
     label = next((at for at in numbers if 2 * len(set(table.column(at))) > len(table.rows)), None)
     texts = [table.names.index(name) for name in _DESCRIPTIONS if name in table.names]
-    free = [at for at in texts if at not in (decisions.at, label)] or [at for at in texts if at != decisions.at]
+    free = [at for at in texts if at not in (decisions.at, label)] or [
+        at for at in texts if at != decisions.at
+    ]
     description = free[0] if free else len(table.names) - 1 if table.is_headless else None
     hypothesis = next((at for at in free[1:] if table.names[at] in _HYPOTHESES), None)
     parent = table.first_of(("parent", "parent_id"))
     time, cost, tokens = (table.first_of(each) for each in (_TIMES, _COSTS, _TOKENS))
-    durations = {at: _MILLISECONDS[found[1]] for at, name in enumerate(table.names) if (found := _DURATIONS.fullmatch(name))}
-    duration, factor = next(((at, each) for at, each in durations.items() if not metric or at != metric.at), (None, 0))
-    model = next((at for at, name in enumerate(table.names) if name == "model" and any(map(_AGENT.search, table.column(at)))), None)
-    used = {decisions.at, metric.at if metric else None, commit, label, parent, description, hypothesis, model}
+    durations = {
+        at: _MILLISECONDS[found[1]]
+        for at, name in enumerate(table.names)
+        if (found := _DURATIONS.fullmatch(name))
+    }
+    duration, factor = next(
+        ((at, each) for at, each in durations.items() if not metric or at != metric.at), (None, 0)
+    )
+    model = next(
+        (
+            at
+            for at, name in enumerate(table.names)
+            if name == "model" and any(map(_AGENT.search, table.column(at)))
+        ),
+        None,
+    )
+    used = {
+        decisions.at,
+        metric.at if metric else None,
+        commit,
+        label,
+        parent,
+        description,
+        hypothesis,
+        model,
+    }
     stems: dict[str, int] = {}
 
     def cell(at: int | None) -> str | None:
@@ -616,7 +963,9 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
             word=row[decisions.at][:_LONGEST_CELL],
             value=value,
             secondary={
-                table.headings[at]: text[:_LONGEST_CELL] if (figure := number(text)) is None else figure
+                table.headings[at]: text[:_LONGEST_CELL]
+                if (figure := number(text)) is None
+                else figure
                 for at, text in enumerate(row)
                 if at not in used and text.lower() not in _MISSING
             },

@@ -1,4 +1,7 @@
-"""The words of loops' logs: states, names of metrics and of what is no metric, numbers in cells, and what the decisions tell."""
+"""The words of loops' logs.
+
+States, names of metrics and of what is no metric, numbers in cells, and what the decisions tell.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,29 @@ from schemas.rows.loop import State
 from schemas.units import Better
 
 STATES = {
-    **dict.fromkeys(("keep", "kept", "accept", "accepted", "promote", "promoted", "keep (reworked)"), State.KEPT),
-    **dict.fromkeys(("discard", "discarded", "reject", "rejected", "revert", "reverted"), State.DISCARDED),
-    **dict.fromkeys(("crash", "crashed", "oom", "error", "timeout", "timed_out", "failed", "fail"), State.CRASHED),
-    **dict.fromkeys(("checks_failed", "checks-failed", "tests_failed", "gate_fail"), State.CHECKS_FAILED),
+    **dict.fromkeys(
+        ("keep", "kept", "accept", "accepted", "promote", "promoted", "keep (reworked)"), State.KEPT
+    ),
+    **dict.fromkeys(
+        ("discard", "discarded", "reject", "rejected", "revert", "reverted"), State.DISCARDED
+    ),
+    **dict.fromkeys(
+        ("crash", "crashed", "oom", "error", "timeout", "timed_out", "failed", "fail"),
+        State.CRASHED,
+    ),
+    **dict.fromkeys(
+        ("checks_failed", "checks-failed", "tests_failed", "gate_fail"), State.CHECKS_FAILED
+    ),
     "baseline": State.BASELINE,
 }
 """Decision or status in lower case → state. Any other word is OTHER, never KEPT."""
 
-DECISIONS = frozenset(word for word, state in STATES.items() if state in (State.KEPT, State.DISCARDED, State.BASELINE)) | {"crash"}
-"""Words that show a column to be one of decisions: others, such as `failed`, stand in any table of test results, too."""
+DECISIONS = frozenset(
+    word for word, state in STATES.items() if state in (State.KEPT, State.DISCARDED, State.BASELINE)
+) | {"crash"}
+"""Words that show a column to be one of decisions: others, such as `failed`, stand in any table of
+test results, too.
+"""
 
 _LOWER = re.compile(
     r"(?:^|_)(?:loss|bpb|bpc|nll|ppl|perplexity|wer|cer|err|error|errors|rmse|mse|mae|rate_of_errors|latency|ttft|tpot|duration|elapsed|runtime"
@@ -49,24 +65,38 @@ SIDE = re.compile(
 """Columns of numbers that are not what a loop improves, unless nothing else is there."""
 
 _REMARK = re.compile(r"\s*(?:[(\[:;,—–]|\s-\s).*")
-_LONGER = re.compile(r"(?:\w+_)?(?<!no_)(?<!not_)(?:(?:discard|reject|revert)(?:ed)?|(?P<crashed>crash(?:ed)?))(?:[_-][\w-]+)?")
+_LONGER = re.compile(
+    r"(?:\w+_)?(?<!no_)(?<!not_)(?:(?:discard|reject|revert)(?:ed)?|(?P<crashed>crash(?:ed)?))(?:[_-][\w-]+)?"
+)
 
-_NUMBER = re.compile(r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE
+)
 
 _LIMIT = r"\s*+[+-]?[\d.]++(?:e[+-]?\d++)?+\s*+%?+\s*+"
 _UNCERTAIN = re.compile(
-    rf"({_NUMBER.pattern})\s*+%?+\s*+(?:\(?+(?:±|\+/-){_LIMIT}\)?+|\[{_LIMIT}[,;]{_LIMIT}\]|\({_LIMIT}[,;]{_LIMIT}\))", re.IGNORECASE
+    (
+        rf"({_NUMBER.pattern})\s*+%?+\s*+(?:\(?+(?:±|\+/-){_LIMIT}\)?+|\[{_LIMIT}[,"
+        rf";]{_LIMIT}\]|\({_LIMIT}[,;]{_LIMIT}\))"
+    ),
+    re.IGNORECASE,
 )
 """A value with the error or interval behind it."""
 
-_SAID = re.compile(r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas", re.IGNORECASE)
+_SAID = re.compile(
+    r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas",
+    re.IGNORECASE,
+)
 
 _POSITIVE = re.compile(
     r"(?:^|_)(?:ns|us|µs|ms|secs?|seconds|mins?|minutes|bytes|[kmg]i?b|words|bpb|ppl|perplexity|latency|runtime|tok_s|tps|rps|qps|ops|t?flops)(?:_|$)|_s$"
 )
 
 _REMEASURED = re.compile(
-    r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise check|replicate)\b",
+    (
+        r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise "  # noqa: E501
+        r"check|replicate)\b"
+    ),
     re.I,
 )
 _BEGINNING = 30
@@ -74,7 +104,9 @@ _HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
 def state_of(word: str | None) -> State:
-    """Return the state for a decision or status as written: `KEEP`, `**keep**`, `discard (noise)`, `reverted_worse`.
+    """Return the state for a decision or status as written.
+
+    `KEEP`, `**keep**`, `discard (noise)`, `reverted_worse`.
 
     A longer word is discarded, or crashed, but never kept: `keep-candidate` may not be.
     """
@@ -88,7 +120,10 @@ def state_of(word: str | None) -> State:
 
 
 def better_by_name(metric: str) -> Better:
-    """Return the better direction by the words in a metric's name, as in `val_loss` or `tok_per_sec`; UNKNOWN without any, or with both."""
+    """Return the better direction by the words in a metric's name, or UNKNOWN.
+
+    Examples: `val_loss`, `tok_per_sec`. UNKNOWN without any such words, or with both kinds.
+    """
     name = re.sub(r"[^a-z0-9µ/]+", "_", metric.lower())
     is_higher, is_lower = bool(_HIGHER.search(name)), bool(_LOWER.search(name))
     if RATE.search(name):
@@ -99,13 +134,19 @@ def better_by_name(metric: str) -> Better:
 
 
 def better_said(text: object) -> Better:
-    """Return the direction that a log says: `lower`, `maximize`, `higher_is_better`. UNKNOWN for anything else."""
+    """Return the direction that a log says: `lower`, `maximize`, `higher_is_better`.
+
+    UNKNOWN for anything else.
+    """
     found = _SAID.match(text.strip()) if isinstance(text, str) else None
     return Better.UNKNOWN if not found else Better.LOWER if found[1] else Better.HIGHER
 
 
 def never_zero(metric: str, unit: str | None) -> bool:
-    """Return whether a metric cannot be 0, by its unit or name: a time, a size, a rate. Its 0 says that nothing was measured."""
+    """Return whether a metric cannot be 0, by its unit or name: a time, a size, a rate.
+
+    Its 0 says that nothing was measured.
+    """
     name = re.sub(r"[^a-z0-9µ]+", "_", f"{metric} {unit or ''}".lower())
     return bool(_POSITIVE.search(name))
 
@@ -113,8 +154,8 @@ def never_zero(metric: str, unit: str | None) -> bool:
 def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
     """Return the direction in which at least 70 % of the kept steps go.
 
-    A single step counts unless most of the discarded tries went the same way. UNKNOWN otherwise: discarded tries alone tell nothing, since
-    they may have been discarded for another value.
+    A single step counts unless most of the discarded tries went the same way. UNKNOWN otherwise:
+    discarded tries alone tell nothing, since they may have been discarded for another value.
     """
     kept: list[float] = []
     discarded: list[float] = []
@@ -123,21 +164,34 @@ def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
         if one.value is not None and one.state in (State.BASELINE, State.KEPT):
             kept.append(one.value)
             held = one.value
-        elif one.value is not None and held is not None and one.state is State.DISCARDED and one.value != held:
+        elif (
+            one.value is not None
+            and held is not None
+            and one.state is State.DISCARDED
+            and one.value != held
+        ):
             discarded.append(one.value - held)
     steps = [after - before for before, after in pairwise(kept) if after != before]
     up, worse_below = sum(step > 0 for step in steps), sum(step < 0 for step in discarded)
     if len(steps) > 1:
         share, least = up / len(steps), 0.7
-    elif steps and (not discarded or (worse_below >= 0.5 * len(discarded)) is (up == 1) or worse_below * 2 == len(discarded)):
+    elif steps and (
+        not discarded
+        or (worse_below >= 0.5 * len(discarded)) is (up == 1)
+        or worse_below * 2 == len(discarded)
+    ):
         share, least = up, 1
     else:
         return Better.UNKNOWN
-    return Better.HIGHER if share >= least else Better.LOWER if share <= 1 - least else Better.UNKNOWN
+    return (
+        Better.HIGHER if share >= least else Better.LOWER if share <= 1 - least else Better.UNKNOWN
+    )
 
 
 def number(cell: object) -> float | None:
-    """Return the number in a cell: `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`, `0.98 ± 0.01`, `-12 [-20, -4]`.
+    """Return the number in a cell.
+
+    `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`, `0.98 ± 0.01`, `-12 [-20, -4]`.
 
     None for anything else, "-", "n/a" and NaN.
     """
@@ -160,21 +214,28 @@ def json_number(value: object) -> float | None:
 
 
 def milliseconds(seconds: object) -> int | None:
-    """Return a duration in seconds, in JSON, as whole milliseconds; None for anything that is none."""
+    """Return a duration in seconds, in JSON, as whole milliseconds; None for anything else."""
     number_of_seconds = json_number(seconds)
-    return round(number_of_seconds * 1000) if number_of_seconds is not None and 0 <= number_of_seconds < 1e9 else None
+    return (
+        round(number_of_seconds * 1000)
+        if number_of_seconds is not None and 0 <= number_of_seconds < 1e9
+        else None
+    )
 
 
 def json_text(value: object) -> str | None:
-    """Return a text in JSON without blanks around it; None for an empty one and for anything else."""
+    """Return a text in JSON without blanks around it; None for an empty one and all else."""
     return value.strip() or None if isinstance(value, str) else None
 
 
 def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """Return the experiments, those that measure the same code again with the place of the first that did (`repeats`).
+    """Return the experiments with `repeats` set for those that measure the same code again.
 
-    The same code is: a kept or unknown state with the commit of an earlier kept one or of the baseline, or a description that says
-    "baseline", "re-run", "confirm" directly after what it confirms. A discarded try often names the commit it began from: never the same.
+    `repeats` is the place of the first experiment of this code.
+
+    The same code is: a kept or unknown state with the commit of an earlier kept one or of the
+    baseline, or a description that says "baseline", "re-run", "confirm" directly after what it
+    confirms. A discarded try often names the commit it began from: never the same.
     """
     found: list[Experiment] = []
     by_commit: dict[str, int] = {}
@@ -183,7 +244,9 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
         for one in experiments
         if one.state is State.BASELINE or (one.state is State.KEPT and not _is_called_baseline(one))
     ]
-    are_committed = len(settled) < 2 or len({*settled}) * 2 >= len(settled)  # otherwise the agent keeps without a commit
+    are_committed = len(settled) < 2 or len({*settled}) * 2 >= len(
+        settled
+    )  # otherwise the agent keeps without a commit
     held = 0  # place of the code that is kept now
     for place, one in enumerate(experiments, 1):
         commit = (one.commit or "").lower()
@@ -194,8 +257,16 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
             and one.state in (State.BASELINE, State.KEPT, State.OTHER)
         )
         earlier = by_commit.get(commit[:7]) if is_telling else None
-        begins = (one.description or "")[:_BEGINNING]  # "verification loop slower than scan" measures nothing again
-        if earlier is None and held and one.value is not None and _REMEASURED.search(begins) and not one.patch:
+        begins = (one.description or "")[
+            :_BEGINNING
+        ]  # "verification loop slower than scan" measures nothing again
+        if (
+            earlier is None
+            and held
+            and one.value is not None
+            and _REMEASURED.search(begins)
+            and not one.patch
+        ):
             earlier = found[held - 1].repeats or held
         if one.repeats is None and earlier is not None and one.value is not None:
             found.append(replace(one, repeats=earlier))
@@ -212,17 +283,26 @@ def _is_called_baseline(one: Experiment) -> bool:
     return (one.description or "").strip().lower().startswith("baseline")
 
 
-def baseline_first(experiments: Iterable[Experiment], *, is_named: bool = False) -> list[Experiment]:
-    """Return the experiments with one baseline: the first called so (state, description, commit, label), else the first kept with a value.
+def baseline_first(
+    experiments: Iterable[Experiment], *, is_named: bool = False
+) -> list[Experiment]:
+    """Return the experiments with one baseline.
 
-    Its status is mostly `keep`, which would count it as an improvement. `is_named`: no other than one called so.
+    The first called so (state, description, commit, label), else the first kept with a value.
+
+    Its status is mostly `keep`, which would count it as an improvement. `is_named`: no other than
+    one called so.
     """
     listed = list(experiments)
     said = [place for place, one in enumerate(listed) if one.state is State.BASELINE]
     told = [
         place
         for place, one in enumerate(listed)
-        if one.value is not None and any((text or "").lower().startswith("baseline") for text in (one.description, one.commit, one.label))
+        if one.value is not None
+        and any(
+            (text or "").lower().startswith("baseline")
+            for text in (one.description, one.commit, one.label)
+        )
     ]
     measured = [place for place, one in enumerate(listed) if one.value is not None and not is_named]
     chosen = next(iter([*said, *told[:1], *measured]), None)
@@ -232,25 +312,43 @@ def baseline_first(experiments: Iterable[Experiment], *, is_named: bool = False)
 
 
 def several_baselines(experiments: Sequence[Experiment]) -> str | None:
-    """Return why the values make no common series if tries stand before and behind a second baseline, or None.
+    """Return why the values make no common series, or None.
+
+    They make none if tries stand before and behind a second baseline.
 
     One behind all tries is the last measurement of what was kept.
     """
     places = [place for place, one in enumerate(experiments) if one.state is State.BASELINE]
-    last = max((place for place, one in enumerate(experiments) if one.state is not State.BASELINE), default=-1)
+    last = max(
+        (place for place, one in enumerate(experiments) if one.state is not State.BASELINE),
+        default=-1,
+    )
     if not any(places[0] + count < place < last for count, place in enumerate(places)):
         return None
-    return f"It has {len(places)} baselines: what the values are compared with was measured anew or changed again and again."
+    return (
+        f"It has {len(places)} baselines: what the values are compared with was measured anew or "
+        "changed again and again."
+    )
 
 
-def new_bests_kept(experiments: Sequence[Experiment], standing: float | None = None) -> list[Experiment]:
-    """Return the experiments, those without a decision that set a new highest value as kept: for searches that keep the best score.
+def new_bests_kept(
+    experiments: Sequence[Experiment], standing: float | None = None
+) -> list[Experiment]:
+    """Return the experiments, those without a decision that set a new highest value as kept.
+
+    For searches that keep the best score.
 
     `standing`: the highest value before them.
     """
     found, best = list[Experiment](), standing
     for one in experiments:
-        is_best = one.value is not None and one.state in (State.OTHER, State.BASELINE) and (best is None or one.value > best)
-        found.append(replace(one, state=State.KEPT) if is_best and one.state is State.OTHER else one)
+        is_best = (
+            one.value is not None
+            and one.state in (State.OTHER, State.BASELINE)
+            and (best is None or one.value > best)
+        )
+        found.append(
+            replace(one, state=State.KEPT) if is_best and one.state is State.OTHER else one
+        )
         best = one.value if is_best else best
     return found

@@ -1,10 +1,13 @@
-"""airspeed velocity: `results/<machine>/<commit>-<environment>.json`, and what `asv run`, `asv continuous` and `asv dev` print.
+"""airspeed velocity: result files, and the output of `asv run`, `asv continuous` and `asv dev`.
 
-Sources: https://asv.readthedocs.io/en/stable/dev.html, section "Benchmark suite layout and file formats"; `asv/results.py` (`update_to_2`
-for version 1, `format_benchmark_result`), `asv/util.py` (`human_value`, `format_text_table`). Units of `track` benchmarks and names
-of parameters are in `results/benchmarks.json` alone. `date` is that of the commit, not of the run. In
-the text, times have their unit, sizes in bytes a bare `k`, `M` or `G`, and `±` is half the distance of
-the quartiles.
+The files are `results/<machine>/<commit>-<environment>.json`.
+
+Sources: https://asv.readthedocs.io/en/stable/dev.html, section "Benchmark suite layout and file
+formats"; `asv/results.py` (`update_to_2` for version 1, `format_benchmark_result`), `asv/util.py`
+(`human_value`, `format_text_table`). Units of `track` benchmarks and names of parameters are in
+`results/benchmarks.json` alone. `date` is that of the commit, not of the run. In the text, times
+have their unit, sizes in bytes a bare `k`, `M` or `G`, and `±` is half the distance of the
+quartiles.
 """
 
 from __future__ import annotations
@@ -17,7 +20,14 @@ from itertools import chain, product, takewhile
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import MOST_VALUES, Measured, Origin, Parameter, Spread, TooManyValues
+from ingest.measurements.measured import (
+    MOST_VALUES,
+    Measured,
+    Origin,
+    Parameter,
+    Spread,
+    TooManyValues,
+)
 from ingest.measurements.words import joined, metric_name, number, numbers
 from ingest.sources.times import unix_time
 from schemas.rows.claim import Scope
@@ -27,9 +37,14 @@ from schemas.units import Better
 Fields = Mapping[str, Any]
 
 _METRICS = {"time": "time", "timeraw": "time", "memory": "memory", "peakmemory": "memory"}
-"""Type of a benchmark -> metric. Benchmarks of other types, such as `track`, name their own quantity."""
+"""Type of a benchmark -> metric. Benchmarks of other types, such as `track`, name their own
+quantity.
+"""
 
-_INTERVALS = ((SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"), (SpreadKind.IQR, "stats_q_25", "stats_q_75"))
+_INTERVALS = (
+    (SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"),
+    (SpreadKind.IQR, "stats_q_25", "stats_q_75"),
+)
 """The 99 % interval, or the quartiles if there are too few samples for one."""
 
 _STEP = r"\[ *+\d++\.\d++%\] ·"
@@ -56,23 +71,46 @@ _MOST_COLUMNS = 500
 
 def _is_result(file: MeasuredFile) -> bool:
     document = file.object
-    is_result = {"commit_hash", "params", "requirements", "results"} <= document.keys() and isinstance(document["results"], dict)
+    is_result = {
+        "commit_hash",
+        "params",
+        "requirements",
+        "results",
+    } <= document.keys() and isinstance(document["results"], dict)
     return is_result and ("result_columns" in document or document.get("version") == 1)
 
 
 def _read_result(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield the values. Raises ValueError if the machine is not its folder's: asv ignores such a file (`iter_results_for_machine`)."""
+    """Yield the values.
+
+    Raises ValueError if the machine is not its folder's: asv ignores such a file
+    (`iter_results_for_machine`).
+    """
     document, names = file.object, file.object.get("result_columns")
     params, of_folder = document["params"] or {}, file.beside("machine.json").get("machine")
     machine = params.get("machine")
     if machine and of_folder and machine != of_folder:
-        raise ValueError(f"its machine is {machine!r}, machine.json beside it says {of_folder!r}; asv ignores it")
+        raise ValueError(
+            f"its machine is {machine!r}, machine.json beside it says {of_folder!r}; asv ignores it"
+        )
     definitions = file.beside("../benchmarks.json") or file.beside("benchmarks.json")
-    environment = {"python": document.get("python"), **(document["requirements"] or {}), **(document.get("env_vars") or {})}
-    for name, written in document["results"].items():  # version 2 leaves empty columns at the end out
-        columns = dict(zip(names, written, strict=False)) if names else _from_version_1(document, name, written)
+    environment = {
+        "python": document.get("python"),
+        **(document["requirements"] or {}),
+        **(document.get("env_vars") or {}),
+    }
+    for name, written in document[
+        "results"
+    ].items():  # version 2 leaves empty columns at the end out
+        columns = (
+            dict(zip(names, written, strict=False))
+            if names
+            else _from_version_1(document, name, written)
+        )
         version, definition = columns.get("version"), definitions.get(name)
-        if not isinstance(definition, dict) or (version is not None and definition.get("version") not in (None, version)):
+        if not isinstance(definition, dict) or (
+            version is not None and definition.get("version") not in (None, version)
+        ):
             definition = {}  # another version of the benchmark was run, whose results asv ignores
         origin = Origin(
             benchmark=name,
@@ -83,16 +121,27 @@ def _read_result(file: MeasuredFile) -> Iterator[Measured]:
             scope=Scope.MICRO,
         )
         parameters = columns.get("params") or []
-        parameter_names = definition.get("param_names") or [f"param{place}" for place in range(1, len(parameters) + 1)]
+        parameter_names = definition.get("param_names") or [
+            f"param{place}" for place in range(1, len(parameters) + 1)
+        ]
         if math.prod(map(len, parameters)) > MOST_VALUES:
-            raise TooManyValues(f"the parameters of {name} have more than {MOST_VALUES:,} combinations")
-        for place, combination in enumerate(product(*parameters)):  # the last parameter varies fastest
+            raise TooManyValues(
+                f"the parameters of {name} have more than {MOST_VALUES:,} combinations"
+            )
+        for place, combination in enumerate(
+            product(*parameters)
+        ):  # the last parameter varies fastest
             chosen: dict[str, Parameter] = dict(zip(parameter_names, combination, strict=False))
-            yield _measured(replace(origin, params={**origin.params, **chosen}), definition, columns, place)
+            yield _measured(
+                replace(origin, params={**origin.params, **chosen}), definition, columns, place
+            )
 
 
 def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
-    """Convert to the columns of version 2. Version 1 has a bare value, or an object with `result`, and optional `params` and `stats`."""
+    """Convert to the columns of version 2.
+
+    Version 1 has a bare value, or an object with `result`, and optional `params` and `stats`.
+    """
     found = written if isinstance(written, dict) else {"result": [written]}
     result, stats = found.get("result"), found.get("stats")
     each = [one or {} for one in (stats if isinstance(stats, list) else [stats])]
@@ -108,7 +157,10 @@ def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
 
 
 def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -> Measured:
-    """Return the value of one combination of parameters. null, or no list, is a failure; NaN a benchmark that skipped itself."""
+    """Return the value of one combination of parameters. null, or no list, is a failure.
+
+    NaN a benchmark that skipped itself.
+    """
 
     def cell(column: str) -> Any:
         values = columns.get(column)
@@ -116,18 +168,27 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
 
     value = number(cell("result"))
     if value is None or math.isnan(value):
-        return Measured(origin, status=MeasuredStatus.FAILED if value is None else MeasuredStatus.NOT_RUN)
+        return Measured(
+            origin, status=MeasuredStatus.FAILED if value is None else MeasuredStatus.NOT_RUN
+        )
     samples, spread = numbers(cell("samples")), None
     for interval, low_column, high_column in _INTERVALS:
         low, high = number(cell(low_column)), number(cell(high_column))
-        if spread is None and low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
+        if (
+            spread is None
+            and low is not None
+            and high is not None
+            and math.isfinite(low)
+            and math.isfinite(high)
+        ):
             spread = Spread(kind=interval, low=low, high=high, level=0.99)
     kind = definition.get("type") or _type_of(str(origin.benchmark))
     unit = definition.get("unit") or _UNIT_OF.get(str(kind))
     return Measured(
         origin,
         _METRICS.get(str(kind)) or metric_name(str(origin.benchmark).rpartition(".")[2]),
-        # with statistics the value is the median of the samples (`asv_runner.statistics.compute_stats`)
+        # with statistics the value is the median of the samples
+        # (`asv_runner.statistics.compute_stats`)
         "max" if kind == "peakmemory" else None if cell("stats_q_25") is None else "median",
         value,
         None if unit == "unit" else unit,  # what asv writes for a `track` benchmark without one
@@ -144,7 +205,7 @@ def _type_of(benchmark: str) -> str | None:
 
 
 def _read_text(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield the value of each benchmark's line, or those of the table under it if it has parameters."""
+    """Yield the value of each benchmark's line, or of the table under it if it has parameters."""
     commit = environment = None
     top, below = "", list[str]()
     origin = Origin(scope=Scope.MICRO)
@@ -154,14 +215,18 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
             continue
         if top:
             for parameters, written in _cells(top, below):
-                yield from _printed(replace(origin, params={**origin.params, **parameters}), written)
+                yield from _printed(
+                    replace(origin, params={**origin.params, **parameters}), written
+                )
             top, below = "", []
         if found := _COMMIT.fullmatch(line):
             commit = found[1]
         elif found := _ENVIRONMENT.fullmatch(line):
             environment = found[1]
         elif found := _RESULT.fullmatch(line):
-            origin = replace(origin, benchmark=found[1], commit=commit, params={"environment": environment})
+            origin = replace(
+                origin, benchmark=found[1], commit=commit, params={"environment": environment}
+            )
             yield from _printed(origin, (found[2] or "").strip())
         elif _TABLE.fullmatch(line):
             top = line
@@ -173,16 +238,31 @@ def _printed(origin: Origin, written: str) -> Iterator[Measured]:
         yield Measured(origin, status=_NO_VALUE[written])
     elif found := _VALUE.fullmatch(written):
         name, value, suffix = str(origin.benchmark), float(found[1]), found[3]
-        unit = _UNITS.get(suffix, suffix) if suffix else "B" if _UNIT_OF.get(_type_of(name) or "") == "bytes" else None
-        metric = "memory" if unit and unit.endswith("B") else "time" if unit else metric_name(name.rpartition(".")[2])
+        unit = (
+            _UNITS.get(suffix, suffix)
+            if suffix
+            else "B"
+            if _UNIT_OF.get(_type_of(name) or "") == "bytes"
+            else None
+        )
+        metric = (
+            "memory"
+            if unit and unit.endswith("B")
+            else "time"
+            if unit
+            else metric_name(name.rpartition(".")[2])
+        )
         spread = Spread.around(value, float(found[2]), SpreadKind.IQR) if found[2] else None
         yield Measured(origin, metric, "median" if found[2] else None, value, unit, spread=spread)
 
 
 def _cells(top: str, lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], str]]:
-    """Yield each value of a table with its parameters before it. `top`: its first rule, which marks the columns; `lines`: those under it.
+    """Yield each value of a table with its parameters before it.
 
-    The columns on the left are parameters. Columns of values have their own head only if other parameters run across:
+    `top`: its first rule, which marks the columns; `lines`: those under it.
+
+    The columns on the left are parameters. Columns of values have their own head only if other
+    parameters run across:
 
     ====== ======== ========            ====== ========
     --        module                     n
@@ -203,13 +283,26 @@ def _cells(top: str, lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], 
     if lines[0].strip().startswith("--"):
         across = lines[0].strip().removeprefix("--").strip()
         rule = lines[1]  # whose first part is as wide as all parameters on the left
-        left = sum(end <= len(rule) - len(rule.lstrip()) + len(rule.split(maxsplit=1)[0]) for _, end in columns)
+        left = sum(
+            end <= len(rule) - len(rule.lstrip()) + len(rule.split(maxsplit=1)[0])
+            for _, end in columns
+        )
     heads = cut(lines[2 if across else 0])
     for line in takewhile(lambda one: "===" not in one, lines[4 if across else 2 :]):
         cells = cut(line)
         row = dict(zip(heads[:left], cells[:left], strict=True))
         for head, cell in zip(heads[left:], cells[left:], strict=True):
-            yield {**row, **(dict(zip(across.split(" / "), head.split(" / "), strict=False)) if across else {})}, cell
+            yield (
+                {
+                    **row,
+                    **(
+                        dict(zip(across.split(" / "), head.split(" / "), strict=False))
+                        if across
+                        else {}
+                    ),
+                },
+                cell,
+            )
 
 
 TOOLS = (

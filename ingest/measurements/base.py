@@ -32,7 +32,10 @@ csv.field_size_limit(sys.maxsize)  # a cell may hold a log: the file as a whole 
 
 
 class Line(NamedTuple):
-    """A row of a table. `number`: its last line in the file, from 1. `cells`: the non-empty ones, by column name."""
+    """A row of a table. `number`: its last line in the file, from 1.
+
+    `cells`: the non-empty ones, by column name.
+    """
 
     number: int
     cells: Mapping[str, str]
@@ -42,8 +45,9 @@ class Line(NamedTuple):
 class MeasuredFile:
     """A file that may contain measurements.
 
-    `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`: finds another file by its path relative to
-    the folder of this one, or returns None. `nearby`: returns the files for a pattern of such paths, such as `logs/*/journal.json`.
+    `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`:
+    finds another file by its path relative to the folder of this one, or returns None. `nearby`:
+    returns the files for a pattern of such paths, such as `logs/*/journal.json`.
     """
 
     name: str
@@ -53,7 +57,9 @@ class MeasuredFile:
 
     @property
     def documents(self) -> list[Any]:
-        """Return its JSON objects or arrays: one, or several one after another (JSONL). Empty for any other text. Raises TooManyValues.
+        """Return its JSON objects or arrays: one, or several one after another (JSONL).
+
+        Empty for any other text. Raises TooManyValues.
 
         NaN and Infinity are parsed as Python's floats, since several tools write them.
         """
@@ -108,7 +114,10 @@ class MeasuredFile:
 
     @property
     def rows(self) -> Iterator[Line]:
-        """Yield the rows below the header. Raises ValueError for a row longer than the header, TooManyValues for too many rows."""
+        """Yield the rows below the header.
+
+        Raises ValueError for a row longer than the header, TooManyValues for too many rows.
+        """
         header = _HEADER.match(self.text[:_LONGEST_HEADER])
         if not header:
             return
@@ -119,17 +128,29 @@ class MeasuredFile:
             if count == MOST_VALUES:
                 raise TooManyValues(f"it has more than {MOST_VALUES:,} lines")
             if any(cells[len(names) :]):
-                raise ValueError(f"line {number} has {len(cells)} cells, and the header {len(names)}")
-            yield Line(number, {name: cell.strip() for name, cell in zip(names, cells, strict=False) if cell.strip()})
+                raise ValueError(
+                    f"line {number} has {len(cells)} cells, and the header {len(names)}"
+                )
+            yield Line(
+                number,
+                {
+                    name: cell.strip()
+                    for name, cell in zip(names, cells, strict=False)
+                    if cell.strip()
+                },
+            )
 
     @cached_property
     def is_page(self) -> bool:
-        """Return whether it is a page or source code, which may quote a tool's output: it has a code block, or a text in three quotes."""
+        """Return whether it is a page or source code, which may quote a tool's output.
+
+        It has a code block, or a text in three quotes.
+        """
         return _QUOTED.search(self.text) is not None
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """Return the names of its folders, the outermost first, including those inside an archive."""
+        """Return the names of its folders, outermost first, including those in an archive."""
         return tuple(self.name.replace("!", "/").split("/")[:-1])
 
     @cached_property
@@ -142,14 +163,19 @@ class MeasuredFile:
         return {}
 
     def most_frequent(self, words: tuple[str, ...]) -> str | None:
-        """Return the most frequent of these words in its text, or None. The text is searched once for all calls."""
+        """Return the most frequent of these words in its text, or None.
+
+        The text is searched once for all calls.
+        """
         if words not in self._most_frequent:
             most = max(words, key=self.text.count)
             self._most_frequent[words] = most if most in self.text else None
         return self._most_frequent[words]
 
     def beside(self, name: str) -> Mapping[str, Any]:
-        """Return the object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
+        """Return the object in another JSON file, `name` from the folder of this one.
+
+        `sample.json`, `../benchmarks.json`.
 
         Empty if there is no such file, or it has over 64 MB. Never raises.
         """
@@ -172,29 +198,43 @@ def begins_json(text: str) -> bool:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the lines of a text without their ends, of any system: text that a terminal would overwrite is a line of its own."""
+    """Yield the lines of a text without their ends, of any system.
+
+    Text that a terminal would overwrite is a line of its own.
+    """
     return (found[1] if found[1] is not None else found[0] for found in _LINE.finditer(text))
 
 
 def columns_of(text: str) -> tuple[str, ...]:
-    """Return the names in a table's first line, in snake_case; none if that line is too long for a header."""
+    """Return the names in a table's first line, in snake_case.
+
+    None if that line is too long for a header.
+    """
     header = _HEADER.match(text[:_LONGEST_HEADER])
     return tuple(map(snake_case, next(_reader(header[1], header[1])))) if header else ()
 
 
 def _reader(text: str, header: str) -> Any:
-    """Return a reader of rows with any line ends. The separator is the most frequent one in the header."""
-    return csv.reader((f"{line}\n" for line in lines_of(text)), delimiter=max(",;\t", key=header.count), skipinitialspace=True)
+    """Return a reader of rows with any line ends.
+
+    The separator is the most frequent one in the header.
+    """
+    return csv.reader(
+        (f"{line}\n" for line in lines_of(text)),
+        delimiter=max(",;\t", key=header.count),
+        skipinitialspace=True,
+    )
 
 
 @dataclass(frozen=True)
 class Tool:
     """A measuring tool.
 
-    `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this tool, the rarest first; cheap, so that
-    most files are never parsed. `recognises`: whether the content is the tool's. `read`: the values of a recognised file; raises
-    `ValueError` with a reason for people if it cannot be read.
-    `marks_suffice`: broken JSON with all marks is refused as a file of this tool, otherwise skipped.
+    `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this
+    tool, the rarest first; cheap, so that most files are never parsed. `recognises`: whether the
+    content is the tool's. `read`: the values of a recognised file; raises `ValueError` with a
+    reason for people if it cannot be read. `marks_suffice`: broken JSON with all marks is refused
+    as a file of this tool, otherwise skipped.
     """
 
     name: str

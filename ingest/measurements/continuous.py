@@ -1,16 +1,20 @@
 """Formats of services that watch benchmarks over time: Bencher, and github-action-benchmark.
 
-Bencher Metric Format is `{benchmark: {measure: {value, lower_value?, upper_value?}}}`. Measures that Bencher itself defines have a fixed
-unit; any other has none in the file. The meaning of the lower and the upper value depends on the tool that wrote them: they are kept as
-bounds of an unknown kind if the value lies between them.
+Bencher Metric Format is `{benchmark: {measure: {value, lower_value?, upper_value?}}}`. Measures
+that Bencher itself defines have a fixed unit; any other has none in the file. The meaning of the
+lower and the upper value depends on the tool that wrote them: they are kept as bounds of an unknown
+kind if the value lies between them.
 
-github-action-benchmark has the array that its custom tools read, and its history, `window.BENCHMARK_DATA = {…}` in `data.js`. Only the
-history shows which direction is better, by the name of the tool. The array has units: more of a time is worse, of a rate better, and of
-anything else unknown (megabytes may be used or free ones). `range` is free text: a distance, or percent of the value. Its meaning is known
-for some tools; for the others only its position is kept.
+github-action-benchmark has the array that its custom tools read, and its history,
+`window.BENCHMARK_DATA = {…}` in `data.js`. Only the history shows which direction is better, by the
+name of the tool. The array has units: more of a time is worse, of a rate better, and of anything
+else unknown (megabytes may be used or free ones). `range` is free text: a distance, or percent of
+the value. Its meaning is known for some tools; for the others only its position is kept.
 
-Sources: https://bencher.dev/docs/reference/bencher-metric-format/ and https://bencher.dev/docs/how-to/track-custom-benchmarks/;
-https://github.com/benchmark-action/github-action-benchmark, `src/extract.ts`, `src/write.ts` (`biggerIsBetter`).
+Sources: https://bencher.dev/docs/reference/bencher-metric-format/ and
+https://bencher.dev/docs/how-to/track-custom-benchmarks/;
+https://github.com/benchmark-action/github-action-benchmark, `src/extract.ts`, `src/write.ts`
+(`biggerIsBetter`).
 """
 
 from __future__ import annotations
@@ -39,7 +43,10 @@ _RUNS = re.compile(r"\b(\d++) samples\b|\brounds: (\d++)")
 
 
 class _Harness(NamedTuple):
-    """Values of a tool in the history: the better direction, their statistic, and the meaning of their range."""
+    """Values of a tool in the history.
+
+    The better direction, their statistic, and the meaning of their range.
+    """
 
     better: Better | None
     statistic: str | None = None
@@ -64,10 +71,20 @@ _HARNESSES = {
 
 
 def _is_bencher(file: MeasuredFile) -> bool:
-    """Return whether all of it has the form, and some part is Bencher's own: other programs nest values in two objects too."""
-    measures = [(name, metric) for of_one in file.object.values() for name, metric in of_one.items()]
-    is_bmf = all(metric.keys() <= _BENCHER_KEYS and is_number(metric["value"]) for _, metric in measures)
-    return is_bmf and any(name in _BENCHER_UNITS or "lower_value" in metric or "upper_value" in metric for name, metric in measures)
+    """Return whether all of it has the form, and some part is Bencher's own.
+
+    Other programs nest values in two objects too.
+    """
+    measures = [
+        (name, metric) for of_one in file.object.values() for name, metric in of_one.items()
+    ]
+    is_bmf = all(
+        metric.keys() <= _BENCHER_KEYS and is_number(metric["value"]) for _, metric in measures
+    )
+    return is_bmf and any(
+        name in _BENCHER_UNITS or "lower_value" in metric or "upper_value" in metric
+        for name, metric in measures
+    )
 
 
 def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
@@ -77,12 +94,18 @@ def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
             value, low, high = metric["value"], metric.get("lower_value"), metric.get("upper_value")
             is_around = (low is None or low <= value) and (high is None or high >= value)
             spread = Spread(kind=SpreadKind.NONE, low=low, high=high) if is_around else None
-            name, unit = _BENCHER_METRICS.get(measure, snake_case(measure)), _BENCHER_UNITS.get(measure)
+            name, unit = (
+                _BENCHER_METRICS.get(measure, snake_case(measure)),
+                _BENCHER_UNITS.get(measure),
+            )
             yield Measured(origin, name, None, value, unit, spread=spread)
 
 
 def _is_action(file: MeasuredFile) -> bool:
-    """Return whether it is the history, or an array of only results, without keys unknown to the tool."""
+    """Return whether it is the history, or an array of results only, without unknown keys.
+
+    Unknown keys are those the tool does not have.
+    """
     if _HISTORY.match(file.text):
         return True
     found = file.documents[0]
@@ -90,14 +113,19 @@ def _is_action(file: MeasuredFile) -> bool:
         isinstance(found, list)
         and bool(found)
         and all(
-            isinstance(one, dict) and _ACTION_KEYS >= one.keys() >= {"name", "unit", "value"} and isinstance(one["unit"], str)
+            isinstance(one, dict)
+            and _ACTION_KEYS >= one.keys() >= {"name", "unit", "value"}
+            and isinstance(one["unit"], str)
             for one in found
         )
     )
 
 
 def _read_action(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield the results of an array, or of every commit of every suite. Names may repeat across suites, so the suite is a parameter."""
+    """Yield the results of an array, or of every commit of every suite.
+
+    Names may repeat across suites, so the suite is a parameter.
+    """
     start = _HISTORY.match(file.text)
     if not start:
         for bench in file.documents[0]:
@@ -106,24 +134,46 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
     try:
         history: Mapping[str, Any] = json.loads(file.text[start.end() :].rstrip().rstrip(";"))
     except ValueError as error:
-        raise ValueError("what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off") from error
+        raise ValueError(
+            "what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off"
+        ) from error
     repo = urlsplit(history.get("repoUrl") or "").path.strip("/") or None
     for suite, entries in history["entries"].items():
         for entry in entries:
-            commit, measured_at, harness = entry["commit"]["id"], unix_time(entry["date"]), _HARNESSES.get(entry.get("tool"), _UNKNOWN)
+            commit, measured_at, harness = (
+                entry["commit"]["id"],
+                unix_time(entry["date"]),
+                _HARNESSES.get(entry.get("tool"), _UNKNOWN),
+            )
             for bench in entry["benches"]:
-                origin = Origin(repo=repo, commit=commit, benchmark=bench["name"], params={"suite": suite}, measured_at=measured_at)
+                origin = Origin(
+                    repo=repo,
+                    commit=commit,
+                    benchmark=bench["name"],
+                    params={"suite": suite},
+                    measured_at=measured_at,
+                )
                 yield _measured(bench, origin, harness)
 
 
 def _measured(bench: Mapping[str, Any], origin: Origin, harness: _Harness) -> Measured:
-    """Return one result. For a value in percent, a range in percent is ambiguous (of the value, or points) and is ignored."""
+    """Return one result.
+
+    For a value in percent, a range in percent is ambiguous (of the value, or points) and is
+    ignored.
+    """
     value, unit, written = float(bench["value"]), bench["unit"], bench.get("range")
-    metric, runs, stored = metric_of_unit(unit), _RUNS.search(str(bench.get("extra") or "")), stored_unit(unit)
+    metric, runs, stored = (
+        metric_of_unit(unit),
+        _RUNS.search(str(bench.get("extra") or "")),
+        stored_unit(unit),
+    )
     found = _RANGE.fullmatch(str(written)) if written is not None else None
     spread = None
     if found and not (found[2] and stored and stored.unit == "%"):
-        spread = Spread.around(value, float(found[1]) * (abs(value) / 100 if found[2] else 1), harness.spread)
+        spread = Spread.around(
+            value, float(found[1]) * (abs(value) / 100 if found[2] else 1), harness.spread
+        )
     return Measured(
         origin,
         metric,
@@ -139,5 +189,11 @@ def _measured(bench: Mapping[str, Any], origin: Origin, harness: _Harness) -> Me
 TOOLS = (
     Tool("bencher_bmf", ('"value"',), _is_bencher, _read_bencher, marks_suffice=False),
     # half in quotes: its history is JavaScript
-    Tool("github_action_benchmark", ('name"', 'unit"', 'value"'), _is_action, _read_action, marks_suffice=False),
+    Tool(
+        "github_action_benchmark",
+        ('name"', 'unit"', 'value"'),
+        _is_action,
+        _read_action,
+        marks_suffice=False,
+    ),
 )

@@ -1,11 +1,15 @@
-"""Plain tables of measured values, with commas, semicolons or tabs, in one of two forms. Column names ignore case and spaces.
+"""Plain tables of measured values, with commas, semicolons or tabs, in one of two forms.
 
-Long: one value per row, in `value`, with its `metric` and its `variant` (baseline|before|base, reference|human|expert or
-candidate|agent|after|patched). Wide: a column `metric` or `name`, and one column of values for at least two variants.
+Column names ignore case and spaces.
 
-A unit is in the column `unit`, or behind the name of a column or metric, as in `value (ms)`, `agent_ms`, `ttft_ms`. Optional columns are
-listed in `_TEXTS`, `_RUNS`, `_SPREADS` and `_STATUSES`. `lower` and `upper` are a confidence interval. Any other column is a parameter of
-the benchmark, unless its name marks it as a remark or as derived from the values. Everything else stays unknown.
+Long: one value per row, in `value`, with its `metric` and its `variant` (baseline|before|base,
+reference|human|expert or candidate|agent|after|patched). Wide: a column `metric` or `name`, and one
+column of values for at least two variants.
+
+A unit is in the column `unit`, or behind the name of a column or metric, as in `value (ms)`,
+`agent_ms`, `ttft_ms`. Optional columns are listed in `_TEXTS`, `_RUNS`, `_SPREADS` and `_STATUSES`.
+`lower` and `upper` are a confidence interval. Any other column is a parameter of the benchmark,
+unless its name marks it as a remark or as derived from the values. Everything else stays unknown.
 """
 
 from __future__ import annotations
@@ -18,7 +22,15 @@ from typing import NamedTuple
 
 from ingest.measurements.base import Line, MeasuredFile, Tool
 from ingest.measurements.measured import MOST_VALUES, Measured, Origin, Spread, TooManyValues
-from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
+from ingest.measurements.words import (
+    VARIANTS,
+    batch_of,
+    metric_of_unit,
+    quantity,
+    snake_case,
+    statistic_named,
+    variant_named,
+)
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
 from schemas.rows.tables import shown
 from schemas.units import UNITS, Better
@@ -48,26 +60,51 @@ _UNIT = ("unit", "units")
 _STATISTIC = ("statistic", "stat")
 _BETTER = ("better", "direction")
 _RUNS = ("n", "runs", "samples", "rounds")
-_SPREADS = {SpreadKind.STD: ("std", "stdev", "stddev"), SpreadKind.SEM: ("sem", "stderr"), SpreadKind.MAD: ("mad",)}
-_BOUNDS = {SpreadKind.CI: (("lower", "ci_lower", "ci_low"), ("upper", "ci_upper", "ci_high")), SpreadKind.IQR: (("q1",), ("q3",))}
+_SPREADS = {
+    SpreadKind.STD: ("std", "stdev", "stddev"),
+    SpreadKind.SEM: ("sem", "stderr"),
+    SpreadKind.MAD: ("mad",),
+}
+_BOUNDS = {
+    SpreadKind.CI: (("lower", "ci_lower", "ci_low"), ("upper", "ci_upper", "ci_high")),
+    SpreadKind.IQR: (("q1",), ("q3",)),
+}
 _STATUS, _DETAIL = ("status",), ("error", "failure_detail", "detail")
 _REMARKS = frozenset(
-    "author change comment comments date delta description diff file id improvement index link log note notes path percent pct ratio row "  # noqa: SIM905 - a list reads worse
+    "author change comment comments date delta description diff file id improvement index "
+    "link log note notes path percent pct ratio row "
     "speedup time timestamp url user verdict winner".split()
 )
 _KNOWN = frozenset(
     (
-        *(*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT),
+        *(
+            *_METRICS,
+            *_NAMES,
+            *_UNIT,
+            *_STATISTIC,
+            *_BETTER,
+            *_RUNS,
+            *_STATUS,
+            *_DETAIL,
+            *_REMARKS,
+            _VARIANT,
+        ),
         *(
             name
-            for names in (*_TEXTS.values(), *_SPREADS.values(), *(side for sides in _BOUNDS.values() for side in sides))
+            for names in (
+                *_TEXTS.values(),
+                *_SPREADS.values(),
+                *(side for sides in _BOUNDS.values() for side in sides),
+            )
             for name in names
         ),
     )
 )
 
 _UNITS_BEHIND_NAMES = UNITS.keys() - {"min", "x", "h", "b", "ratio", "speedup", "percent"}
-"""Units allowed as a suffix: `agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
+"""Units allowed as a suffix: `agent_min` is a minimum, and `agent_speedup` no value of the agent's
+code.
+"""
 
 _SIDES = {
     **dict.fromkeys(("lower", "smaller", "less"), Better.LOWER),
@@ -75,7 +112,9 @@ _SIDES = {
     "unknown": Better.UNKNOWN,
 }
 _STATUSES = {
-    **dict.fromkeys(("failed", "fail", "failure", "error"), (MeasuredStatus.FAILED, Failure.UNKNOWN)),
+    **dict.fromkeys(
+        ("failed", "fail", "failure", "error"), (MeasuredStatus.FAILED, Failure.UNKNOWN)
+    ),
     **dict.fromkeys(("patch", "patch_failed"), (MeasuredStatus.FAILED, Failure.PATCH)),
     **dict.fromkeys(("crash", "crashed"), (MeasuredStatus.FAILED, Failure.CRASH)),
     **dict.fromkeys(("infra", "oom"), (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE)),
@@ -111,35 +150,52 @@ def _table(file: MeasuredFile) -> _Table:
     for name in header:
         word, _, unit = name.partition("_")
         headed.append((name, word, unit) if unit in _UNITS_BEHIND_NAMES else (name, name, None))
-    has_metric, has_name = any(name in header for name in _METRICS), any(name in header for name in _NAMES)
+    has_metric, has_name = (
+        any(name in header for name in _METRICS),
+        any(name in header for name in _NAMES),
+    )
     is_long = has_metric and _VARIANT in header and any(word == _VALUE for _, word, _ in headed)
     if is_long:
         values = [_ValueColumn(name, None, unit) for name, word, unit in headed if word == _VALUE]
     else:
-        values = [_ValueColumn(name, VARIANTS[word], unit) for name, word, unit in headed if word in VARIANTS]
+        values = [
+            _ValueColumn(name, VARIANTS[word], unit)
+            for name, word, unit in headed
+            if word in VARIANTS
+        ]
         if not (has_metric or has_name) or len({column.variant for column in values}) < 2:
             values = []
     known = {*_KNOWN, *(column.name for column in values)}
-    parameters = frozenset(name for name in header if name and name not in known and name.split("_")[0] not in VARIANTS)
+    parameters = frozenset(
+        name for name in header if name and name not in known and name.split("_")[0] not in VARIANTS
+    )
     return _Table(is_long, tuple(values), parameters)
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    """Return whether the header has the structure, and the first rows fit it: words for variants, or numbers."""
+    """Return whether the header has the structure, and the first rows fit it.
+
+    Words for variants, or numbers.
+    """
     table = _table(file)
     if not table.values:
         return False
     first = (line.cells for line in islice(file.rows, _SNIFFED_ROWS))
     if table.is_long:
         return any(variant_named(cells.get(_VARIANT)) for cells in first)
-    return any(sum(_is_number(cells.get(column.name)) for column in table.values) > 1 for cells in first)
+    return any(
+        sum(_is_number(cells.get(column.name)) for column in table.values) > 1 for cells in first
+    )
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield the values. A commit shared by several variants names the task, not the measured code."""
+    """Yield the values. A commit of several variants names the task, not the measured code."""
     table, rows = _table(file), list(file.rows)
     if len(rows) * len(table.values) > MOST_VALUES:
-        raise TooManyValues(f"its {len(rows):,} lines have {len(table.values)} columns of values, more than {MOST_VALUES:,} values")
+        raise TooManyValues(
+            f"its {len(rows):,} lines have {len(table.values)} columns of values, more than "
+            f"{MOST_VALUES:,} values"
+        )
     found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
     batch = batch_of(file.name, (variant for _, _, variant in found))
     variants: dict[str | None, set[Variant | None]] = defaultdict(set)
@@ -147,8 +203,13 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         variants[_first(line.cells, _TEXTS["commit"])].add(variant)
     taken = {column.name for column in table.values}
     for line, column, variant in found:
-        texts = {field: _first(line.cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
-        if not table.is_long and variant is not Variant.CANDIDATE:  # in a wide table agent and model are those of the candidate
+        texts = {
+            field: _first(line.cells, [name for name in names if name not in taken])
+            for field, names in _TEXTS.items()
+        }
+        if (
+            not table.is_long and variant is not Variant.CANDIDATE
+        ):  # in a wide table agent and model are those of the candidate
             texts |= {"agent": None, "model": None}
         name = _first(line.cells, _NAMES)
         if name and not _first(line.cells, _METRICS) and quantity(name).statistic:
@@ -172,36 +233,65 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
         return column.variant
     if variant := variant_named(word):
         return variant
-    raise ValueError(f"line {line.number}: the variant {shown(word)} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
+    raise ValueError(
+        f"line {line.number}: the variant {shown(word)} is unknown; write one of "
+        f"{', '.join(VARIANTS)}, or leave it empty"
+    )
 
 
 def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | None:
-    """Return the value of a cell; a failure if the row or the cell is marked so; None if the cell is empty."""
+    """Return the value of a cell; a failure if the row or the cell is marked so.
+
+    None if the cell is empty.
+    """
     cells, written = line.cells, line.cells.get(column.name, "")
     named = quantity(_first(cells, _METRICS) or _first(cells, _NAMES) or "")
     unit = _first(cells, _UNIT) or column.unit or named.unit
     metric = named.metric if _first(cells, _METRICS) or named.statistic else metric_of_unit(unit)
-    statistic = statistic_named(_first(cells, _STATISTIC) or "") or _first(cells, _STATISTIC) or named.statistic
+    statistic = (
+        statistic_named(_first(cells, _STATISTIC) or "")
+        or _first(cells, _STATISTIC)
+        or named.statistic
+    )
     better = None
     if (side := _first(cells, _BETTER)) is not None:  # `lower`, or `lower is better`
         better = _SIDES.get(snake_case(side).partition("_")[0])
         if better is None:
-            raise ValueError(f"line {line.number}: {shown(side)} does not say which way is better; write one of {', '.join(_SIDES)}")
+            raise ValueError(
+                f"line {line.number}: {shown(side)} does not say which way is better; write "
+                f"one of {', '.join(_SIDES)}"
+            )
     blank = Measured(origin, metric, statistic, unit=unit, better=better)
-    is_of_status = column.variant in (None, Variant.CANDIDATE)  # in a wide table the column `status` is about the candidate
-    if failure := _failure(written) or (_failure(_first(cells, _STATUS) or "") if is_of_status else None):
+    is_of_status = column.variant in (
+        None,
+        Variant.CANDIDATE,
+    )  # in a wide table the column `status` is about the candidate
+    if failure := _failure(written) or (
+        _failure(_first(cells, _STATUS) or "") if is_of_status else None
+    ):
         return replace(blank, status=failure[0], failure=failure[1], detail=_first(cells, _DETAIL))
     if statistic == "std" or written.lower() in _NO_VALUE:
         return None
     value = _number(line, column.name)
-    runs, of_all = _beside(line, column, _RUNS), next((name for name in _RUNS if name in cells), None)
+    runs, of_all = (
+        _beside(line, column, _RUNS),
+        next((name for name in _RUNS if name in cells), None),
+    )
     if runs is None and of_all:  # in a wide table one column may say it for all variants
         runs = _number(line, of_all)
-    return replace(blank, value=value, n=None if runs is None else int(runs), spread=_spread(line, column, value))
+    return replace(
+        blank,
+        value=value,
+        n=None if runs is None else int(runs),
+        spread=_spread(line, column, value),
+    )
 
 
 def _failure(written: str) -> tuple[MeasuredStatus, Failure | None] | None:
-    """Return the meaning of words such as `timeout` or `failed: out of memory`; None for a value, and for a success."""
+    """Return the meaning of words such as `timeout` or `failed: out of memory`.
+
+    None for a value, and for a success.
+    """
     words = snake_case(written)
     return _STATUSES.get(words) or _STATUSES.get(words.partition("_")[0])
 
@@ -219,7 +309,10 @@ def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
 
 
 def _beside(line: Line, column: _ValueColumn, names: tuple[str, ...]) -> float | None:
-    """Return the number in the first of these columns that the row has. A wide table prefixes their names: `agent_std`."""
+    """Return the number in the first of these columns that the row has.
+
+    A wide table prefixes their names: `agent_std`.
+    """
     own = names if column.variant is None else tuple(f"{column.name}_{name}" for name in names)
     name = next((name for name in own if name in line.cells), None)
     return _number(line, name) if name else None
@@ -234,7 +327,9 @@ def _number(line: Line, column: str) -> float:
     try:
         return float(line.cells[column])
     except ValueError as error:
-        raise ValueError(f"line {line.number}: {shown(line.cells[column])} in the column {column} is no number") from error
+        raise ValueError(
+            f"line {line.number}: {shown(line.cells[column])} in the column {column} is no number"
+        ) from error
 
 
 def _is_number(written: str | None) -> bool:

@@ -1,7 +1,10 @@
-"""Facts that people state about measured results: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
+"""Facts that people state about measured results.
 
-`measure.toml` has the same keys. A table in it applies to files whose name matches the table's name, such as `["*_before.json"]`. The
-command line overrides the table, and the table overrides the top of the file.
+`--measure KEY=VALUE,…` or `measure.toml` beside the file.
+
+`measure.toml` has the same keys. A table in it applies to files whose name matches the table's
+name, such as `["*_before.json"]`. The command line overrides the table, and the table overrides the
+top of the file.
 """
 
 from __future__ import annotations
@@ -19,14 +22,29 @@ from schemas.text import did_you_mean
 from schemas.units import Better, stored_unit
 
 _TEXT = (
-    "repo", "task", "commit", "agent", "model", "run", "metric", "unit", "benchmark", "bench_model", "machine", "batch",
-    "baseline", "reference", "candidate",
-)  # fmt: skip
+    "repo",
+    "task",
+    "commit",
+    "agent",
+    "model",
+    "run",
+    "metric",
+    "unit",
+    "benchmark",
+    "bench_model",
+    "machine",
+    "batch",
+    "baseline",
+    "reference",
+    "candidate",
+)
 _LISTED = ("variant", "better", "scope")
 
 KEYS = (*_LISTED, *_TEXT)
-"""`run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the benchmark that
-measures this variant, for a file that compares two commands."""
+"""`run`: the id of the measured run, or the end of its folder. `baseline`, `reference`,
+`candidate`: the name of the benchmark that measures this variant, for a file that compares two
+commands.
+"""
 
 _EXAMPLE = "For example: --measure variant=candidate,better=lower,unit=ms"
 
@@ -38,7 +56,9 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
         for part in text.split(","):
             key, sign, value = part.partition("=")
             if not sign or not value.strip():
-                raise UsageError(f"--measure takes key=value, not {part.strip()!r}.", f"{_EXAMPLE}.")
+                raise UsageError(
+                    f"--measure takes key=value, not {part.strip()!r}.", f"{_EXAMPLE}."
+                )
             given |= _checked("--measure", key.strip(), value.strip())
     return given
 
@@ -49,7 +69,9 @@ def says_variant(said: Mapping[str, str]) -> bool:
 
 
 def _words(key: str) -> tuple[str, ...]:
-    from schemas.rows.claim import Scope  # the models of rows, which an ingest without anything said does not need
+    from schemas.rows.claim import (
+        Scope,
+    )  # the models of rows, which an ingest without anything said does not need
     from schemas.rows.measurement import Variant
 
     better = tuple(word for word in Better if word is not Better.UNKNOWN)
@@ -57,11 +79,20 @@ def _words(key: str) -> tuple[str, ...]:
 
 
 def _checked(where: str, key: str, value: str) -> dict[str, str]:
-    """Return the entries to keep for one key. A unit becomes the stored one, with its factor and its better direction."""
+    """Return the entries to keep for one key.
+
+    A unit becomes the stored one, with its factor and its better direction.
+    """
     if key not in KEYS:
-        raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
+        raise UsageError(
+            f"{where} has no key {key!r}.",
+            f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.",
+        )
     if key in _LISTED and value not in (words := _words(key)):
-        raise UsageError(f"{where}: {key} cannot be {value!r}.", f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.")
+        raise UsageError(
+            f"{where}: {key} cannot be {value!r}.",
+            f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.",
+        )
     if key == "unit" and (unit := stored_unit(value)):
         return {"unit": unit.unit, "unit_factor": str(unit.factor), "unit_better": str(unit.better)}
     return {key: agent_key(value) if key == "agent" else value}
@@ -86,7 +117,16 @@ class SaidBeside:
                 self._folders[folder] = []
                 self.broken.append(place)
         tables = self._folders[folder]
-        return {key: value for pattern, table in tables if fnmatchcase(name, pattern) for key, value in table.items()} if tables else {}
+        return (
+            {
+                key: value
+                for pattern, table in tables
+                if fnmatchcase(name, pattern)
+                for key, value in table.items()
+            }
+            if tables
+            else {}
+        )
 
 
 def error_in(place: Path, name: str) -> str:
@@ -99,16 +139,31 @@ def error_in(place: Path, name: str) -> str:
 
 
 def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
-    """Return (name pattern, facts) of a `measure.toml`, the top of the file first. Raises UsageError for an invalid one."""
+    """Return (name pattern, facts) of a `measure.toml`, the top of the file first.
+
+    Raises UsageError for an invalid one.
+    """
     try:
-        told = parse_toml(read_small_text(place)) if place.is_file() else {}  # a pipe or a device may have no end
+        told = (
+            parse_toml(read_small_text(place)) if place.is_file() else {}
+        )  # a pipe or a device may have no end
     except OSError:
         return []
     except ValueError as error:
         raise UsageError(f"{name} cannot be read: {error}.", "Correct it, or remove it.") from error
     common = {key: value for key, value in told.items() if not isinstance(value, dict)}
-    tables = [("*", common), *((pattern, table) for pattern, table in told.items() if isinstance(table, dict))]
+    tables = [
+        ("*", common),
+        *((pattern, table) for pattern, table in told.items() if isinstance(table, dict)),
+    ]
     return [
-        (pattern, {kept: said for key, value in table.items() for kept, said in _checked(name, key, str(value)).items()})
+        (
+            pattern,
+            {
+                kept: said
+                for key, value in table.items()
+                for kept, said in _checked(name, key, str(value)).items()
+            },
+        )
         for pattern, table in tables
     ]

@@ -1,9 +1,13 @@
-"""Google Benchmark `--benchmark_format=json`: wall and processor time of a function, rates and counters.
+"""Google Benchmark `--benchmark_format=json`.
 
-Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A benchmark has an entry per repetition, or per
-aggregate of them, or both. Fitted complexities (`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
+Wall and processor time of a function, rates and counters.
 
-By `AddCustomContext` or `--benchmark_context`, `context` may name the commit: `GIT_COMMIT_HASH` (Kokkos), `git_sha`.
+Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A
+benchmark has an entry per repetition, or per aggregate of them, or both. Fitted complexities
+(`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
+
+By `AddCustomContext` or `--benchmark_context`, `context` may name the commit: `GIT_COMMIT_HASH`
+(Kokkos), `git_sha`.
 """
 
 from __future__ import annotations
@@ -29,13 +33,18 @@ _QUANTITIES = {
     "total_allocated_bytes": ("allocated_bytes", "bytes"),
     "net_heap_growth": ("net_heap_growth", "bytes"),
 }
-"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark in an unknown unit."""
+"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark in an unknown
+unit.
+"""
 
 _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 """Key of an entry -> metric, in the entry's `time_unit`."""
 
 _MEASURE_NOTHING = frozenset(
-    "family_index per_family_instance_index repetitions repetition_index threads iterations cpu_coefficient real_coefficient rms".split()  # noqa: SIM905 - a list reads worse
+    (
+        "family_index per_family_instance_index repetitions repetition_index threads iterations "
+        "cpu_coefficient real_coefficient rms"
+    ).split()
 )
 
 _COMMIT = re.compile(r"(?:^|[_ ])(?:git|commit|revision)(?:[_ ]|$)", re.IGNORECASE)
@@ -43,11 +52,18 @@ _HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
 def _commit(context: Mapping[str, Any]) -> str | None:
-    """Return the commit that the context names; None without one, with several, or if what was measured was not committed."""
+    """Return the commit that the context names.
+
+    None without one, with several, or if what was measured was not committed.
+    """
     texts = {key: str(value).strip() for key, value in context.items()}
-    hashes = {text.lower() for key, text in texts.items() if _COMMIT.search(key) and _HASH.fullmatch(text)}
+    hashes = {
+        text.lower() for key, text in texts.items() if _COMMIT.search(key) and _HASH.fullmatch(text)
+    }
     is_dirty = any(
-        text.lower() == "dirty" or (key.lower().endswith("dirty") and text.lower() in ("true", "1", "yes")) for key, text in texts.items()
+        text.lower() == "dirty"
+        or (key.lower().endswith("dirty") and text.lower() in ("true", "1", "yes"))
+        for key, text in texts.items()
     )
     return hashes.pop() if len(hashes) == 1 and not is_dirty else None
 
@@ -58,7 +74,11 @@ def _recognises(file: MeasuredFile) -> bool:
         isinstance(entries, list)
         and bool(entries)
         and all(
-            "name" in entry and ({"real_time", "cpu_time"} <= entry.keys() or entry.get("run_type") in ("iteration", "aggregate"))
+            "name" in entry
+            and (
+                {"real_time", "cpu_time"} <= entry.keys()
+                or entry.get("run_type") in ("iteration", "aggregate")
+            )
             for entry in entries
         )
     )
@@ -67,11 +87,19 @@ def _recognises(file: MeasuredFile) -> bool:
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     context, entries = file.object.get("context") or {}, file.object["benchmarks"]
     commit = _commit(context)
-    repeated = {str(entry["name"]).removesuffix("_stddev") for entry in entries if str(entry["name"]).endswith("_stddev")}
-    benchmarks: dict[str, tuple[list[Entry], dict[str, Entry]]] = {}  # repetitions, and aggregates by `mean`, `median`, `stddev` and others
+    repeated = {
+        str(entry["name"]).removesuffix("_stddev")
+        for entry in entries
+        if str(entry["name"]).endswith("_stddev")
+    }
+    benchmarks: dict[
+        str, tuple[list[Entry], dict[str, Entry]]
+    ] = {}  # repetitions, and aggregates by `mean`, `median`, `stddev` and others
     for entry in entries:
         base, _, end = str(entry["name"]).rpartition("_")
-        aggregate = end if end in ("mean", "median", "stddev", "cv") and base in repeated else None  # before 1.5 only its name tells
+        aggregate = (
+            end if end in ("mean", "median", "stddev", "cv") and base in repeated else None
+        )  # before 1.5 only its name tells
         if "run_type" in entry:
             aggregate = entry.get("aggregate_name") if entry["run_type"] == "aggregate" else None
         name = str(entry.get("run_name") or str(entry["name"]).removesuffix(f"_{aggregate}"))
@@ -84,21 +112,35 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         origin = Origin(
             benchmark=name,
             commit=commit,
-            machine=joined(context.get("host_name"), f"{context['num_cpus']} CPUs" if "num_cpus" in context else None),
+            machine=joined(
+                context.get("host_name"),
+                f"{context['num_cpus']} CPUs" if "num_cpus" in context else None,
+            ),
             measured_at=written_time(context.get("date")),
             scope=Scope.MICRO,
         )
-        stopped = next((run for run in runs if run.get("error_occurred") or run.get("skipped")), None)
+        stopped = next(
+            (run for run in runs if run.get("error_occurred") or run.get("skipped")), None
+        )
         if stopped and stopped.get("error_occurred"):
-            yield Measured(origin, status=MeasuredStatus.FAILED, detail=stopped.get("error_message"))
+            yield Measured(
+                origin, status=MeasuredStatus.FAILED, detail=stopped.get("error_message")
+            )
         elif stopped:
-            yield Measured(origin, status=MeasuredStatus.NOT_RUN, detail=stopped.get("skip_message"))
+            yield Measured(
+                origin, status=MeasuredStatus.NOT_RUN, detail=stopped.get("skip_message")
+            )
         else:
             yield from _values(origin, runs, aggregates)
 
 
-def _values(origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]) -> Iterator[Measured]:
-    """Yield the published aggregates of each quantity, else those of its repetitions. The time of one repetition is a mean."""
+def _values(
+    origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]
+) -> Iterator[Measured]:
+    """Yield the published aggregates of each quantity, else those of its repetitions.
+
+    The time of one repetition is a mean.
+    """
     quantities: dict[str, Entry] = {}  # the first entry with each quantity
     for entry in (*runs, *aggregates.values()):
         for key in entry:
@@ -111,18 +153,29 @@ def _values(origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entr
             statistics |= {"median": median(samples), "stddev": stdev(samples)}
         for name, aggregate in aggregates.items():
             value = number(aggregate.get(key))
-            if value is not None and aggregate.get("aggregate_unit") != "percentage":  # a share, such as `cv`
+            if (
+                value is not None and aggregate.get("aggregate_unit") != "percentage"
+            ):  # a share, such as `cv`
                 statistics[name] = value
         metric, unit = _QUANTITIES.get(key) or (metric_name(key), None)
         if key in _TIMES:
             metric, unit = _TIMES[key], entry.get("time_unit")
         for statistic, value in statistics.items():
             if statistic not in ("stddev", "cv", "bigo", "rms"):
-                spread = Spread.around(value, statistics.get("stddev")) if statistic == "mean" else None
+                spread = (
+                    Spread.around(value, statistics.get("stddev")) if statistic == "mean" else None
+                )
                 own = samples if statistic in ("mean", "median") else ()
                 yield Measured(
-                    origin, metric, statistic, value, unit, len(samples) or entry.get("repetitions"), spread=spread, samples=own
-                )  # fmt: skip
+                    origin,
+                    metric,
+                    statistic,
+                    value,
+                    unit,
+                    len(samples) or entry.get("repetitions"),
+                    spread=spread,
+                    samples=own,
+                )
 
 
 TOOL = Tool("google-benchmark", ('"benchmarks"', '"real_time"', '"cpu_time"'), _recognises, _read)

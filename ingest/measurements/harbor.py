@@ -1,9 +1,13 @@
-"""Values of Harbor's verifiers (https://github.com/harbor-framework/harbor, `src/harbor/verifier`): `reward.json` of a trial.
+"""Values of Harbor's verifiers (https://github.com/harbor-framework/harbor, `src/harbor/verifier`).
 
-Beside the reward, which is the score of the run, a task's verifier writes what it measured, by names of its own. A name with `speedup` is
-a ratio over the code before. One that begins with `baseline` or `reference` is that side's value of the metric behind it, or of `metric`
-(`reference_score` beside `metric`); all others are of the agent's change. The reference is better than the baseline, which tells the
-direction of a metric that has both. If the verifier found the change wrong, its values are failures.
+`reward.json` of a trial.
+
+Beside the reward, which is the score of the run, a task's verifier writes what it measured, by
+names of its own. A name with `speedup` is a ratio over the code before. One that begins with
+`baseline` or `reference` is that side's value of the metric behind it, or of `metric`
+(`reference_score` beside `metric`); all others are of the agent's change. The reference is better
+than the baseline, which tells the direction of a metric that has both. If the verifier found the
+change wrong, its values are failures.
 """
 
 from __future__ import annotations
@@ -12,7 +16,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ingest.context.rewards import LOGS, REWARD, TRIAL_CONFIG, TRIAL_RESULT, VERIFIER, score_of, task_of_trial
+from ingest.context.rewards import (
+    LOGS,
+    REWARD,
+    TRIAL_CONFIG,
+    TRIAL_RESULT,
+    VERIFIER,
+    score_of,
+    task_of_trial,
+)
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.words import number
@@ -25,8 +37,12 @@ _LONGEST_DETAIL = 1000
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    is_named = file.file_name == REWARD or any(_SPEEDUP in name for name in file.object)  # a training log has rewards, too
-    return is_named and score_of(file.object) is not None and any(_values(file.object, _origin(file)))
+    is_named = file.file_name == REWARD or any(
+        _SPEEDUP in name for name in file.object
+    )  # a training log has rewards, too
+    return (
+        is_named and score_of(file.object) is not None and any(_values(file.object, _origin(file)))
+    )
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
@@ -39,34 +55,61 @@ def _origin(file: MeasuredFile) -> Origin:
     result: Mapping[str, Any] = {}
     logs = folders
     if folders[-1:] == (VERIFIER,):
-        result, config, folders = file.beside(f"../{TRIAL_RESULT}"), file.beside(f"../{TRIAL_CONFIG}"), folders[:-1]
+        result, config, folders = (
+            file.beside(f"../{TRIAL_RESULT}"),
+            file.beside(f"../{TRIAL_CONFIG}"),
+            folders[:-1],
+        )
         logs = folders if result else (*folders, LOGS)
     task = task_of_trial(folders[-1] if folders else "", result, config)
-    return Origin(Variant.CANDIDATE, task=task, benchmark=task, run_path="/".join(logs) or None, batch=file.name)
+    return Origin(
+        Variant.CANDIDATE,
+        task=task,
+        benchmark=task,
+        run_path="/".join(logs) or None,
+        batch=file.name,
+    )
 
 
 def _values(found: Mapping[str, Any], origin: Origin) -> Iterator[Measured]:
-    known = {name: value for name, one in found.items() if name != "reward" and (value := number(one)) is not None}
+    known = {
+        name: value
+        for name, one in found.items()
+        if name != "reward" and (value := number(one)) is not None
+    }
     parts = {name: _part(name, known) for name in known}
     sides = {part: known[name] for name, part in parts.items() if known[name]}
     ratio: dict[str, Any] = {"unit": "x", "ratio_base": Variant.BASELINE}
     of_change: dict[str, Any] = {}
     if any(name.startswith("correct") and value is False for name, value in found.items()):
-        detail = next((found[name] for name in ("error", "reason") if isinstance(found.get(name), str)), "")
-        of_change = {"status": MeasuredStatus.FAILED, "failure": Failure.INCORRECT, "detail": detail[:_LONGEST_DETAIL] or None}
+        detail = next(
+            (found[name] for name in ("error", "reason") if isinstance(found.get(name), str)), ""
+        )
+        of_change = {
+            "status": MeasuredStatus.FAILED,
+            "failure": Failure.INCORRECT,
+            "detail": detail[:_LONGEST_DETAIL] or None,
+        }
     for name, one in found.items():
         if _SPEEDUP in name and (name in known or (of_change and one is None)):
             yield Measured(origin, name, value=known.get(name), **ratio, **of_change)
         elif name in known:
             variant, metric = parts[name]
-            before, good = (sides.get((side, metric)) for side in (Variant.BASELINE, Variant.REFERENCE))
+            before, good = (
+                sides.get((side, metric)) for side in (Variant.BASELINE, Variant.REFERENCE)
+            )
             better = None
             if before is not None and good is not None and before != good:
                 better = Better.HIGHER if good > before else Better.LOWER
             if variant is Variant.CANDIDATE:
                 yield Measured(origin, metric, value=known[name], better=better, **of_change)
             else:
-                yield Measured(replace(origin, variant=variant, run_path=None), metric, value=known[name], better=better)
+                yield Measured(
+                    replace(origin, variant=variant, run_path=None),
+                    metric,
+                    value=known[name],
+                    better=better,
+                )
         elif name == _METRIC and of_change and one is None:
             yield Measured(origin, name, **of_change)
 

@@ -1,9 +1,12 @@
-"""Published judgements of agents' patches: a table (CSV, or JSONL) with a commit or task, the agent, and some of the judgements.
+"""Published judgements of agents' patches.
 
-`hard`: beats, similar or worse than the human's patch on the primary metric, with a margin of 5 %. `target`: whether the patch changes the
-same code as the human's. `quadrant`: Q1 to Q4, from both. `primary_pct`: the distance to the human's patch in percent, positive if the
-agent is better. In some tables this column also has percent OF the human's value (95.5 for -4.5): such a column is not used. A label
-reveals it: `similar` fits +3.4 only in the first sense, and 95.5 only in the second.
+A table (CSV, or JSONL) with a commit or task, the agent, and some of the judgements.
+
+`hard`: beats, similar or worse than the human's patch on the primary metric, with a margin of 5 %.
+`target`: whether the patch changes the same code as the human's. `quadrant`: Q1 to Q4, from both.
+`primary_pct`: the distance to the human's patch in percent, positive if the agent is better. In
+some tables this column also has percent OF the human's value (95.5 for -4.5): such a column is not
+used. A label reveals it: `similar` fits +3.4 only in the first sense, and 95.5 only in the second.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ _WORDS = {
     "target": ("same_target", "related_target", "different_target"),
     "quadrant": ("Q1", "Q2", "Q3", "Q4"),
 }
-"""Judgement → its words. A table with at least one of them may have others, which are kept as written."""
+"""Judgement → its words. A table with at least one of them may have others, which are kept as
+written.
+"""
 
 _PERCENT = "primary_pct"
 _COMMIT = ("commit_full", "commit", "commit_hash")
@@ -35,7 +40,10 @@ _BAND = 5.0
 
 
 def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
-    """Return the rows of a table, or the objects of JSONL; none unless the first line, a cheap check, has the names."""
+    """Return the rows of a table, or the objects of JSONL.
+
+    None unless the first line, a cheap check, has the names.
+    """
     names: Collection[str] = ()
     if not file.is_json:
         names = file.columns
@@ -45,22 +53,34 @@ def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
             names = first.keys() if isinstance(first, dict) else ()
         except (ValueError, RecursionError):
             return []
-    has_task, has_judgement = any(name in names for name in (*_COMMIT, "task")), any(name in names for name in (*_WORDS, _PERCENT))
+    has_task, has_judgement = (
+        any(name in names for name in (*_COMMIT, "task")),
+        any(name in names for name in (*_WORDS, _PERCENT)),
+    )
     if "agent" not in names or not has_task or not has_judgement:
         return []
     return file.objects if file.is_json else [line.cells for line in file.rows]
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    return any(_percent(row) is not None or any(_known(name, row.get(name)) for name in _WORDS) for row in _rows(file))
+    return any(
+        _percent(row) is not None or any(_known(name, row.get(name)) for name in _WORDS)
+        for row in _rows(file)
+    )
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     rows = _rows(file)
-    senses: dict[str | None, set[str]] = defaultdict(set)  # of the percents of each repository that fit their label in one sense only
+    senses: dict[str | None, set[str]] = defaultdict(
+        set
+    )  # of the percents of each repository that fit their label in one sense only
     for row in rows:
         hard, percent = text(row, "hard"), _percent(row)
-        if hard is not None and percent is not None and (_label(percent) == hard) != (_label(percent - 100) == hard):
+        if (
+            hard is not None
+            and percent is not None
+            and (_label(percent) == hard) != (_label(percent - 100) == hard)
+        ):
             senses[text(row, "repo")].add("change" if _label(percent) == hard else "share")
     for number, row in enumerate(rows, 1):
         agent, model, repo = text(row, "agent"), text(row, "model"), text(row, "repo")
@@ -83,17 +103,32 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
                 yield Measured(origin, name, "label", label=_known(name, word) or word)
         if (percent := _percent(row)) is not None:
             flags = (Flagged.PERCENT_OF_TWO_KINDS,) if len(senses.get(repo, ())) > 1 else ()
-            yield Measured(origin, _PERCENT, None, percent, "%", better=Better.HIGHER, ratio_base=Variant.REFERENCE, flags=flags)
+            yield Measured(
+                origin,
+                _PERCENT,
+                None,
+                percent,
+                "%",
+                better=Better.HIGHER,
+                ratio_base=Variant.REFERENCE,
+                flags=flags,
+            )
 
 
 def _known(name: str, word: object) -> str | None:
-    """Return the word of the list, ignoring case; None for any other, such as `no_optimization` for a target."""
+    """Return the word of the list, ignoring case.
+
+    None for any other, such as `no_optimization` for a target.
+    """
     written = word.strip().lower() if isinstance(word, str) else None
     return next((known for known in _WORDS[name] if known.lower() == written), None)
 
 
 def _percent(row: Mapping[str, Any]) -> float | None:
-    """Return the column `primary_pct`; a percent sign is allowed. A number larger than any float is infinite."""
+    """Return the column `primary_pct`; a percent sign is allowed.
+
+    A number larger than any float is infinite.
+    """
     written = row.get(_PERCENT)
     if isinstance(written, bool) or not isinstance(written, str | int | float):
         return None

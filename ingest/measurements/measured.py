@@ -1,9 +1,10 @@
 """One measured value of a tool's file → the row of `measurements`, by the same rules for all tools.
 
-The ratio of two values has the interval exp(ln r ± t · √(e₁² + e₂²)): e is the standard error of ln(value), t Student's quantile at the
-degrees of freedom of Welch and Satterthwaite. The error comes from the samples (standard deviation of their logarithms ÷ √n), else from
-the standard deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval (half its width on the logarithmic
-scale ÷ the normal distribution's quantile for its level: 1.96 for 95 %).
+The ratio of two values has the interval exp(ln r ± t · √(e₁² + e₂²)): e is the standard error of
+ln(value), t Student's quantile at the degrees of freedom of Welch and Satterthwaite. The error
+comes from the samples (standard deviation of their logarithms ÷ √n), else from the standard
+deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval (half its
+width on the logarithmic scale ÷ the normal distribution's quantile for its level: 1.96 for 95 %).
 """
 
 from __future__ import annotations
@@ -23,15 +24,24 @@ import pyarrow as pa
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
 from schemas.rows.claim import Scope
-from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, PatchApplied, SpreadKind, Variant
+from schemas.rows.measurement import (
+    Failure,
+    MeasuredStatus,
+    MeasurementRow,
+    PatchApplied,
+    SpreadKind,
+    Variant,
+)
 from schemas.rows.tables import arrow_columns
 from schemas.units import Better, Flagged, stored_unit
 
 MOST_VALUES = 200_000
-"""Maximum number of measured values per file; also the limit of its JSON documents and table rows."""
+"""Maximum number of measured values per file; also the limit of its JSON documents and table rows.
+"""
 
 MOST_CHARACTERS = 1 << 26
-"""Maximum number of characters in all rows of one file, since each row may repeat a long parameter."""
+"""Maximum number of characters in all rows of one file, since each row may repeat a long parameter.
+"""
 
 _FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 _CHUNK_ROWS = 4096
@@ -46,7 +56,10 @@ class TooManyValues(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The spread of single runs. `low`, `high`: in the unit of the value. `level`: of a published interval, 0.99 for 99 %."""
+    """The spread of single runs. `low`, `high`: in the unit of the value.
+
+    `level`: of a published interval, 0.99 for 99 %.
+    """
 
     kind: SpreadKind
     low: float | None = None
@@ -54,16 +67,28 @@ class Spread:
     level: float = 0.95
 
     @classmethod
-    def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
-        """Return `distance` on both sides of the value; None if it is unknown, as with a single run."""
-        return None if value is None or distance is None else cls(kind=kind, low=value - distance, high=value + distance)
+    def around(
+        cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD
+    ) -> Spread | None:
+        """Return `distance` on both sides of the value.
+
+        None if it is unknown, as with a single run.
+        """
+        return (
+            None
+            if value is None or distance is None
+            else cls(kind=kind, low=value - distance, high=value + distance)
+        )
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Common facts of all values of one benchmark run. Every field is the column of `measurements` of that name.
+    """Common facts of all values of one benchmark run.
 
-    `commit`: column `commit_full`; `parent`: `parent_full`. A hash may be short; anything that is no hash is dropped.
+    Every field is the column of `measurements` of that name.
+
+    `commit`: column `commit_full`; `parent`: `parent_full`. A hash may be short; anything that is
+    no hash is dropped.
     """
 
     variant: Variant | None = None
@@ -72,7 +97,8 @@ class Origin:
     task: str | None = None
     commit: str | None = None
     commit_names_task: bool = False
-    """Whether every variant of a task has the same `commit`; otherwise it is the measured commit."""
+    """Whether every variant of a task has the same `commit`; otherwise it is the measured commit.
+    """
     parent: str | None = None
     instance: str | None = None
     agent: str | None = None
@@ -92,28 +118,46 @@ class Origin:
     batch: str | None = None
     scope: Scope = Scope.UNSPECIFIED
     measured_at: datetime | None = None
-    """With a time zone if the file has one; otherwise taken as UTC, with `tz_known` false. Dropped outside 2000–2100."""
+    """With a time zone if the file has one; otherwise taken as UTC, with `tz_known` false. Dropped
+    outside 2000–2100.
+    """
     flags: tuple[Flagged, ...] = ()
 
     @cached_property
     def columns(self) -> Mapping[str, object]:
         """Return the columns of `measurements` derived from it."""
         measured_at = self.measured_at
-        if measured_at and 1999 <= measured_at.year <= 2100:  # `astimezone` may not be able to convert other years
-            measured_at = plausible(measured_at.astimezone(UTC) if measured_at.tzinfo else measured_at.replace(tzinfo=UTC))
+        if (
+            measured_at and 1999 <= measured_at.year <= 2100
+        ):  # `astimezone` may not be able to convert other years
+            measured_at = plausible(
+                measured_at.astimezone(UTC)
+                if measured_at.tzinfo
+                else measured_at.replace(tzinfo=UTC)
+            )
         else:
             measured_at = None
         known = {name: value for name, value in self.params.items() if value is not None}
         params = json.dumps(known, sort_keys=True, default=str) if known else None
         workload = params, " ".join(self.command.split()) if self.command else None
-        hashes = {"commit_full": (self.commit or "").strip().lower(), "parent_full": (self.parent or "").strip().lower()}
+        hashes = {
+            "commit_full": (self.commit or "").strip().lower(),
+            "parent_full": (self.parent or "").strip().lower(),
+        }
         return {name: getattr(self, name) for name in _SAME_COLUMNS} | {
             "agent": self.agent and agent_key(self.agent),
-            **{name: written if _FULL_HASH.fullmatch(written) else None for name, written in hashes.items()},
+            **{
+                name: written if _FULL_HASH.fullmatch(written) else None
+                for name, written in hashes.items()
+            },
             "params": params,
-            "workload_fp": hashlib.sha256(json.dumps(workload).encode()).hexdigest()[:16] if any(workload) else None,
+            "workload_fp": hashlib.sha256(json.dumps(workload).encode()).hexdigest()[:16]
+            if any(workload)
+            else None,
             "measured_at": measured_at,
-            "tz_known": self.measured_at is not None and measured_at is not None and self.measured_at.tzinfo is not None,
+            "tz_known": self.measured_at is not None
+            and measured_at is not None
+            and self.measured_at.tzinfo is not None,
         }
 
 
@@ -125,8 +169,9 @@ _SAME_COLUMNS = tuple(each.name for each in fields(Origin) if each.name not in _
 class Measured:
     """One value of a file, or one failure.
 
-    `unit`: as written, or None if the file has none. `better`: only if the tool states it, else it is derived from the unit.
-    `spread`, `samples`: in the same unit as the value. `n`: number of runs behind the value, not requests within a run.
+    `unit`: as written, or None if the file has none. `better`: only if the tool states it, else it
+    is derived from the unit. `spread`, `samples`: in the same unit as the value. `n`: number of
+    runs behind the value, not requests within a run.
     """
 
     origin: Origin
@@ -141,7 +186,9 @@ class Measured:
     spread: Spread | None = None
     samples: Sequence[float] = ()
     label: str | None = None
-    """A published judgement: the metric is then `hard` (beats, similar, worse) or `target` (same_target …), the statistic `label`."""
+    """A published judgement: the metric is then `hard` (beats, similar, worse) or `target`
+    (same_target …), the statistic `label`.
+    """
     ratio_base: Variant | None = None
     status: MeasuredStatus = MeasuredStatus.OK
     failure: Failure | None = None
@@ -149,17 +196,27 @@ class Measured:
     flags: tuple[Flagged, ...] = ()
     noise_floor: float | None = None
     log_error: tuple[float | None, float | None] | None = None
-    """The standard error of ln(value) and its degrees of freedom, if known better than from spread and samples."""
+    """The standard error of ln(value) and its degrees of freedom, if known better than from spread
+    and samples.
+    """
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of `measurements` of its row. A value that is not finite makes the row a failure."""
+        """Return the columns of `measurements` of its row.
+
+        A value that is not finite makes the row a failure.
+        """
         unit = stored_unit(self.unit)
         factor = unit.factor if unit else 1.0
-        value, samples = _finite(self.value), tuple(one for each in self.samples if (one := _finite(each)) is not None)
+        value, samples = (
+            _finite(self.value),
+            tuple(one for each in self.samples if (one := _finite(each)) is not None),
+        )
         stored = _finite(value, factor)
         is_missing = self.status is MeasuredStatus.OK and stored is None and self.label is None
         status = MeasuredStatus.FAILED if is_missing else self.status
-        spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
+        spread = self.spread or Spread(
+            kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE
+        )
         error, degrees = self.log_error or log_error(value, spread, samples, self.n)
         flags = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return {
@@ -181,16 +238,22 @@ class Measured:
             "spread_kind": spread.kind,
             "spread_lo": _finite(spread.low, factor),
             "spread_hi": _finite(spread.high, factor),
-            "samples": tuple(stored for one in samples if (stored := _finite(one, factor)) is not None),
+            "samples": tuple(
+                stored for one in samples if (stored := _finite(one, factor)) is not None
+            ),
             "status": status,
-            "failure": self.failure or Failure.UNKNOWN if status is MeasuredStatus.FAILED else self.failure,
+            "failure": self.failure or Failure.UNKNOWN
+            if status is MeasuredStatus.FAILED
+            else self.failure,
             "failure_detail": self.detail,
             "flags": tuple(dict.fromkeys(map(str, flags))),
         }
 
 
 def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.Table:
-    """Return the rows of `measurements` of a file. Raises TooManyValues beyond a limit, WrongValue for a value its column rejects.
+    """Return the rows of `measurements` of a file.
+
+    Raises TooManyValues beyond a limit, WrongValue for a value its column rejects.
 
     Rows become Arrow a few thousand at a time, since each takes kilobytes until then.
     """
@@ -198,28 +261,44 @@ def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.T
 
     def to_arrow() -> pa.Table:
         first = total - len(rows) + 1
-        same = {"source_id": (source_id,) * len(rows), "measurement_no": range(first, total + 1), "format": (tool,) * len(rows)}
+        same = {
+            "source_id": (source_id,) * len(rows),
+            "measurement_no": range(first, total + 1),
+            "format": (tool,) * len(rows),
+        }
         columns = (same.get(name) or [row[name] for row in rows] for name in MeasurementRow.columns)
         return arrow_columns(MeasurementRow, map(tuple, columns))
 
     for one in found:
         rows.append(row := one.columns())
         total += 1
-        characters += sum([len(cell) for cell in row.values() if type(cell) is str]) + _CHARACTERS_OF_A_SAMPLE * len(one.samples)
+        characters += sum(
+            [len(cell) for cell in row.values() if type(cell) is str]
+        ) + _CHARACTERS_OF_A_SAMPLE * len(one.samples)
         if total > MOST_VALUES:
             raise TooManyValues(f"it holds more than {MOST_VALUES:,} values")
         if characters > MOST_CHARACTERS:
-            raise TooManyValues(f"its values and what describes each of them have more than {MOST_CHARACTERS:,} characters")
+            raise TooManyValues(
+                "its values and what describes each of them have more than "
+                f"{MOST_CHARACTERS:,} characters"
+            )
         if len(rows) == _CHUNK_ROWS:
             chunks.append(to_arrow())
             rows = []
-    return pa.concat_tables([*chunks, to_arrow()]) if rows or not chunks else pa.concat_tables(chunks)
+    return (
+        pa.concat_tables([*chunks, to_arrow()]) if rows or not chunks else pa.concat_tables(chunks)
+    )
 
 
-def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: int | None) -> tuple[float | None, float | None]:
-    """Return the standard error of ln(value) and its degrees of freedom (None for a published interval, taken as normal).
+def log_error(
+    value: float | None, spread: Spread, samples: Sequence[float], n: int | None
+) -> tuple[float | None, float | None]:
+    """Return the standard error of ln(value) and its degrees of freedom.
 
-    (None, None) for a single run, without a spread, for a value not above 0, or for an impossible interval.
+    The degrees are None for a published interval, taken as normal.
+
+    (None, None) for a single run, without a spread, for a value not above 0, or for an impossible
+    interval.
     """
     error = degrees = None
     low, high, runs = spread.low, spread.high, n or 1
@@ -228,22 +307,42 @@ def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: 
     try:
         if len(samples) > 1:
             if min(samples) > 0:
-                error, degrees = statistics.stdev(map(math.log, samples)) / math.sqrt(len(samples)), len(samples) - 1
+                error, degrees = (
+                    statistics.stdev(map(math.log, samples)) / math.sqrt(len(samples)),
+                    len(samples) - 1,
+                )
         elif low is None or high is None or high < low:
             pass
         elif spread.kind is SpreadKind.CI:
             if low > 0:
-                error = math.log(high / low) / 2 / statistics.NormalDist().inv_cdf((1 + spread.level) / 2)
+                error = (
+                    math.log(high / low)
+                    / 2
+                    / statistics.NormalDist().inv_cdf((1 + spread.level) / 2)
+                )
         elif runs > 1 and spread.kind in (SpreadKind.STD, SpreadKind.SEM):
-            error, degrees = (high - low) / 2 / value / (math.sqrt(runs) if spread.kind is SpreadKind.STD else 1.0), runs - 1
+            error, degrees = (
+                (high - low)
+                / 2
+                / value
+                / (math.sqrt(runs) if spread.kind is SpreadKind.STD else 1.0),
+                runs - 1,
+            )
     except (ArithmeticError, statistics.StatisticsError):
         return None, None
     return (error, degrees) if error is not None and math.isfinite(error) else (None, None)
 
 
 def _finite(value: float | None, factor: float = 1.0) -> float | None:
-    """Return the number times the factor, as a float; None if either is not finite or larger than any float."""
+    """Return the number times the factor, as a float.
+
+    None if either is not finite or larger than any float.
+    """
     try:
-        return None if value is None or not math.isfinite(value) or not math.isfinite(value * factor) else float(value * factor)
+        return (
+            None
+            if value is None or not math.isfinite(value) or not math.isfinite(value * factor)
+            else float(value * factor)
+        )
     except OverflowError:
         return None

@@ -1,4 +1,6 @@
-"""What `tachograph measure` writes: a benchmark run in turns on a baseline and a candidate (`schemas.wire.paired_benchmark`).
+"""What `tachograph measure` writes.
+
+A benchmark run in turns on a baseline and a candidate (`schemas.wire.paired_benchmark`).
 
 The error of the ratio is that of its blocks, which the row of the candidate carries whole.
 """
@@ -27,7 +29,10 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield a row of the baseline and one of the candidate for each quantity; a candidate that failed has one row. Raises ValueError."""
+    """Yield a row of the baseline and one of the candidate for each quantity.
+
+    A candidate that failed has one row. Raises ValueError.
+    """
     made = PairedBenchmark.model_validate(file.object)
     machine = f"{made.machine.name}, {made.machine.processor}, {made.machine.cores} cores"
     baseline = Origin(
@@ -51,7 +56,12 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         patch_applied=PatchApplied.YES if made.patch_sha256 else PatchApplied.UNKNOWN,
     )
     if made.failure:
-        yield Measured(candidate, status=MeasuredStatus.FAILED, failure=made.failure, detail=made.failure_detail)
+        yield Measured(
+            candidate,
+            status=MeasuredStatus.FAILED,
+            failure=made.failure,
+            detail=made.failure_detail,
+        )
     for number, series in enumerate(made.series):
         for arm in Arm:
             is_candidate = arm is Arm.CANDIDATE
@@ -75,19 +85,35 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _error(made: PairedBenchmark, series: Series) -> tuple[float, float] | tuple[None, None]:
-    """Return the standard error of the ratio's logarithm over the blocks, and its degrees of freedom; None for fewer than two blocks."""
-    figures = block_figures([run for run in made.runs if run.phase == "compared"], series.members, series.better)
-    return (statistics.stdev(figures) / math.sqrt(len(figures)), len(figures) - 1) if len(figures) > 1 else (None, None)
+    """Return the standard error of the ratio's logarithm over the blocks.
+
+    Its degrees of freedom are returned too; None for fewer than two blocks.
+    """
+    figures = block_figures(
+        [run for run in made.runs if run.phase == "compared"], series.members, series.better
+    )
+    return (
+        (statistics.stdev(figures) / math.sqrt(len(figures)), len(figures) - 1)
+        if len(figures) > 1
+        else (None, None)
+    )
 
 
-def block_figures(runs: Sequence[BenchmarkRun], members: Sequence[int], better: Better) -> list[float]:
-    """Return ln(baseline ÷ candidate) of each whole block, or the reverse where higher is better."""
+def block_figures(
+    runs: Sequence[BenchmarkRun], members: Sequence[int], better: Better
+) -> list[float]:
+    """Return ln(baseline ÷ candidate) of each whole block, or its reverse if higher is better."""
     sides: Mapping[int, Mapping[Arm, list[float]]] = defaultdict(lambda: {arm: [] for arm in Arm})
     for run in runs:
         sides[run.block][run.arm].append(math.log(mean_of(run, members)))
     sign = 1 if better is Better.LOWER else -1
-    whole = [block for block in sides.values() if all(len(block[arm]) == RUNS_OF_BLOCK for arm in Arm)]
-    return [sign * (sum(block[Arm.BASELINE]) - sum(block[Arm.CANDIDATE])) / RUNS_OF_BLOCK for block in whole]
+    whole = [
+        block for block in sides.values() if all(len(block[arm]) == RUNS_OF_BLOCK for arm in Arm)
+    ]
+    return [
+        sign * (sum(block[Arm.BASELINE]) - sum(block[Arm.CANDIDATE])) / RUNS_OF_BLOCK
+        for block in whole
+    ]
 
 
 def mean_of(run: BenchmarkRun, members: Sequence[int]) -> float:

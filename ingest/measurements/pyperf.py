@@ -1,7 +1,8 @@
 """pyperf `-o FILE`: every value of every process of a benchmark, in seconds, bytes or numbers.
 
-Source: https://pyperf.readthedocs.io/en/latest/api.html#pyperf-json-file-format. Warm-ups, and processes that only calibrate (without
-`values`), are skipped. Mean, standard deviation and median are those that `pyperf stats` prints.
+Source: https://pyperf.readthedocs.io/en/latest/api.html#pyperf-json-file-format. Warm-ups, and
+processes that only calibrate (without `values`), are skipped. Mean, standard deviation and median
+are those that `pyperf stats` prints.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ def _recognises(file: MeasuredFile) -> bool:
         isinstance(file.object.get("version"), str)
         and isinstance(benchmarks, list)
         and bool(benchmarks)
-        and all(isinstance(one["runs"], list) and ("values" in one["runs"][0] or "warmups" in one["runs"][0]) for one in benchmarks)
+        and all(
+            isinstance(one["runs"], list)
+            and ("values" in one["runs"][0] or "warmups" in one["runs"][0])
+            for one in benchmarks
+        )
     )
 
 
@@ -39,7 +44,9 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             continue
         of_benchmark = ChainMap(benchmark.get("metadata") or {}, common)
         metadata = of_benchmark.new_child(runs[0].get("metadata") or {})
-        dates = [date for run in runs if (date := written_time((run.get("metadata") or {}).get("date")))]
+        dates = [
+            date for run in runs if (date := written_time((run.get("metadata") or {}).get("date")))
+        ]
         values = [value for run in runs for value in numbers(run["values"])]
         command, written = metadata.get("command"), of_benchmark.get("unit", "second")
         origin = Origin(
@@ -53,7 +60,9 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         metric, unit = _QUANTITIES.get(written) or (written, written)
         mean = fmean(values)
         spread = Spread.around(mean, stdev(values)) if len(values) > 1 else None
-        yield Measured(origin, metric, "mean", mean, unit, len(values), spread=spread, samples=values)
+        yield Measured(
+            origin, metric, "mean", mean, unit, len(values), spread=spread, samples=values
+        )
         yield Measured(origin, metric, "median", median(values), unit, len(values), samples=values)
 
 

@@ -1,6 +1,9 @@
-"""pytest-benchmark `--benchmark-json`: statistics of every test in seconds, and the time of every round with `--benchmark-save-data`.
+"""pytest-benchmark `--benchmark-json`.
 
-Source: https://github.com/ionelmc/pytest-benchmark, `src/pytest_benchmark/{session,stats,utils}.py`. `ops` is not read: it is 1 ÷ mean.
+Statistics of every test in seconds, and the time of every round with `--benchmark-save-data`.
+
+Source: https://github.com/ionelmc/pytest-benchmark,
+`src/pytest_benchmark/{session,stats,utils}.py`. `ops` is not read: it is 1 ÷ mean.
 """
 
 from __future__ import annotations
@@ -15,24 +18,33 @@ from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object lay in memory: parameters that are no JSON are written as `UNSERIALIZABLE[…]`, with
-their `repr`, which is another one in each process."""
+"""Where an object lay in memory: parameters that are no JSON are written as `UNSERIALIZABLE[…]`,
+with their `repr`, which is another one in each process.
+"""
 
 
 def _recognises(file: MeasuredFile) -> bool:
     tests = file.object.get("benchmarks")
-    return {"machine_info", "commit_info"} <= file.object.keys() and isinstance(tests, list) and all("stats" in test for test in tests)
+    return (
+        {"machine_info", "commit_info"} <= file.object.keys()
+        and isinstance(tests, list)
+        and all("stats" in test for test in tests)
+    )
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield the values. With uncommitted changes (`dirty`) the commit is the parent of the measured code."""
+    """Yield the values.
+
+    With uncommitted changes (`dirty`) the commit is the parent of the measured code.
+    """
     machine, commit = file.object["machine_info"] or {}, file.object["commit_info"] or {}
     cpu = machine.get("cpu") or {}
     for test in file.object["benchmarks"]:
         origin = Origin(
             benchmark=test.get("fullname") or test["name"],
             params={
-                name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in (test.get("params") or {}).items()
+                name: _ADDRESS.sub("", value) if isinstance(value, str) else value
+                for name, value in (test.get("params") or {}).items()
             },
             repo=commit.get("project"),
             commit=None if commit.get("dirty") else commit.get("id"),
@@ -43,7 +55,11 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         )
         stats = test["stats"]
         rounds, data = stats.get("rounds"), numbers(stats.get("data"))
-        deviation, low, high = number(stats.get("stddev")), number(stats.get("q1")), number(stats.get("q3"))
+        deviation, low, high = (
+            number(stats.get("stddev")),
+            number(stats.get("q1")),
+            number(stats.get("q3")),
+        )
         for statistic in ("mean", "median", "min", "max"):
             if (value := number(stats.get(statistic))) is not None:
                 spread = None
@@ -52,7 +68,11 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
                 elif statistic == "median" and rounds != 1 and low is not None and high is not None:
                     spread = Spread(kind=SpreadKind.IQR, low=low, high=high)
                 samples = data if len(data) == rounds and statistic in ("mean", "median") else ()
-                yield Measured(origin, "time", statistic, value, "s", rounds, spread=spread, samples=samples)
+                yield Measured(
+                    origin, "time", statistic, value, "s", rounds, spread=spread, samples=samples
+                )
 
 
-TOOL = Tool("pytest-benchmark", ('"machine_info"', '"commit_info"', '"benchmarks"'), _recognises, _read)
+TOOL = Tool(
+    "pytest-benchmark", ('"machine_info"', '"commit_info"', '"benchmarks"'), _recognises, _read
+)

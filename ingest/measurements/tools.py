@@ -70,7 +70,8 @@ _LONGEST_REASON = 300
 class Reading:
     """The measurements of a file, as rows of `measurements`.
 
-    `refused`: why its own tool could not read it; there are no rows then. `reason`: that of the resulting reject.
+    `refused`: why its own tool could not read it; there are no rows then. `reason`: that of the
+    resulting reject.
     """
 
     tool: str
@@ -79,8 +80,12 @@ class Reading:
     reason: RejectReason = RejectReason.INVALID_RECORD
 
 
-def read_measurements(file: MeasuredFile, source_id: str, tools: Sequence[Tool] | None = None) -> Reading | None:
-    """Return the measurements in a file, or None if no tool recognises it. Never raises: a tool that fails refuses the file.
+def read_measurements(
+    file: MeasuredFile, source_id: str, tools: Sequence[Tool] | None = None
+) -> Reading | None:
+    """Return the measurements in a file, or None if no tool recognises it.
+
+    Never raises: a tool that fails refuses the file.
 
     `tools`: its `possible_tools`, if known.
     """
@@ -88,25 +93,45 @@ def read_measurements(file: MeasuredFile, source_id: str, tools: Sequence[Tool] 
         try:
             if _recognises(tool, file):
                 rows = measured_table(tool.read(file), source_id, tool.name)
-                return Reading(tool.name, rows) if len(rows) else Reading(tool.name, refused="it holds no values")
+                return (
+                    Reading(tool.name, rows)
+                    if len(rows)
+                    else Reading(tool.name, refused="it holds no values")
+                )
             if tool.marks_suffice and file.is_json and not file.documents:
                 return Reading(tool.name, refused="it is no valid JSON, and may be cut off")
         except TooManyValues as error:
             return Reading(tool.name, refused=str(error), reason=RejectReason.TOO_MUCH)
         except MemoryError:
-            return Reading(tool.name, refused="it takes more memory than there is", reason=RejectReason.TOO_MUCH)
+            return Reading(
+                tool.name,
+                refused="it takes more memory than there is",
+                reason=RejectReason.TOO_MUCH,
+            )
         except Exception as error:  # a bulkhead: one tool's defect costs one file
             reason = str(error)
-            if type(error) not in (ValueError, WrongValue) or not reason:  # not written for people: say where it happened
+            if (
+                type(error) not in (ValueError, WrongValue) or not reason
+            ):  # not written for people: say where it happened
                 [*_, place] = traceback.extract_tb(error.__traceback__)
-                where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+                where = (
+                    f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+                )
                 reason = f"a value has an unexpected form ({where}: {error})"
-            return Reading(tool.name, refused=reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…")
+            return Reading(
+                tool.name,
+                refused=reason
+                if len(reason) <= _LONGEST_REASON
+                else f"{reason[:_LONGEST_REASON]}…",
+            )
     return None
 
 
 def _recognises(tool: Tool, file: MeasuredFile) -> bool:
-    """Return whether the file is the tool's own; False on an unexpected form. Raises TooManyValues if its marks suffice."""
+    """Return whether the file is the tool's own; False on an unexpected form.
+
+    Raises TooManyValues if its marks suffice.
+    """
     try:
         return tool.recognises(file)
     except TooManyValues:
@@ -117,11 +142,15 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
     return False
 
 
-_FIRST_MARKS = LiteralSearch([tool.marks[0] for tool in TOOLS if tool.marks and not tool.is_json], leftmost=True)
+_FIRST_MARKS = LiteralSearch(
+    [tool.marks[0] for tool in TOOLS if tool.marks and not tool.is_json], leftmost=True
+)
 
 
 def possible_tools(beginning: str) -> Sequence[Tool]:
-    """Return the tools that may have written a file with this beginning, in order: it has all of their marks, or the header of a table.
+    """Return the tools that may have written a file with this beginning, in order.
+
+    It has all of their marks, or the header of a table.
 
     A log is searched for all first marks at once: it has megabytes, and few of them.
     """

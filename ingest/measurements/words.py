@@ -1,4 +1,7 @@
-"""Names, numbers and times in the files of measuring tools: variants, quantities, statistics, units."""
+"""Names, numbers and times in the files of measuring tools.
+
+Variants, quantities, statistics, units.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,14 @@ _METRICS = {
     "total_token_throughput": "total_throughput",
     "requests_per_second": "request_throughput",
 }
-_STATISTICS = {"avg": "mean", "average": "mean", "med": "median", "p50": "median", "stdev": "std", "stddev": "std"} | {
-    name: name for name in ("mean", "median", "min", "max", "std")
-}
+_STATISTICS = {
+    "avg": "mean",
+    "average": "mean",
+    "med": "median",
+    "p50": "median",
+    "stdev": "std",
+    "stddev": "std",
+} | {name: name for name in ("mean", "median", "min", "max", "std")}
 _PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d+)?")
 _UNITS = ("ns", "us", "ms", "s", "sec", "seconds", "bytes", "kb", "mb", "gb", "kib", "mib", "gib")
 UNNAMED = "value"
@@ -50,12 +58,18 @@ class Quantity(NamedTuple):
 
 
 def snake_case(name: str) -> str:
-    """Return a name in lower case, with one underscore per run of other characters: the same for `Mean TTFT` and `mean_ttft`."""
+    """Return a name in lower case, with one underscore per run of other characters.
+
+    The same for `Mean TTFT` and `mean_ttft`.
+    """
     return re.sub(r"[^\w./%]+", "_", name.strip().lower()).strip("_")
 
 
 def metric_name(name: str) -> str:
-    """Return a tool's name of a quantity as a metric name: `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`."""
+    """Return a tool's name of a quantity as a metric name.
+
+    `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`.
+    """
     return _NO_NAME.sub("_", _EDGES.sub("_", name).lower()).strip("_")
 
 
@@ -65,13 +79,19 @@ def variant_named(word: object) -> Variant | None:
 
 
 def statistic_named(word: str) -> str | None:
-    """Return the statistic for a word: mean, median, min, max, std or a percentile such as p99. None for any other word."""
+    """Return the statistic for a word: mean, median, min, max, std or a percentile such as p99.
+
+    None for any other word.
+    """
     name = snake_case(word)
     return _STATISTICS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
 
 
 def quantity(name: str) -> Quantity:
-    """Return the canonical metric in a name, its statistic (first or last) and its unit of time or size (last)."""
+    """Return a name's canonical metric, statistic (first or last) and unit.
+
+    The unit is one of time or size (last).
+    """
     words, statistic, unit = snake_case(name).split("_"), None, None
     for _ in range(2):
         if unit is None and len(words) > 1 and words[-1] in _UNITS and words[-2] != "per":
@@ -84,13 +104,19 @@ def quantity(name: str) -> Quantity:
 
 
 def metric_of_unit(unit: str | None) -> str:
-    """Return the metric of a nameless value: a time, a throughput, or, for any other unit, `UNNAMED`."""
+    """Return the metric of a nameless value.
+
+    A time, a throughput, or, for any other unit, `UNNAMED`.
+    """
     stored = stored_unit(unit)
     return _METRIC_OF_UNIT.get(stored.unit, UNNAMED) if stored else UNNAMED
 
 
 def batch_of(file_name: str, variants: Iterable[Variant | None]) -> str | None:
-    """Return the batch of a file's values: the file, if it has several variants, since they were measured to be compared."""
+    """Return the batch of a file's values.
+
+    The file, if it has several variants, since they were measured to be compared.
+    """
     return file_name if len(set(variants) - {None}) > 1 else None
 
 
@@ -100,7 +126,10 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def number(value: object) -> float | None:
-    """Return a JSON number, or None for anything else, such as true, a text, null, or a whole number larger than any float."""
+    """Return a JSON number, or None for anything else.
+
+    This may be true, a text, null, or a whole number larger than any float.
+    """
     try:
         return float(value) if is_number(value) else None
     except OverflowError:
@@ -122,5 +151,8 @@ def written_time(text: object) -> datetime | None:
 
 
 def joined(*parts: object) -> str | None:
-    """Return the known texts joined by commas, such as host and processor of a machine; None without any."""
+    """Return the known texts joined by commas, such as host and processor of a machine.
+
+    None without any.
+    """
     return ", ".join(part for part in parts if isinstance(part, str) and part) or None

@@ -1,11 +1,13 @@
-"""List prices of the price library (genai-prices): dated, per provider and region, offline; and their conditions.
+"""List prices of the price library (genai-prices): dated, per provider and region, offline.
 
-A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Prices by the time of day are
-ignored in favour of the standard ones. `served`: the price of a request in fast mode, in another tier such as batch, or with inference in
-one region.
+And their conditions.
 
-The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read here, and a test compares the results with
-the library's own for every model that it has.
+A price has a base tier, and for some models long-context tiers, which depend on the prompt of each
+request. Prices by the time of day are ignored in favour of the standard ones. `served`: the price
+of a request in fast mode, in another tier such as batch, or with inference in one region.
+
+The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read
+here, and a test compares the results with the library's own for every model that it has.
 """
 
 from __future__ import annotations
@@ -21,11 +23,22 @@ from importlib.metadata import version
 from types import ModuleType
 
 from ingest.prices.model_ids import LOCAL_PROVIDERS, is_free, makers, parse_model_id
-from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates, Service, TieredRates
+from schemas.rows.price import (
+    BEGINNING,
+    MILLION,
+    SMALLEST_RATE,
+    THOUSAND,
+    ModelKey,
+    Rates,
+    Service,
+    TieredRates,
+)
 
 
 def _spare_updates() -> None:
-    """Import the library without its network updates, whose HTTP client and asyncio take half of the import time.
+    """Import the library without its network updates.
+
+    Their HTTP client and asyncio take half of the import time.
 
     A later import of the updates works.
     """
@@ -49,8 +62,10 @@ from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, Tiere
 ANTHROPIC = "anthropic"
 
 _LONG_CONTEXT = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}
-"""(provider, model) without tiers in the library → prompt size above which input of all kinds costs twice and output 1.5 times as much.
-Anthropic's price page had it for Sonnet 4 with the 1M context window, as for Sonnet 4.5."""
+"""(provider, model) without tiers in the library → prompt size above which input of all kinds costs
+twice and output 1.5 times as much. Anthropic's price page had it for Sonnet 4 with the 1M context
+window, as for Sonnet 4.5.
+"""
 
 _LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 
@@ -58,7 +73,9 @@ _ROUTERS = ("openrouter", "github-copilot")
 """Providers of the library that resell the models of makers at the makers' prices."""
 
 _PROTOCOLS = (ANTHROPIC, "openai")
-"""Providers whose API gateways speak: a model of another maker that goes by their name comes from a gateway."""
+"""Providers whose API gateways speak: a model of another maker that goes by their name comes from a
+gateway.
+"""
 
 _PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
@@ -67,7 +84,9 @@ _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name.
+    """Rates from a day (UTC) on, until the next period.
+
+    `variants`: other rates at the same time, by name.
 
     `gateway`: the provider that resold the model, if the library has only its maker's price.
     """
@@ -85,27 +104,39 @@ class Period:
 
 @cache
 def periods(key: ModelKey) -> tuple[Period, ...]:
-    """Return the model's prices in order of time; none for a model that the library does not have."""
+    """Return the model's prices in order of time; none for a model missing from the library."""
     found = _found(key)
     if found is None:
         return ()
     provider_id, model, gateway = found
-    source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}{f', behind the gateway {gateway}' if gateway else ''}"
+    source = (
+        f"genai-prices {version('genai-prices')}: "
+        f"{provider_id}/{model.id}{f', behind the gateway {gateway}' if gateway else ''}"
+    )
     made = (_period(model, day, source, provider_id) for day in _boundaries(model))
     return tuple(replace(period, gateway=gateway) for period in made if period)
 
 
 def charges_for_cache_writes(model_id: str, provider: str) -> bool | None:
-    """Return whether a provider has ever had a price for cache writes of a model; None for a model that the library has not from it."""
+    """Return whether a provider has ever had a price for cache writes of a model.
+
+    None for a model that the library has not from it.
+    """
     parsed = parse_model_id(model_id)
     of = periods(ModelKey(model_id, parsed.model, provider, parsed.region))
     if not of or of[0].gateway:
         return None
-    return any(not rates.input == rates.cache_write_5m == rates.cache_write_1h for rates in (period.rates for period in of))
+    return any(
+        not rates.input == rates.cache_write_5m == rates.cache_write_1h
+        for rates in (period.rates for period in of)
+    )
 
 
 def newest_price(until: date) -> date:
-    """Return the last day up to `until` on which a price of the library begins: its age, since the library has no date itself."""
+    """Return the last day up to `until` on which a price of the library begins.
+
+    Its age, since the library has no date itself.
+    """
     models = (model for provider in get_snapshot().providers for model in provider.models)
     return max(day for model in models for day in _boundaries(model) if day <= until)
 
@@ -117,12 +148,19 @@ def at(of: tuple[Period, ...], day: date) -> Period | None:
 
 def everywhere(key: ModelKey) -> ModelKey | None:
     """Return the same model at its maker's global endpoint, or None if none is known."""
-    return ModelKey(key.model, key.model, ANTHROPIC) if key.model.startswith("claude") and key.provider != ANTHROPIC else None
+    return (
+        ModelKey(key.model, key.model, ANTHROPIC)
+        if key.model.startswith("claude") and key.provider != ANTHROPIC
+        else None
+    )
 
 
 @cache
 def claude_rates() -> tuple[tuple[str, Rates], ...]:
-    """Return every price that Anthropic ever charged for a Claude model, each once, with the first model (by name) that had it."""
+    """Return every price that Anthropic ever charged for a Claude model, each once.
+
+    Each comes with the first model (by name) that had it.
+    """
     [provider] = [provider for provider in get_snapshot().providers if provider.id == ANTHROPIC]
     found: dict[Rates, str] = {}
     for model in sorted(provider.models, key=lambda model: model.id):
@@ -144,21 +182,29 @@ def known_models() -> tuple[tuple[str, str], ...]:
 
 
 def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
-    """Return provider and entry of the library, and the gateway if the price is that of the maker of a resold model.
+    """Return provider and entry of the library, and the gateway of a resold model.
 
-    Without a provider there is no price, since prices differ between providers. A provider that the library does not have is a gateway: a
-    proxy, a reseller, a coding plan.
+    The gateway is returned if the price is that of the maker of the model.
+
+    Without a provider there is no price, since prices differ between providers. A provider that the
+    library does not have is a gateway: a proxy, a reseller, a coding plan.
     """
     if key.provider is None:
         return None
     snapshot = get_snapshot()
     is_listed = any(provider.id == key.provider for provider in snapshot.providers)
-    is_proxy = not is_listed and _PROXY.search(key.provider)  # the library takes such a name for that of any provider
+    is_proxy = not is_listed and _PROXY.search(
+        key.provider
+    )  # the library takes such a name for that of any provider
     if not is_proxy and (model := _entry(snapshot, _references(key), key.provider)):
         return key.provider, model, None
     if key.model_id == key.model and (named := _by_name(snapshot, key)):
         return key.provider, named, None
-    if (is_listed and key.provider not in (*_ROUTERS, *_PROTOCOLS)) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
+    if (
+        (is_listed and key.provider not in (*_ROUTERS, *_PROTOCOLS))
+        or key.provider.lower() in LOCAL_PROVIDERS
+        or is_free(key.model_id)
+    ):
         return None
     names_behind = (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
     for maker in makers(key.model, key.provider):
@@ -177,12 +223,18 @@ def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> 
 
 
 def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
-    """Return the entry for the plain name of a model, for providers whose ids have more parts: `claude-sonnet-4-5` on aws."""
+    """Return the entry for the plain name of a model, for providers whose ids have more parts.
+
+    `claude-sonnet-4-5` on aws.
+    """
     wanted = key.region == "global"
     for provider in snapshot.providers:
         for model in provider.models if provider.id == key.provider else ():
             is_global = model.id.startswith("global.")
-            if is_global == wanted and parse_model_id(model.id.removeprefix("regional.")).model == key.model:
+            if (
+                is_global == wanted
+                and parse_model_id(model.id.removeprefix("regional.")).model == key.model
+            ):
                 return model
     return None
 
@@ -195,18 +247,29 @@ def _lookup(snapshot: DataSnapshot, reference: str, provider: str) -> ModelInfo 
 
 
 def _references(key: ModelKey) -> Iterator[str]:
-    """Yield the names to look up, best first: the id as logged, unless the record says that it means another model."""
-    canonical = f"{key.region}.anthropic.{key.model}" if key.provider == "aws" and key.region and "claude" in key.model else key.model
+    """Yield the names to look up, best first.
+
+    The id as logged, unless the record says that it means another model.
+    """
+    canonical = (
+        f"{key.region}.anthropic.{key.model}"
+        if key.provider == "aws" and key.region and "claude" in key.model
+        else key.model
+    )
     logged = _CONTEXT_SUFFIX.sub("", key.model_id.strip())
     if logged.startswith("arn:"):
         logged = logged.rpartition("/")[2]
     elif "/" in logged and key.provider != "openrouter":
         logged = logged.partition("/")[2]
-    yield from (logged, canonical) if parse_model_id(key.model_id).model == key.model else (canonical,)
+    yield from (
+        (logged, canonical) if parse_model_id(key.model_id).model == key.model else (canonical,)
+    )
 
 
 def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: ModelInfo) -> bool:
-    """Return whether the library matched only a prefix of the name: `claude-opus-4-65` is not `claude-opus-4-6`.
+    """Return whether the library matched only a prefix of the name.
+
+    `claude-opus-4-65` is not `claude-opus-4-6`.
 
     An unknown model must not get the price of another one.
     """
@@ -216,8 +279,15 @@ def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: 
 
 def _boundaries(model: ModelInfo) -> list[date]:
     """Return the first days of the model's prices and of their variants."""
-    dated = [*(model.prices if isinstance(model.prices, list) else ()), *(model.price_variants or ())]
-    starts = (price.constraint.start_date for price in dated if isinstance(price.constraint, StartDateConstraint))
+    dated = [
+        *(model.prices if isinstance(model.prices, list) else ()),
+        *(model.price_variants or ()),
+    ]
+    starts = (
+        price.constraint.start_date
+        for price in dated
+        if isinstance(price.constraint, StartDateConstraint)
+    )
     return sorted({BEGINNING, *starts})
 
 
@@ -240,50 +310,88 @@ def _standard(model: ModelInfo, day: date) -> ModelPrice:
         conditional
         for conditional in model.prices
         if conditional.constraint is None
-        or (isinstance(conditional.constraint, StartDateConstraint) and conditional.constraint.start_date <= day)
+        or (
+            isinstance(conditional.constraint, StartDateConstraint)
+            and conditional.constraint.start_date <= day
+        )
     ]
     return (dated[-1] if dated else model.prices[0]).prices
 
 
-def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, TieredRates]]:
-    """Yield prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
+def _variants(
+    model: ModelInfo, standard: ModelPrice, day: date
+) -> Iterator[tuple[str, TieredRates]]:
+    """Yield prices for another speed, tier or processing, by name.
+
+    `speed=fast`, `processing=batch`, `service_tier=priority`.
+    """
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     for variant in model.price_variants or ():
         if variant.constraint is None or variant.constraint.active(noon):
             merged = ModelPrice(
-                **{**standard.__dict__, **{key: price for key, price in variant.prices.__dict__.items() if price is not None}}
+                **{
+                    **standard.__dict__,
+                    **{
+                        key: price
+                        for key, price in variant.prices.__dict__.items()
+                        if price is not None
+                    },
+                }
             )
             tiered = _tiered(merged)
             if tiered is not None:
-                yield ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())), tiered
+                yield (
+                    ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())),
+                    tiered,
+                )
 
 
 def _tiered(prices: ModelPrice) -> TieredRates | None:
-    """Return the rates of every tier. Its tiers apply to the whole request, above their start, by all input tokens."""
+    """Return the rates of every tier.
+
+    Its tiers apply to the whole request, above their start, by all input tokens.
+    """
     base = _rates(prices, 0)
-    starts = sorted({tier.start for price in prices.__dict__.values() if isinstance(price, TieredPrices) for tier in price.tiers})
+    starts = sorted(
+        {
+            tier.start
+            for price in prices.__dict__.values()
+            if isinstance(price, TieredPrices)
+            for tier in price.tiers
+        }
+    )
     above = [(start, _rates(prices, start + 1)) for start in starts]
-    return TieredRates(base, tuple((start, rates) for start, rates in above if rates)) if base else None
+    return (
+        TieredRates(base, tuple((start, rates) for start, rates in above if rates))
+        if base
+        else None
+    )
 
 
 def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
     """Return the rates per token of a request with so many input tokens.
 
-    A kind of token without a price costs as much as the more general kind, as in the library. None if tokens have no price, or if requests
-    have one: a record does not count requests.
+    A kind of token without a price costs as much as the more general kind, as in the library. None
+    if tokens have no price, or if requests have one: a record does not count requests.
     """
 
     def at(price: Decimal | TieredPrices | None) -> Decimal | None:
         if not isinstance(price, TieredPrices):
             return price
-        return next((tier.price for tier in reversed(price.tiers) if prompt > tier.start), price.base)
+        return next(
+            (tier.price for tier in reversed(price.tiers) if prompt > tier.start), price.base
+        )
 
     def per_token(*prices: Decimal | TieredPrices | None) -> Decimal:
         """Return the first of these prices that exists, per token."""
         found = next(price for price in map(at, prices) if price is not None)
         return (found / MILLION).quantize(SMALLEST_RATE)
 
-    input_, write, search = prices.input_mtok, prices.cache_write_mtok, at(prices.web_searches_kcount)
+    input_, write, search = (
+        prices.input_mtok,
+        prices.cache_write_mtok,
+        at(prices.web_searches_kcount),
+    )
     if at(input_) is None or at(prices.output_mtok) is None or prices.requests_kcount is not None:
         return None
     return Rates(
@@ -299,10 +407,13 @@ def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
 # The way of being served: a response states it (`speed`, `service_tier`, `inference_geo`)
 
 US_INFERENCE = Decimal("1.1")
-"""Anthropic's factor for inference in the US only; Claude Code applies it from version 2.1.239 on."""
+"""Anthropic's factor for inference in the US only; Claude Code applies it from version 2.1.239 on.
+"""
 
 US_INFERENCE_SINCE = (4, 6)
-"""Versions of Claude from which on Anthropic's own API offers the choice; `inference_geo` has no meaning elsewhere."""
+"""Versions of Claude from which on Anthropic's own API offers the choice; `inference_geo` has no
+meaning elsewhere.
+"""
 
 BATCH_FACTOR = Decimal("0.5")
 
@@ -310,7 +421,9 @@ BATCH_PROVIDERS = (ANTHROPIC, "openai")
 """Providers with that factor on their price pages."""
 
 FAST_MODE = {(ANTHROPIC, "claude-opus-4-6"): Decimal(6), (ANTHROPIC, "claude-opus-4-7"): Decimal(6)}
-"""(provider, model) → factor of fast mode on all tokens (Anthropic's price page), for models whose fast price the library lacks."""
+"""(provider, model) → factor of fast mode on all tokens (Anthropic's price page), for models whose
+fast price the library lacks.
+"""
 
 STANDARD_TIERS = ("standard", "default", "auto")
 """Words for the usual tier: Anthropic's, OpenAI's, and the one for the provider's choice."""
@@ -319,10 +432,12 @@ _CLAUDE_VERSION = re.compile(r"^claude-[a-z]+-(\d+)(?:-(\d+))?$")
 
 
 def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates, tuple[str, ...]]:
-    """Return the rates of a request by how it was served, and what they depend on in words, even if such a price is unknown.
+    """Return the rates of a request by how it was served, and what they depend on in words.
 
-    Each of speed, tier and region modifies the rates before it. Before the library's first day of a batch price, and in fast mode, a batch
-    costs half.
+    The words are returned even if such a price is unknown.
+
+    Each of speed, tier and region modifies the rates before it. Before the library's first day of a
+    batch price, and in fast mode, a batch costs half.
     """
     tiered, words, variants = period.tiered, list[str](), dict(reversed(period.variants))
     if service.speed == "fast":
@@ -334,7 +449,11 @@ def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates
         words.append("fast mode" if fast or factor else "fast mode at the standard price")
     tier = service.service_tier
     if tier and tier not in STANDARD_TIERS:
-        known = variants.get("processing=batch" if tier == "batch" else f"service_tier={tier}") if tiered is period.tiered else None
+        known = (
+            variants.get("processing=batch" if tier == "batch" else f"service_tier={tier}")
+            if tiered is period.tiered
+            else None
+        )
         if known:
             tiered = known
             words.append(tier if tier == "batch" else f"{tier} tier")

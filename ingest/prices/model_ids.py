@@ -1,10 +1,11 @@
 """A model id as logged → model, provider and region.
 
-Forms met in real records: `claude-haiku-4-5-20251001` and `gpt-5-2025-08-07` (dated), `claude-opus-4-6[1m]` (context suffix),
-`us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock, region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN),
-`claude-sonnet-4-5@20250929` (Vertex AI), `anthropic/claude-sonnet-4.5` and, with the version first, `anthropic/claude-4.5-sonnet-20250929`
-(OpenRouter), `glm-5.1` (through a proxy).
-Providers carry the names of the price library: anthropic, aws, google, azure, openrouter, …
+Forms met in real records: `claude-haiku-4-5-20251001` and `gpt-5-2025-08-07` (dated),
+`claude-opus-4-6[1m]` (context suffix), `us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock,
+region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN), `claude-sonnet-4-5@20250929` (Vertex AI),
+`anthropic/claude-sonnet-4.5` and, with the version first, `anthropic/claude-4.5-sonnet-20250929`
+(OpenRouter), `glm-5.1` (through a proxy). Providers carry the names of the price library:
+anthropic, aws, google, azure, openrouter, …
 """
 
 from __future__ import annotations
@@ -25,10 +26,18 @@ PROVIDER_OF_WIRE_NAME = {
 """`modelUsage.*.provider` → provider. For `gateway` and unknown words the id decides."""
 
 PROVIDER_OF_ROUTE = {
-    "bedrock": "aws", "vertex_ai": "google", "vertex": "google", "gemini": "google", "azure": "azure", "azure_ai": "azure", "xai": "x-ai",
+    "bedrock": "aws",
+    "vertex_ai": "google",
+    "vertex": "google",
+    "gemini": "google",
+    "azure": "azure",
+    "azure_ai": "azure",
+    "xai": "x-ai",
     "moonshot": "moonshotai",
-}  # fmt: skip
-"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is OpenRouter's."""
+}
+"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is
+OpenRouter's.
+"""
 
 PROVIDER_OF_FAMILY = {
     "claude": "anthropic",
@@ -45,7 +54,9 @@ PROVIDER_OF_FAMILY = {
     "minimax": "minimax",
     "mistral": "mistral",
 }
-"""Prefix of a plain id → its maker, which is the provider unless the form of the id names another. Open-weight families are omitted."""
+"""Prefix of a plain id → its maker, which is the provider unless the form of the id names another.
+Open-weight families are omitted.
+"""
 
 LOCAL_PROVIDERS = frozenset(
     (
@@ -64,7 +75,9 @@ LOCAL_PROVIDERS = frozenset(
         "localhost",
     )
 )
-"""Providers that run a model locally: no maker's price applies, even if the maker sells a model of that name."""
+"""Providers that run a model locally: no maker's price applies, even if the maker sells a model of
+that name.
+"""
 
 _FREE = re.compile(r"[:/-]free$", re.IGNORECASE)
 _REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
@@ -74,7 +87,9 @@ _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _DATE = re.compile(r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$")
 _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _VERSION_FIRST = re.compile(r"^claude-([4-9](?:-\d{1,2})?)-([a-z]+)")
-"""Matches `claude-4-6-opus`, which is `claude-opus-4-6`. Up to version 3 Anthropic itself put the version first."""
+"""Matches `claude-4-6-opus`, which is `claude-opus-4-6`. Up to version 3 Anthropic itself put the
+version first.
+"""
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
 _MOST_ROUTES = 8
@@ -90,26 +105,40 @@ class ModelId:
 
 
 def is_free(logged: str | None) -> bool:
-    """Return whether the id says that the model costs nothing: `z-ai/glm-4.5-air:free`, `minimax-m2-free`."""
+    """Return whether the id says that the model costs nothing.
+
+    `z-ai/glm-4.5-air:free`, `minimax-m2-free`.
+    """
     return _FREE.search(logged or "") is not None
 
 
 def makers(model: str, provider: str) -> tuple[str, ...]:
-    """Return the providers whose price applies to a model behind a gateway: the gateway's namesake, then the model's maker, by any name."""
+    """Return the providers whose price applies to a model behind a gateway.
+
+    The gateway's namesake, then the model's maker, by any name.
+    """
     maker = _provider(model, bedrock=False)
     abroad = "zai" if maker == "zhipuai" else None  # one maker, two price lists
     return tuple(dict.fromkeys(filter(None, (provider.lower().partition("-")[0], abroad, maker))))
 
 
 @lru_cache(maxsize=4096)
-def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str | None = None) -> ModelId:
-    """Parse a model id as logged. `wire_provider` and `canonical` come from the record and win over the id.
+def parse_model_id(
+    logged: str, wire_provider: str | None = None, canonical: str | None = None
+) -> ModelId:
+    """Parse a model id as logged.
+
+    `wire_provider` and `canonical` come from the record and win over the id.
 
     An id without a name (`[1m]`, `us.`, blanks) becomes the name itself, so that no name is empty.
     """
     parsed = _parse(logged.strip())
     provider = PROVIDER_OF_WIRE_NAME.get(wire_provider or "", parsed.provider)
-    return ModelId((_bare(canonical) if canonical else parsed.model) or canonical or logged, provider, parsed.region)
+    return ModelId(
+        (_bare(canonical) if canonical else parsed.model) or canonical or logged,
+        provider,
+        parsed.region,
+    )
 
 
 def _parse(text: str) -> ModelId:
@@ -117,17 +146,24 @@ def _parse(text: str) -> ModelId:
     prefix = _REGION_PREFIX.match(text)
     rest = text[prefix.end() :] if prefix else text
     bedrock = prefix is not None or _is_versioned(rest) or rest.startswith("anthropic.")
-    return ModelId(_bare(rest), provider or _provider(rest, bedrock), prefix[1] if prefix else region)
+    return ModelId(
+        _bare(rest), provider or _provider(rest, bedrock), prefix[1] if prefix else region
+    )
 
 
 def _is_versioned(text: str) -> bool:
-    """Return whether an id ends as Bedrock's do. `deepseek-v3` ends in the version of the model itself."""
+    """Return whether an id ends as Bedrock's do.
+
+    `deepseek-v3` ends in the version of the model itself.
+    """
     found = _BEDROCK_VERSION.search(text)
-    return found is not None and (found[1] is not None or text.startswith("claude") or _MAKER_PREFIX.match(text) is not None)
+    return found is not None and (
+        found[1] is not None or text.startswith("claude") or _MAKER_PREFIX.match(text) is not None
+    )
 
 
 def _routed(text: str) -> tuple[str | None, str | None, str]:
-    """Return the provider of the outermost route, the region of the innermost ARN, and the id behind all routes."""
+    """Return the outermost route's provider, the innermost ARN's region, and the id behind all."""
     provider, region = None, None
     for _ in range(_MOST_ROUTES):
         if arn := _ARN.match(text):
@@ -148,8 +184,15 @@ def _provider(text: str, bedrock: bool) -> str | None:
 
 
 def _bare(text: str) -> str:
-    """Return the plain name of the model, without maker, version, date and context suffix; versions of Claude with dashes."""
+    """Return the plain name of the model, without maker, version, date and context suffix.
+
+    Versions of Claude with dashes.
+    """
     name = _CONTEXT_SUFFIX.sub("", text)
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
     name = _DATE.sub("", _BEDROCK_VERSION.sub("", name) if _is_versioned(text) else name)
-    return _VERSION_FIRST.sub(r"claude-\2-\1", _DOTTED_VERSION.sub("-", name)) if name.startswith("claude") else name
+    return (
+        _VERSION_FIRST.sub(r"claude-\2-\1", _DOTTED_VERSION.sub("-", name))
+        if name.startswith("claude")
+        else name
+    )

@@ -1,6 +1,9 @@
-"""The prices of a model: those of the user's price file, else of the price library; and other prices that an agent may have used.
+"""The prices of a model: those of the user's price file, else of the price library.
 
-Prices are looked up once per model, way of serving and period of time, never per record: SQL multiplies (`sql/pricing/`).
+And other prices that an agent may have used.
+
+Prices are looked up once per model, way of serving and period of time, never per record: SQL
+multiplies (`sql/pricing/`).
 """
 
 from __future__ import annotations
@@ -11,10 +14,29 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
-from ingest.prices.library import BATCH_FACTOR, US_INFERENCE, Period, at, claude_rates, everywhere, periods, served
+from ingest.prices.library import (
+    BATCH_FACTOR,
+    US_INFERENCE,
+    Period,
+    at,
+    claude_rates,
+    everywhere,
+    periods,
+    served,
+)
 from ingest.prices.price_file import PriceList
 from schemas.rows.cost import CostCause
-from schemas.rows.price import ANY_SIZE, BEGINNING, MILLION, STANDARD, Band, ModelKey, Rates, Service, TieredRates
+from schemas.rows.price import (
+    ANY_SIZE,
+    BEGINNING,
+    MILLION,
+    STANDARD,
+    Band,
+    ModelKey,
+    Rates,
+    Service,
+    TieredRates,
+)
 
 FAST_FACTORS = (Decimal(2), Decimal(6))
 """Factors of fast mode on the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
@@ -24,8 +46,9 @@ FAST_FACTORS = (Decimal(2), Decimal(6))
 class Alternative:
     """Rates that explain a difference.
 
-    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes, if the explanation also includes that
-    these were priced as 5-minute writes. `is_likely`: try it first.
+    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes,
+    if the explanation also includes that these were priced as 5-minute writes. `is_likely`: try it
+    first.
     """
 
     cause: CostCause
@@ -35,20 +58,33 @@ class Alternative:
     is_likely: bool = False
 
 
-@lru_cache(maxsize=1024)  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
-def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
-    """Return the alternatives to the rates `listed`, most likely first: one that gives the reported cost for the same tokens is the cause.
+@lru_cache(
+    maxsize=1024
+)  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
+def alternatives(
+    listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]
+) -> tuple[Alternative, ...]:
+    """Return the alternatives to the rates `listed`, most likely first.
 
-    `library`: the price in the library, if there is one (`listed` differs if a price file overrides it); `everywhere`: the price at the
-    maker's global endpoint; `others`: prices of the model at other dates.
+    One that gives the reported cost for the same tokens is the cause.
+
+    `library`: the price in the library, if there is one (`listed` differs if a price file overrides
+    it); `everywhere`: the price at the maker's global endpoint; `others`: prices of the model at
+    other dates.
     """
     base = library.rates if library else None
     made: list[Alternative] = []
     if base and base != listed:
-        made += [Alternative(CostCause.PRICE_FILE, "the list price without the price file", base, is_likely=True)]
+        made += [
+            Alternative(
+                CostCause.PRICE_FILE, "the list price without the price file", base, is_likely=True
+            )
+        ]
     if everywhere:
         cause = CostCause.PRICE_FILE if base != listed else CostCause.REGIONAL_ENDPOINT
-        made += [Alternative(cause, "the price of the global endpoint", everywhere.rates, is_likely=True)]
+        made += [
+            Alternative(cause, "the price of the global endpoint", everywhere.rates, is_likely=True)
+        ]
     made += [
         Alternative(
             CostCause.ONE_HOUR_CACHE_WRITES,
@@ -63,12 +99,20 @@ def alternatives(listed: Rates, library: Period | None, everywhere: Period | Non
         shown = f"{' / '.join(per_million)} per million tokens in / out"
         made.append(Alternative(CostCause.FALLBACK_PRICE, f"the price of {model} ({shown})", rates))
     one_hour = "the price with 1-hour cache writes at the 5-minute rate"
-    found = {_as_5m(listed): Alternative(CostCause.ONE_HOUR_CACHE_WRITES, one_hour, _as_5m(listed), is_likely=True)}
+    found = {
+        _as_5m(listed): Alternative(
+            CostCause.ONE_HOUR_CACHE_WRITES, one_hour, _as_5m(listed), is_likely=True
+        )
+    }
     for one in made:
         words = f"{one.words}, with 1-hour cache writes at the 5-minute rate"
-        as_5m = replace(one, words=words, rates=_as_5m(one.rates), one_hour_from=one.rates.cache_write_1h)
+        as_5m = replace(
+            one, words=words, rates=_as_5m(one.rates), one_hour_from=one.rates.cache_write_1h
+        )
         for either in (one, as_5m):
-            found.setdefault(either.rates, either)  # one alternative for each set of rates: the likeliest
+            found.setdefault(
+                either.rates, either
+            )  # one alternative for each set of rates: the likeliest
     found.pop(listed, None)
     return tuple(found.values())
 
@@ -81,12 +125,20 @@ def _of_library(library: Period, others: Iterable[Period]) -> Iterator[Alternati
     for name, tiered in library.variants:
         if name != "speed=fast":
             yield Alternative(CostCause.SERVICE_TIER, f"the price for {name}", tiered.base)
-    yield Alternative(CostCause.SERVICE_TIER, "half the price, as for batch processing", library.rates.times(BATCH_FACTOR))
+    yield Alternative(
+        CostCause.SERVICE_TIER,
+        "half the price, as for batch processing",
+        library.rates.times(BATCH_FACTOR),
+    )
     in_the_us = "the price with the 10% surcharge for single-region inference"
     yield Alternative(CostCause.REGIONAL_ENDPOINT, in_the_us, library.rates.times(US_INFERENCE))
     for other in others:
         if other.rates != library.rates:
-            yield Alternative(CostCause.PRICE_CHANGED_SINCE, f"the price in effect since {other.since}", other.rates)
+            yield Alternative(
+                CostCause.PRICE_CHANGED_SINCE,
+                f"the price in effect since {other.since}",
+                other.rates,
+            )
 
 
 def _as_5m(rates: Rates) -> Rates:
@@ -99,7 +151,9 @@ LONG_CONTEXT = "long context"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model from one day until another, and its source. `has_tiers`: long requests cost more.
+    """The price of a model from one day until another, and its source.
+
+    `has_tiers`: long requests cost more.
 
     `gateway`: the provider that resold the model, if the price is its maker's.
     """
@@ -144,10 +198,15 @@ class PriceBook:
                 tiered, source, _ = listed
                 found = alternatives(tiered.base, period, at(global_, since), library)
                 gateway = period.gateway if period and self._own.price(key, since) is None else None
-                yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found, gateway)
+                yield Price(
+                    key, since, until, tiered.base, source, bool(tiered.tiers), found, gateway
+                )
 
     def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
-        """Yield the prices of requests served in this way: one for every period and size, without rates if there is no price."""
+        """Yield the prices of requests served in this way.
+
+        One for every period and size, without rates if there is no price.
+        """
         library = periods(key) if key.model else ()
         for since, until in self._days(library):
             listed = self._listed(key, since, at(library, since), service)
@@ -158,17 +217,28 @@ class PriceBook:
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
         """Return the rates of the model on a day, or None."""
-        return next((price.rates for price in self.prices(key) if price.since <= day < price.until), None)
+        return next(
+            (price.rates for price in self.prices(key) if price.since <= day < price.until), None
+        )
 
     def _days(self, *of_library: tuple[Period, ...]) -> Iterator[tuple[date, date]]:
         """Yield the periods (first day, first day after) within which no price changes."""
-        days = sorted({BEGINNING, *self._own.boundaries(), *(period.since for periods in of_library for period in periods)})
+        days = sorted(
+            {
+                BEGINNING,
+                *self._own.boundaries(),
+                *(period.since for periods in of_library for period in periods),
+            }
+        )
         return zip(days, [*days[1:], date.max], strict=True)
 
     def _listed(
         self, key: ModelKey, day: date, library: Period | None, service: Service = STANDARD
     ) -> tuple[TieredRates, str, tuple[str, ...]] | None:
-        """Return (rates, their source, their conditions), or None without a price. A price of the price file holds for every request."""
+        """Return (rates, their source, their conditions), or None without a price.
+
+        A price of the price file holds for every request.
+        """
         if own := self._own.price(key, day):
             number, entry = own
             return TieredRates(entry.rates()), f"{self._own.name}: [[price]] number {number}", ()
@@ -178,6 +248,9 @@ class PriceBook:
         words += (f"behind {library.gateway}",) if library.gateway else ()
         if cut := self._own.discount(key, day):
             number, discount = cut
-            source = f"{library.source}, less {discount.percent} % ({self._own.name}: [[discount]] number {number})"
+            source = (
+                f"{library.source}, less {discount.percent} % ({self._own.name}: [[discount]] "
+                f"number {number})"
+            )
             return tiered.times(discount.factor), source, words
         return tiered, library.source, words

@@ -10,13 +10,14 @@
     cache_read = 0.02             # else as input
     cache_write = 0.25            # else as input
     cache_write_1h = 0.40         # else as cache_write
-    web_search = 10               # USD per 1,000 searches; without it, rows with searches have no price
+    web_search = 10 # USD per 1,000 searches; without it, rows with searches have no price
 
     [[discount]]                  # off the list prices of the library
     provider = "aws"
     percent = 12
 
-Of several entries for a day, the most specific one wins, then the one that began last, then the last in the file.
+Of several entries for a day, the most specific one wins, then the one that began last, then the
+last in the file.
 """
 
 from __future__ import annotations
@@ -39,11 +40,18 @@ from schemas.rows.price import BEGINNING, ModelKey, PriceFileRow
 from schemas.wire.price_file import DiscountEntry, PriceEntry, PriceFile
 
 _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
-_EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
+_EXAMPLE = (
+    'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per '
+    "million tokens)."
+)
 
 _COMPLAINTS = 10
 
-_WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a string"}
+_WORDS = {
+    "is_instance_of": "must be a number",
+    "decimal_type": "must be a number",
+    "string_type": "must be a string",
+}
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
 
@@ -70,7 +78,10 @@ class PriceList:
 
 
 def read_price_file(path: Path) -> PriceFileRow:
-    """Read the price file as a row of the store. Raises InputUnreadable if it cannot be opened, UsageError if it is no price file."""
+    """Read the price file as a row of the store.
+
+    Raises InputUnreadable if it cannot be opened, UsageError if it is no price file.
+    """
     try:
         text = read_small_text(path)
     except (OSError, ValueError) as error:
@@ -81,19 +92,29 @@ def read_price_file(path: Path) -> PriceFileRow:
 
 
 def parse_price_file(name: str, text: str) -> PriceList:
-    """Parse a price file. Raises UsageError with the line, the key, and what would be right there."""
+    """Parse a price file. Raises UsageError with the line, the key, and what would be right."""
     try:
         return PriceList(name, PriceFile.model_validate(parse_toml(text, Decimal)))
     except ValidationError as error:
-        complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)[:_COMPLAINTS]]
-        more = f"; and {error.error_count() - _COMPLAINTS} more mistakes" if error.error_count() > _COMPLAINTS else ""
+        complaints = [
+            _complaint(name, text, detail)
+            for detail in error.errors(include_url=False)[:_COMPLAINTS]
+        ]
+        more = (
+            f"; and {error.error_count() - _COMPLAINTS} more mistakes"
+            if error.error_count() > _COMPLAINTS
+            else ""
+        )
         raise UsageError("; ".join(complaints) + more, _EXAMPLE) from error
     except ValueError as error:
         raise UsageError(f"{name} is not valid TOML: {error}.", _EXAMPLE) from error
 
 
 def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:
-    """Return the most specific of the entries that fit, then the one that began last, with its number in the file."""
+    """Return the most specific fitting entry, or of several the last begun, with its number.
+
+    The number is that in the file.
+    """
     fitting = [
         (number, entry)
         for number, entry in enumerate(entries, 1)
@@ -105,8 +126,15 @@ def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | N
 
     def weight(item: tuple[int, E]) -> tuple[int, int, date, int]:
         number, entry = item
-        model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1  # an id as logged is more specific than a name
-        return model, (entry.provider is not None) + (entry.region is not None), entry.since or BEGINNING, number
+        model = (
+            0 if entry.model is None else 2 if entry.model == key.model_id else 1
+        )  # an id as logged is more specific than a name
+        return (
+            model,
+            (entry.provider is not None) + (entry.region is not None),
+            entry.since or BEGINNING,
+            number,
+        )
 
     return max(fitting, key=weight, default=None)
 
@@ -125,15 +153,24 @@ def _what(detail: ErrorDetails, table: str, path: str) -> str:
         return "is missing"
     if detail["type"] != "extra_forbidden":
         found = "" if isinstance(detail["input"], dict) else f" (found {detail['input']!s:.60})"
-        return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"
+        return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"  # noqa: E501
     is_inside = table in _TABLES and path
-    words = [info.alias or name for name, info in _TABLES[table].model_fields.items()] if is_inside else list(_TABLES)
+    words = (
+        [info.alias or name for name, info in _TABLES[table].model_fields.items()]
+        if is_inside
+        else list(_TABLES)
+    )
     close = difflib.get_close_matches(path or table, words, 1)
-    return f"unknown key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"
+    return (
+        f"unknown key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: "
+        f"{', '.join(words)}"
+    )
 
 
 def _line(text: str, table: str, number: object) -> int | None:
     """Return the line of an entry's header; None if it is written in another form."""
-    headers: Iterable[re.Match[str]] = re.finditer(rf"^[ \t]*\[\[[ \t]*{re.escape(table)}[ \t]*\]\]", text, re.MULTILINE)
+    headers: Iterable[re.Match[str]] = re.finditer(
+        rf"^[ \t]*\[\[[ \t]*{re.escape(table)}[ \t]*\]\]", text, re.MULTILINE
+    )
     found = [text.count("\n", 0, match.end()) + 1 for match in headers]
     return found[number] if isinstance(number, int) and number < len(found) else None

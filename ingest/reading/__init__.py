@@ -1,1 +1,4 @@
-"""Sources → rows in the spool, in worker processes that never open the store; and the sources that need no reading."""
+"""Sources → rows in the spool, in worker processes that never open the store.
+
+And the sources that need no reading.
+"""

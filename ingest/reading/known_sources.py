@@ -1,4 +1,7 @@
-"""Sources that the store has already, which are not read again; and files with rejects, which are re-read on request."""
+"""Sources that the store has already, which are not read again.
+
+And files with rejects, which are re-read on request.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,14 @@ MOST_ALIKE = 16
 """Limit of the sources with the same file name that a file is compared with."""
 
 LEAST_LEFT_OUT = 1 << 17
-"""A grown transcript is read whole if resuming would skip fewer bytes than this: that takes a few milliseconds."""
+"""A grown transcript is read whole if resuming would skip fewer bytes than this: that takes a few
+milliseconds.
+"""
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
     from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
-    where path_tz is not null group by name"""
+    where path_tz is not null group by name"""  # noqa: E501
 
 _GROWING = """
     select name, bytes, source_id from sources
@@ -55,7 +60,7 @@ _MEMBERS = """
     select reading, source_id, archive_members.name, bytes
     from (select unnest($readings::varchar[]) as reading, unnest($ids::varchar[]) as archive_id) as archives
     join archive_members using (archive_id)
-    join sources using (source_id)"""
+    join sources using (source_id)"""  # noqa: E501
 
 
 class Stamp(NamedTuple):
@@ -69,11 +74,14 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """`source_ids`: sources that were read. `rows`: by name, the row in the `columns` of Stamp of the source read last.
+    """`source_ids`: sources that were read.
 
-    `archives`: those of them that are archives with files inside. `growing`: sources with rejects, transcripts, telemetry and measured
-    results, whose files may have grown since, by the last part of their names: a folder may have been renamed meanwhile. `zones`: name →
-    time zone given at the ingest for times in the path.
+    `rows`: by name, the row in the `columns` of Stamp of the source read last.
+
+    `archives`: those of them that are archives with files inside. `growing`: sources with rejects,
+    transcripts, telemetry and measured results, whose files may have grown since, by the last part
+    of their names: a folder may have been renamed meanwhile. `zones`: name → time zone given at the
+    ingest for times in the path.
     """
 
     store: Store
@@ -82,7 +90,9 @@ class KnownSources:
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
-    columns: Sequence[Sequence[Any]] = ()  # not one tuple each: of 100,000 sources they would take longer than a small ingest
+    columns: Sequence[
+        Sequence[Any]
+    ] = ()  # not one tuple each: of 100,000 sources they would take longer than a small ingest
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of the source of this name, or None."""
@@ -90,50 +100,88 @@ class KnownSources:
         return None if row is None else Stamp(*[column[row] for column in self.columns])
 
     def unchanged(self, source: Source) -> str | None:
-        """Return the source_id of a file that has not been modified since it was read, without opening it; else None.
+        """Return the source_id of a file not modified since it was read, else None.
+
+        The file is not opened.
 
         A relative name may mean another file than it did then.
         """
         if source.modified_ns is None or source.temporary or not os.path.isabs(source.name):  # noqa: PTH117  for every file
             return None
         stamp = self.stamp(source.name)
-        return stamp.source_id if stamp and (stamp.bytes, stamp.modified_ns) == (source.size, source.modified_ns) else None
+        return (
+            stamp.source_id
+            if stamp and (stamp.bytes, stamp.modified_ns) == (source.size, source.modified_ns)
+            else None
+        )
 
     def left_off(self, source: Source) -> Stamp | None:
         """Return the stamp of a transcript that may have grown and is worth resuming, else None."""
         stamp = None if source.temporary else self.stamp(source.name)
-        return stamp if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size else None
+        return (
+            stamp
+            if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size
+            else None
+        )
 
     def beginnings(self, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
         """Return by name what was read of transcripts that may have grown. Raises StoreError."""
         with self.store.reading() as connection:
-            rows = connection.execute(_RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}).fetchall()
+            rows = connection.execute(
+                _RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}
+            ).fetchall()
         raw = {str(source_id): str(text).encode() for source_id, text in rows}
         return {
-            name: Beginning(Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id])
+            name: Beginning(
+                Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id]
+            )
             for name, stamp in stamps.items()
             if stamp.source_id in raw
         }
 
     def members(self, results: Iterable[ReadResult]) -> list[ReadResult]:
-        """Return a result for each file inside of known archives, which are not opened. Raises StoreError."""
-        archives = {result.key.reading: result for result in results if result.known and result.source_id in self.archives}
+        """Return a result for each file inside of known archives, which are not opened.
+
+        Raises StoreError.
+        """
+        archives = {
+            result.key.reading: result
+            for result in results
+            if result.known and result.source_id in self.archives
+        }
         if not archives:
             return []
-        columns = {"readings": list(archives), "ids": [archive.source_id for archive in archives.values()]}
+        columns = {
+            "readings": list(archives),
+            "ids": [archive.source_id for archive in archives.values()],
+        }
         with self.store.reading() as connection:
             rows = connection.execute(_MEMBERS, columns).fetchall()
         return [
-            ReadResult(PortionKey(f"{reading}.member-{number}"), source_id, f"{archives[reading].name}{name}", size, known=True)
+            ReadResult(
+                PortionKey(f"{reading}.member-{number}"),
+                source_id,
+                f"{archives[reading].name}{name}",
+                size,
+                known=True,
+            )
             for number, (reading, source_id, name, size) in enumerate(rows)
         ]
 
     def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
-        """Return source_id → time of known files that were opened only because their time changed or could not be trusted."""
+        """Return source_id → time of known files that had to be opened.
+
+        They were opened only because their time changed or could not be trusted.
+        """
         found = {}
         for result in results:
             now = result.modified_ns if result.known else None
-            if now and (stamp := self.stamp(result.name)) and stamp.source_id == result.source_id and stamp.modified_ns != now:
+            if (
+                now
+                and (stamp := self.stamp(result.name))
+                and stamp.source_id == result.source_id
+                and stamp.modified_ns != now
+            ):
                 found[stamp.source_id] = now
         return found
 
@@ -141,8 +189,9 @@ class KnownSources:
 def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
     """Return the sources of the store; none if there is no store. Raises StoreError.
 
-    `without_rejects`: only sources without rejects, without archives (a member may have rejects) and without files in which a later
-    version may find a run; and no stamps, so that files are opened.
+    `without_rejects`: only sources without rejects, without archives (a member may have rejects)
+    and without files in which a later version may find a run; and no stamps, so that files are
+    opened.
     """
     sql = "select name, bytes, modified_ns, source_id, resume_at from sources"
     parameters = {}
@@ -152,10 +201,20 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     try:
         with store.reading() as connection:
             # no slower than by Arrow, which would have to be imported
-            columns = list(zip(*connection.execute(f"{sql} order by ingest_id", parameters).fetchall(), strict=True)) or [()] * 5
+            columns = (
+                list(
+                    zip(
+                        *connection.execute(f"{sql} order by ingest_id", parameters).fetchall(),
+                        strict=True,
+                    )
+                )
+                or [()] * 5
+            )
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
-            archives = connection.execute("select distinct archive_id from archive_members").fetchall()
+            archives = connection.execute(
+                "select distinct archive_id from archive_members"
+            ).fetchall()
     except StoreMissing:
         return KnownSources(store)
     by_name: dict[str, list[Earlier]] = defaultdict(list)
@@ -176,7 +235,8 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
 class Retried:
     """Files with rejects, or in which a later version may find a run.
 
-    `there`: files that exist; `gone`: names of files with rejects that are missing, at least from this folder.
+    `there`: files that exist; `gone`: names of files with rejects that are missing, at least from
+    this folder.
     """
 
     there: tuple[Path, ...]
@@ -184,13 +244,19 @@ class Retried:
 
 
 def retried(store: Store) -> Retried:
-    """Return the files to read again. A relative name is resolved in the working folder. Raises StoreError.
+    """Return the files to read again. A relative name is resolved in the working folder.
 
-    The file of a source is itself, or the archive it is a member of (`a.zip!b.json`); the name of a file may contain a `!`, too.
+    Raises StoreError.
+
+    The file of a source is itself, or the archive it is a member of (`a.zip!b.json`); the name of a
+    file may contain a `!`, too.
     """
     with store.reading() as connection:
         rows = connection.execute(
-            "select name, bool_or(rejected > 0) from sources where rejected > 0 or list_contains($kinds, kind) group by name order by name",
+            (
+                "select name, bool_or(rejected > 0) from sources where rejected > 0 or "
+                "list_contains($kinds, kind) group by name order by name"
+            ),
             {"kinds": [*map(str, MAY_HOLD_RUNS)]},
         ).fetchall()
     there: dict[Path, None] = {}
@@ -214,11 +280,15 @@ class Superseded:
     grown: tuple[str, ...] = ()
 
 
-def drop_superseded(writer: Writer, results: Collection[ReadResult], ingest_id: int, *, retried: bool) -> Superseded:
-    """Remove the rejects of re-read sources: of grown files, since their beginning was read again with the rest.
+def drop_superseded(
+    writer: Writer, results: Collection[ReadResult], ingest_id: int, *, retried: bool
+) -> Superseded:
+    """Remove the rejects of re-read sources.
 
-    `retried`: also of files whose content was changed in any other way. Runs of the old content stay; a source without documents is
-    removed too. All of it is kept for an undo of this ingest.
+    Of grown files, since their beginning was read again with the rest.
+
+    `retried`: also of files whose content was changed in any other way. Runs of the old content
+    stay; a source without documents is removed too. All of it is kept for an undo of this ingest.
     """
     now = {
         "names": sorted({result.name for result in results}) if retried else [],
@@ -228,7 +298,9 @@ def drop_superseded(writer: Writer, results: Collection[ReadResult], ingest_id: 
     if not (now["names"] or now["grown"]):
         return Superseded()
     run_step(writer.connection, "retry/01_superseded", now)
-    removed = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
+    removed = writer.connection.execute(
+        "select name, has_grown from superseded order by name"
+    ).fetchall()
     if removed:
         supersede(writer.connection, "select source_id from superseded", ingest_id)
         run_step(writer.connection, "retry/02_dropped")

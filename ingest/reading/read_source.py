@@ -1,4 +1,7 @@
-"""One source → rows in the spool, and a result that counts its documents. Opens files, but never the store."""
+"""One source → rows in the spool, and a result that counts its documents.
+
+Opens files, but never the store.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,39 @@ from ingest.agents.kept_run import of_trial, without_end, without_trial
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import JOURNAL, Items, Sidecars, error_beside, is_alone, named_as_sidecars, unpacked
+from ingest.context.sidecars import (
+    JOURNAL,
+    Items,
+    Sidecars,
+    error_beside,
+    is_alone,
+    named_as_sidecars,
+    unpacked,
+)
 from ingest.context.small_files import MEASURE_FILE, split
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
-from ingest.sources.decoding import DATABASE_START, WRITE_AHEAD_STARTS, Allowance, Broken, Opened, Utf8
+from ingest.sources.decoding import (
+    DATABASE_START,
+    WRITE_AHEAD_STARTS,
+    Allowance,
+    Broken,
+    Opened,
+    Utf8,
+)
 from ingest.sources.document import Document, Events
-from ingest.sources.files import CHANGED, Fingerprint, Portion, PortionStream, Source, Unreadable, changed, identify
+from ingest.sources.files import (
+    CHANGED,
+    Fingerprint,
+    Portion,
+    PortionStream,
+    Source,
+    Unreadable,
+    changed,
+    identify,
+)
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
@@ -43,32 +70,53 @@ if TYPE_CHECKING:
 _BEGINNING = "line 1, byte 0"
 
 _MOST_RESTORED = 4
-"""Defects of readers in a source after which its documents before them are read again: each time takes as long as reading those."""
+"""Defects of readers in a source after which its documents before them are read again: each time
+takes as long as reading those.
+"""
 
 ItemError = Callable[[], str | None]
 """Returns the standard error of an item's agent process."""
 
 
 def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
-    """Read the sources of a task: their rows go into the spool. Returns their results. Errors of a source are never raised."""
-    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text)
+    """Read the sources of a task: their rows go into the spool. Returns their results.
+
+    Errors of a source are never raised.
+    """
+    writer = SpoolWriter(
+        spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text
+    )
     results: list[ReadResult] = []
     if task.portion:
         key = PortionKey(task.name, task.portion_number)
-        results.append(_read_or_failed(task.sources[0], key, settings, writer, portion=task.portion))
+        results.append(
+            _read_or_failed(task.sources[0], key, settings, writer, portion=task.portion)
+        )
     else:
         for number, source in enumerate(task.sources):
             beginning = task.beginnings.get(source.name)
-            grown = beginning and read_on(source, PortionKey(f"{task.name}.part-{number}"), beginning, settings, writer)
-            results += [grown] if grown else read_members(source, f"{task.name}.{number}", settings, writer)
+            grown = beginning and read_on(
+                source, PortionKey(f"{task.name}.part-{number}"), beginning, settings, writer
+            )
+            results += (
+                [grown]
+                if grown
+                else read_members(source, f"{task.name}.{number}", settings, writer)
+            )
     writer.flush()
     return results
 
 
 def read_members(
-    source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
+    source: Source,
+    name: str,
+    settings: Settings,
+    spool: SpoolWriter,
+    allowance: Allowance | None = None,
 ) -> Iterator[ReadResult]:
-    """Read a file, or all members of an archive. `name` identifies the reading within the ingest. Errors of the source are never raised.
+    """Read a file, or all members of an archive. `name` identifies the reading within the ingest.
+
+    Errors of the source are never raised.
 
     `allowance`: that of the enclosing archive, if any.
     """
@@ -84,12 +132,17 @@ def read_members(
         yield _failed(source, PortionKey(name), settings, spool, error)
 
 
-def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
-    """Read an archive: a result for each member, with the sidecars beside it, and one for the archive itself.
+def _read_archive(
+    source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter
+) -> Iterator[ReadResult]:
+    """Read an archive: a result for each member, with its sidecars, and one for the archive.
 
-    The archive's own documents are the members that cannot be opened. Raises OSError, InputUnreadable.
+    The archive's own documents are the members that cannot be opened. Raises OSError,
+    InputUnreadable.
     """
-    archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
+    archive = ReadResult(
+        PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind
+    )
     archive.modified_ns = source.modified_ns
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
@@ -99,7 +152,9 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 
     @contextmanager
     def sidecars_in(packed: Source, kind: str) -> Iterator[None]:
-        """Unpack sidecars for the block, since a sidecar may come after its record. Most archives have none.
+        """Unpack sidecars for the block, since a sidecar may come after its record.
+
+        Most archives have none.
 
         Journals of items are read last, while their sidecars are there.
         """
@@ -124,8 +179,14 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
                 found.append(result)
                 yield result
     yield from held
-    archive.members = tuple((one.source_id, one.name[len(source.name) :]) for one in (*found, *held) if one.source_id)
-    if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
+    archive.members = tuple(
+        (one.source_id, one.name[len(source.name) :]) for one in (*found, *held) if one.source_id
+    )
+    if (
+        source.path
+        and not source.temporary
+        and identify(source, settings.earlier(source)) != before
+    ):
         raise changed(source.name, CHANGED)
     yield archive
 
@@ -145,8 +206,10 @@ def _read_or_failed(
         return _failed(source, key, settings, spool, error)
 
 
-def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception) -> ReadResult:
-    """Return the result of a source that could not be opened or failed while read, which is a reject then."""
+def _failed(
+    source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception
+) -> ReadResult:
+    """Return the result of a source that could not be opened or read; the failure is a reject."""
     if not isinstance(error, (OSError, InputUnreadable)):
         result = ReadResult(key, "", source.name, source.size, modified_ns=source.modified_ns)
         try:
@@ -159,16 +222,36 @@ def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWri
     if isinstance(error, OSError):
         unreadable = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
         if error.errno in DISK_FULL:
-            unreadable.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or set $TMPDIR to another folder."
+            unreadable.hint = (
+                f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or set "
+                "$TMPDIR to another folder."
+            )
     else:
-        unreadable = error if isinstance(error, InputUnreadable) else InputUnreadable(f"cannot read {source.name}: {error!r}")
+        unreadable = (
+            error
+            if isinstance(error, InputUnreadable)
+            else InputUnreadable(f"cannot read {source.name}: {error!r}")
+        )
     return ReadResult(key, "", source.name, 0, unreadable=unreadable)
 
 
-def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
-    """Read what was appended to a transcript. None: it no longer begins as it did, and must be read from its start."""
+def read_on(
+    source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter
+) -> ReadResult | None:
+    """Read what was appended to a transcript.
+
+    None: it no longer begins as it did, and must be read from its start.
+    """
     portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
-    result = ReadResult(key, "", source.name, source.size, portion.length, modified_ns=source.modified_ns, resume_at=beginning.resume_at)
+    result = ReadResult(
+        key,
+        "",
+        source.name,
+        source.size,
+        portion.length,
+        modified_ns=source.modified_ns,
+        resume_at=beginning.resume_at,
+    )
     try:
         with bounded(lambda: source.size):
             context = _context_of(source, source.path, settings)
@@ -201,8 +284,12 @@ def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Set
 def _context_of(source: Source, path: Path | None, settings: Settings) -> SourceContext:
     paths = PathReading(settings.template, settings.zone_of(source.name))
     written_at, since = source.modified_at, settings.trusted_since
-    trusts = settings.trust_file_times or bool(path and written_at and since and written_at >= since)
-    modified_at = written_at if path or trusts else None  # in an archive, people's tools set it anew
+    trusts = settings.trust_file_times or bool(
+        path and written_at and since and written_at >= since
+    )
+    modified_at = (
+        written_at if path or trusts else None
+    )  # in an archive, people's tools set it anew
     context = gather("", source.name, path, modified_at, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if trusts else context
 
@@ -216,13 +303,18 @@ def read_source(
     allowance: Allowance | None = None,
     item_error: ItemError | None = None,
 ) -> ReadResult:
-    """Read one source or one portion of it. The result of a portion has no source_id yet. Raises OSError, InputUnreadable.
+    """Read one source or one portion of it. The result of a portion has no source_id yet.
 
-    Any other error of a reader, or too much time or memory, ends the reading with a reject; what was read before stays. `item_error`: given
-    for an item's journal that is its only record, and so its run, and for the prompt of an item without a journal, which has none.
+    Raises OSError, InputUnreadable.
+
+    Any other error of a reader, or too much time or memory, ends the reading with a reject; what
+    was read before stays. `item_error`: given for an item's journal that is its only record, and so
+    its run, and for the prompt of an item without a journal, which has none.
     """
     bytes_read = portion.length if portion else source.size
-    result = ReadResult(key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns)
+    result = ReadResult(
+        key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns
+    )
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
     if is_sidecar and path and is_alone(path):
@@ -230,7 +322,11 @@ def read_source(
     if is_sidecar and not (item_error and split(source.name)[1] == JOURNAL):
         result.kind, result.without_run = FileKind.SIDECAR, int(item_error is not None)
         result.identify(identify(source, settings.earlier(source)))
-        said = settings.sidecars.neighbour(path, source.name, MEASURE_FILE) if split(source.name)[1] == MEASURE_FILE else None
+        said = (
+            settings.sidecars.neighbour(path, source.name, MEASURE_FILE)
+            if split(source.name)[1] == MEASURE_FILE
+            else None
+        )
         if said and (wrong := error_in(said, source.name)):
             spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, wrong))
         else:
@@ -246,7 +342,9 @@ def read_source(
         else:
             fingerprint.update(block)
 
-    reader = _SourceReader(result, _context_of(source, path, settings), spool, settings.sidecars, item_error)
+    reader = _SourceReader(
+        result, _context_of(source, path, settings), spool, settings.sidecars, item_error
+    )
     try:
         with bounded(lambda: max(bytes_read, allowance.spent - before)):
             reader.read(source, portion, show, allowance)
@@ -265,10 +363,18 @@ def read_source(
 
 
 class _SourceReader:
-    """Reads the documents of one source in order: runs go into the spool, everything else is context of them or ignored."""
+    """Reads the documents of one source in order.
+
+    Runs go into the spool, everything else is context of them or ignored.
+    """
 
     def __init__(
-        self, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars, item_error: ItemError | None = None
+        self,
+        result: ReadResult,
+        context: SourceContext,
+        spool: SpoolWriter,
+        sidecars: Sidecars,
+        item_error: ItemError | None = None,
     ) -> None:
         self._result = result
         self._context = context
@@ -276,18 +382,29 @@ class _SourceReader:
         self._sidecars = sidecars
         self._item_error = item_error
         self._readers = SourceReaders(self._context_of_run)
-        self._is_cut = False  # it ends in the middle of a line, and so does every run that is open then
+        self._is_cut = (
+            False  # it ends in the middle of a line, and so does every run that is open then
+        )
         self._has_records = False
         self._has_roll_ups = False
         self._has_rows = False
-        self._of_trial: list[Found] = []  # runs of a log in a trial's folder wait: a log with several is not the log of the trial's run
+        self._of_trial: list[
+            Found
+            # runs of a log in a trial's folder wait: a log with several is not the log of the
+            # trial's
+            # run
+        ] = []
         self._is_of_trial = True
-        self._more = 0  # documents that hold several runs count as so many, and those behind them have higher numbers
+        # documents that hold several runs count as so many, and those behind them have higher
+        # numbers
+        self._more = 0
         self._next = 0
         self._offset = 0
         self._beginning: KeptRun | None = None
         self._again: Callable[[], contents.Contents] | None = None
-        self._failed: set[int] = set()  # numbers of documents that a reader refused or failed to read
+        self._failed: set[int] = (
+            set()
+        )  # numbers of documents that a reader refused or failed to read
         self._restored = 0
 
     def _context_of_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
@@ -295,12 +412,21 @@ class _SourceReader:
         return context._replace(is_cut=True) if self._is_cut else context
 
     def resume(self, beginning: Beginning) -> bool:
-        """Resume the run of an earlier reading. False if its reader cannot, or if that reading kept no text and this one does."""
+        """Resume the run of an earlier reading.
+
+        False if its reader cannot, or if that reading kept no text and this one does.
+        """
         self._offset = beginning.resume_at
         kept = self._beginning = KeptRun.model_validate_json(beginning.raw)
         return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
-    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], object], allowance: Allowance | None) -> None:
+    def read(
+        self,
+        source: Source,
+        portion: Portion | None,
+        show: Callable[[bytes], object],
+        allowance: Allowance | None,
+    ) -> None:
         """Read all of it. Raises the reader's errors."""
         self._is_of_trial = portion is None
         self._again = partial(contents.read, source, portion)
@@ -343,10 +469,15 @@ class _SourceReader:
         self._add_all(without_trial)
         self._result.kind = FileKind.LOG
         position = f"after document {self._next}" if self._next else _BEGINNING
-        self._spool.reject(self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error)))
+        self._spool.reject(
+            self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error))
+        )
 
     def _events(self, events: Events) -> None:
-        """Ignore events together that their reader took or only notes; any other event is a document of its own."""
+        """Ignore events together that their reader took or only notes.
+
+        Any other event is a document of its own.
+        """
         place, parsed = 0, len(events.values)
         while place < parsed:
             lines, first = self._lines(), place
@@ -370,12 +501,19 @@ class _SourceReader:
         return reader.lines if (reader := self._readers.only) else 0
 
     def _settle(self, first: int, starts: Sequence[int]) -> None:
-        """Record where a later reading may resume. `first`: number of the first line just read; `starts`: byte offsets of the lines.
+        """Record where a later reading may resume.
+
+        `first`: number of the first line just read; `starts`: byte offsets of the lines.
 
         A rejected line is read again, since it may be whole by then.
         """
         reader = self._readers.only
-        if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
+        if (
+            reader
+            and reader.settled_at is not None
+            and reader.settled_at >= first
+            and not self._result.rejected
+        ):
             self._result.resume_at = self._offset + starts[reader.settled_at - first]
             reader.settle()
 
@@ -398,7 +536,9 @@ class _SourceReader:
             return
         if not found:
             self._result.ignored += 1
-            self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
+            self._has_roll_ups = self._has_roll_ups or (
+                found is None and is_roll_up(document.value)
+            )
             self._has_rows = self._has_rows or (not self._has_records and is_row(document.value))
             return
         for place, one in enumerate(found):
@@ -410,7 +550,10 @@ class _SourceReader:
         self._next += len(found) - 1
 
     def _restore(self, until: int) -> None:
-        """Make the readers anew from the documents before one that a reader failed to read, since it may have kept a part of it."""
+        """Make the readers anew from the documents before one that a reader failed to read.
+
+        The reader may have kept a part of that one.
+        """
         self._readers.is_torn = False
         if self._again is None or not self._readers.keeps_state or self._restored == _MOST_RESTORED:
             return
@@ -421,8 +564,12 @@ class _SourceReader:
         found = self._again()
         for part in found.parts():
             events = part if isinstance(part, Events) else None
-            documents: Iterable[Document] = (events.document(place) for place in range(len(events.values))) if events else ()
-            for document in (each.moved(more) for each in ((part,) if isinstance(part, Document) else documents)):
+            documents: Iterable[Document] = (
+                (events.document(place) for place in range(len(events.values))) if events else ()
+            )
+            for document in (
+                each.moved(more) for each in ((part,) if isinstance(part, Document) else documents)
+            ):
                 if document.ordinal >= until:
                     self._readers = readers
                     return
@@ -434,7 +581,9 @@ class _SourceReader:
             found.taker = readers.last.passing if readers.last else None
 
     def _end(self) -> list[Unreadable]:
-        """Add the runs that end with the source; their last event, ignored so far, is their record. Returns the events that make no run.
+        """Add the runs that end with the source; their last event, ignored so far, is their record.
+
+        Returns the events that make no run.
 
         If that event was rejected, the run counts as one more document.
         """
@@ -444,7 +593,13 @@ class _SourceReader:
             if isinstance(one, Found):
                 one.document.is_refused |= one.document.ordinal in self._failed
                 self._result.ignored -= not one.document.is_refused
-                self._add(_at(self._next, one._replace(rows=without_end(one.rows)) if self._is_cut else one, 0))
+                self._add(
+                    _at(
+                        self._next,
+                        one._replace(rows=without_end(one.rows)) if self._is_cut else one,
+                        0,
+                    )
+                )
                 self._next += one.document.is_refused
             else:
                 without_run.append(one)
@@ -474,14 +629,21 @@ class _SourceReader:
 
 
 def _at(ordinal: int, run: Found, place: int) -> Found:
-    """Number a run by its document, counted up for runs that share it; if that document is a reject, the run gets a new one."""
+    """Number a run by its document, counted up for runs that share it.
+
+    If that document is a reject, the run gets a new one.
+    """
     own = run.document
     places = (ordinal - own.ordinal if own.is_refused else 0) + place
     return run._replace(document=own.moved(places)) if places else run
 
 
-def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
-    """Read a file without runs as the log of a loop, or as measurements. An unreadable one of a known kind becomes a reject.
+def _read_without_runs(
+    source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars
+) -> None:
+    """Read a file without runs as the log of a loop, or as measurements.
+
+    An unreadable one of a known kind becomes a reject.
 
     Raises OSError, InputUnreadable.
     """
@@ -489,10 +651,19 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
     from ingest.measurements.base import MeasuredFile
     from ingest.measurements.tools import read_measurements
 
-    kinds = (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE)  # `data.js` of github-action-benchmark is source code
+    kinds = (
+        FileKind.TEXT,
+        FileKind.JSON,
+        FileKind.CSV,
+        FileKind.SOURCE,
+    )  # `data.js` of github-action-benchmark is source code
     path = None if source.temporary else source.path
     neighbour = partial(sidecars.neighbour, path, result.name)
-    text, tools = _telling_text(source) if kind in kinds else (_if_database(source) if kind is FileKind.BINARY and path else "", ())
+    text, tools = (
+        _telling_text(source)
+        if kind in kinds
+        else (_if_database(source) if kind is FileKind.BINARY and path else "", ())
+    )
     file = MeasuredFile(result.name, text, neighbour, partial(sidecars.nearby, path, result.name))
     loops = read_loops(file, result.source_id) if file.text else None
     reading = read_measurements(file, result.source_id, tools) if tools and not loops else None
@@ -512,15 +683,22 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
             detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
             spool.reject(result, Unreadable(0, _BEGINNING, reading.reason, detail, file.text[:300]))
             return
-        if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
+        if not path and (
+            place := neighbour(split(result.name)[1])
+        ):  # of a file on disk the pipeline asks, at each ingest
             result.measures = SaidBeside().of(place)
         spool.measure(result, reading.rows)
 
 
 def _if_database(source: Source) -> str:
-    """Return the first bytes of an SQLite database as text, for its `…-wal` too: the readers open it themselves. "" for any other file."""
+    """Return the first bytes of an SQLite database as text, for its `…-wal` too.
+
+    The readers open it themselves. "" for any other file.
+    """
     with source.open() as stream:
-        is_database = stream.read(len(DATABASE_START)).startswith((DATABASE_START, *WRITE_AHEAD_STARTS))
+        is_database = stream.read(len(DATABASE_START)).startswith(
+            (DATABASE_START, *WRITE_AHEAD_STARTS)
+        )
     return DATABASE_START.decode() if is_database else ""
 
 
@@ -545,7 +723,9 @@ def _telling_text(source: Source) -> tuple[str, Sequence[Tool]]:
                     data += block
                 if len(data) > before:
                     text = data.decode("utf-8", "replace")
-                if most == MARKED_BYTES and not ((tools := possible_tools(text)) or possible_formats(text)):
+                if most == MARKED_BYTES and not (
+                    (tools := possible_tools(text)) or possible_formats(text)
+                ):
                     return "", ()
         except Broken:
             return "", ()

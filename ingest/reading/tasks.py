@@ -1,7 +1,9 @@
-"""Sources → tasks, done in this process or in worker processes: small files together, big ones alone or in portions.
+"""Sources → tasks, done in this process or in worker processes.
 
-A worker never opens the store, and ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, even if the whole
-group receives them.
+Small files together, big ones alone or in portions.
+
+A worker never opens the store, and ends with its parent, however that ends. Only the parent handles
+Ctrl-C and SIGTERM, even if the whole group receives them.
 """
 
 from __future__ import annotations
@@ -61,7 +63,10 @@ UNDER_WAY = 3
 
 @dataclass(frozen=True)
 class Beginning:
-    """Earlier reading of a grown transcript: its source, the byte to resume from, and the record of its run."""
+    """Earlier reading of a grown transcript.
+
+    Its source, the byte to resume from, and the record of its run.
+    """
 
     source: Earlier
     resume_at: int
@@ -70,11 +75,14 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of an ingest that reading depends on. `known`: source_ids in the store, which are skipped.
+    """The settings of an ingest that reading depends on.
 
-    `growing`: file name → sources in the store with rejects, transcripts and measured results. `zone`: the time zone of
-    times in paths; if none is named, that of the earlier ingest of the source (`zones`, by name), else UTC. `unpacked`: sidecars
-    that do not lie beside their logs (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
+    `known`: source_ids in the store, which are skipped.
+
+    `growing`: file name → sources in the store with rejects, transcripts and measured results.
+    `zone`: the time zone of times in paths; if none is named, that of the earlier ingest of the
+    source (`zones`, by name), else UTC. `unpacked`: sidecars that do not lie beside their logs
+    (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
     """
 
     template: PathTemplate | None = None
@@ -89,7 +97,10 @@ class Settings:
 
     @cached_property
     def sidecars(self) -> Sidecars:
-        """Files beside the sources. Imported with the first source that is read, which saves 0.1 s if nothing is new."""
+        """Files beside the sources.
+
+        Imported with the first source that is read, which saves 0.1 s if nothing is new.
+        """
         from ingest.context.sidecars import Sidecars
 
         return Sidecars(self.unpacked)
@@ -107,13 +118,24 @@ def last_part(name: str) -> str:
 
 
 def known_source(source: Source, reading: str, settings: Settings) -> ReadResult | None:
-    """Return the result of a source in the store, else None. Reads nothing for a new store. Raises OSError, InputUnreadable."""
+    """Return the result of a source in the store, else None. Reads nothing for a new store.
+
+    Raises OSError, InputUnreadable.
+    """
     if not settings.known:
         return None
     identity = identify(source, settings.earlier(source))
     if identity.source_id not in settings.known:
         return None
-    result = ReadResult(PortionKey(reading), "", source.name, source.size, source.size, known=True, modified_ns=source.modified_ns)
+    result = ReadResult(
+        PortionKey(reading),
+        "",
+        source.name,
+        source.size,
+        source.size,
+        known=True,
+        modified_ns=source.modified_ns,
+    )
     result.identify(identity)
     return result
 
@@ -137,9 +159,12 @@ Tasks = Iterable[Task | list[ReadResult]]
 
 
 class TaskPlanner:
-    """Makes tasks of sources. A thread hashes files that are read in portions; `identified` adds the hash to their results.
+    """Makes tasks of sources.
 
-    The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
+    A thread hashes files that are read in portions; `identified` adds the hash to their results.
+
+    The length of a source is fixed when its task is made. Later bytes of its file are for the next
+    ingest.
     """
 
     def __init__(self, settings: Settings, known: KnownSources | None = None) -> None:
@@ -153,14 +178,22 @@ class TaskPlanner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._hasher.shutdown(wait=False, cancel_futures=True)
 
     def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
-        """Yield the sources as tasks, in their order, and results of unchanged files and of small files in the store.
+        """Yield sources as tasks, in order, and results of unchanged files and known small files.
 
-        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started. Grown transcripts come
-        last, so that one query can look up their earlier readings.
+        Known small files are in the store.
+
+        Hashing a small file costs less than sending it to a worker; if all files are known, no
+        worker is started. Grown transcripts come last, so that one query can look up their earlier
+        readings.
         """
         batch: list[Source] = []
         known: list[ReadResult] = []
@@ -186,23 +219,37 @@ class TaskPlanner:
         if batch:
             yield Task(f"small{number}", tuple(batch))
         if self._known and self._grown:
-            beginnings = self._known.beginnings({name: stamp for name, (_, stamp) in self._grown.items()})
+            beginnings = self._known.beginnings(
+                {name: stamp for name, (_, stamp) in self._grown.items()}
+            )
             batch, size = [], 0
             for place, (source, stamp) in enumerate(self._grown.values(), 1):
                 batch.append(source)
                 size += source.size - (stamp.resume_at or 0)
                 if size >= TASK_BYTES or place == len(self._grown):
-                    read = {one.name: beginnings[one.name] for one in batch if one.name in beginnings}
+                    read = {
+                        one.name: beginnings[one.name] for one in batch if one.name in beginnings
+                    }
                     yield Task(f"grown{place}", tuple(batch), beginnings=read)
                     batch, size = [], 0
 
     def _looked_up(self, source: Source) -> Source | ReadResult | None:
-        """Return the current source (loaded if small), or the result of one in the store; None for a grown transcript.
+        """Return the current source (loaded if small), or the result of one in the store.
 
-        With a new store nothing is known, and the workers load the files. Errors here are left to the reader.
+        None for a grown transcript.
+
+        With a new store nothing is known, and the workers load the files. Errors here are left to
+        the reader.
         """
         if self._known and (source_id := self._known.unchanged(source)):
-            return ReadResult(PortionKey(f"known{next(self._numbers)}"), source_id, source.name, source.size, source.size, known=True)
+            return ReadResult(
+                PortionKey(f"known{next(self._numbers)}"),
+                source_id,
+                source.name,
+                source.size,
+                source.size,
+                known=True,
+            )
         try:
             source = source.as_it_is_now()
             if self._known and (stamp := self._known.left_off(source)):
@@ -226,12 +273,17 @@ class TaskPlanner:
         elif len(parts) < 2:
             yield Task(name, (source,))
         else:
-            self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
+            self._identities[name] = self._hasher.submit(
+                identify_in_portions, source, self._settings.earlier(source), parts
+            )
             for number, part in enumerate(parts):
                 yield Task(name, (source,), part, number)
 
     def identified(self, result: ReadResult) -> ReadResult:
-        """Return the result of a portion with its source_id, which its reader did not know; `unreadable` if the file changed meanwhile."""
+        """Return the result of a portion with its source_id, which its reader did not know.
+
+        `unreadable` if the file changed meanwhile.
+        """
         if result.source_id or result.unreadable:
             return result
         try:
@@ -249,8 +301,8 @@ class TaskPlanner:
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
     """Do one task: write its rows into the spool. Returns the results of its sources.
 
-    Garbage collection is off: it takes a twelfth of the time, and reading makes no reference cycles. In the dashboard, other threads'
-    cycles wait for the end of the task.
+    Garbage collection is off: it takes a twelfth of the time, and reading makes no reference
+    cycles. In the dashboard, other threads' cycles wait for the end of the task.
     """
     from ingest.reading.read_source import read_task  # all that new sources need
 
@@ -269,17 +321,31 @@ def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[Re
         yield work(task, settings, spool) if isinstance(task, Task) else task
 
 
-def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
-    """Do the tasks in worker processes; yields results as they are done. Closing the iterator ends the workers at once."""
+def work_in_processes(
+    tasks: Tasks, settings: Settings, spool: Path, jobs: int
+) -> Iterator[list[ReadResult]]:
+    """Do the tasks in worker processes; yields results as they are done.
+
+    Closing the iterator ends the workers at once.
+    """
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
-    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.name.startswith(_HASHER)]
-    is_forked = sys.platform == "linux" and not others  # no other thread can hold a lock that a fork would wait for
+    others = [
+        one
+        for one in threading.enumerate()
+        if one is not threading.current_thread() and not one.name.startswith(_HASHER)
+    ]
+    is_forked = (
+        sys.platform == "linux" and not others
+    )  # no other thread can hold a lock that a fork would wait for
     if is_forked:
         import_module("ingest.reading.read_source")  # here, once, and not in each worker
     context = multiprocessing.get_context("fork" if is_forked else "spawn")
-    with put_off(), inherited_block():  # it starts another process (multiprocessing's resource tracker)
+    with (
+        put_off(),
+        inherited_block(),
+    ):  # it starts another process (multiprocessing's resource tracker)
         pool = ProcessPoolExecutor(jobs, context, begin_worker, (settings, spool, own_folder()))
     running: set[Future[list[ReadResult]]] = set()
     try:
@@ -287,7 +353,10 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
             if not isinstance(task, Task):
                 yield task
                 continue
-            with put_off(), inherited_block():  # the first tasks start the processes: signals wait until a start is complete
+            with (
+                put_off(),
+                inherited_block(),
+            ):  # the first tasks start the processes: signals wait until a start is complete
                 running.add(pool.submit(_work_as_begun, task))
             if len(running) >= jobs * UNDER_WAY:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -297,19 +366,26 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
             yield from (future.result() for future in done)
     except BaseException as error:
         for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
-            process.kill()  # the pool itself only sends SIGTERM, which they ignore, and would wait for them
+            # the pool itself only sends SIGTERM, which they ignore, and would wait for them
+            process.kill()
         if isinstance(error, BrokenProcessPool):
             raise WorkerDied(
-                "a worker process was killed or crashed: nothing was written.", "Memory may be short: try again with --jobs 1."
+                "a worker process was killed or crashed: nothing was written.",
+                "Memory may be short: try again with --jobs 1.",
             ) from error
         raise
     finally:
-        with suppress(RuntimeError):  # interrupted before the thread of the pool started: there is nothing to wait for
+        with suppress(
+            RuntimeError
+        ):  # interrupted before the thread of the pool started: there is nothing to wait for
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 def own_folder() -> Path | None:
-    """Make the folder for temporary files of workers, removed with ours however a worker ends; None if it cannot be made."""
+    """Make the folder for temporary files of workers, removed with ours however a worker ends.
+
+    None if it cannot be made.
+    """
     try:
         return temporary_folder()
     except OSError:
@@ -321,7 +397,10 @@ _spool = Path()
 
 
 def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> None:
-    """Set up a worker process. Settings are sent once, not per task: the set of known sources may be large."""
+    """Set up a worker process.
+
+    Settings are sent once, not per task: the set of known sources may be large.
+    """
     import multiprocessing
 
     global _settings, _spool

@@ -1,1 +1,4 @@
-"""Named bytes (files, pipes, archives, uploads) → documents: the JSON objects in them, found by content and in bounded memory."""
+"""Named bytes (files, pipes, archives, uploads) → documents.
+
+The JSON objects in them, found by content and in bounded memory.
+"""

@@ -1,4 +1,7 @@
-"""Archives → their members, also those of archives inside them. Streamed, with a bound: a bomb fills neither memory nor disk."""
+"""Archives → their members, also those of archives inside them.
+
+Streamed, with a bound: a bomb fills neither memory nor disk.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,16 @@ _TEXT_HEADERS = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 )
-_ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
+_ERRORS = (
+    *DECOMPRESSION_ERRORS,
+    Broken,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    NotImplementedError,
+    RuntimeError,
+    zlib.error,
+    LookupError,
+)
 
 Member = Source | Unreadable
 Around = Callable[[Source, str], AbstractContextManager[object]]
@@ -48,9 +60,18 @@ Around = Callable[[Source, str], AbstractContextManager[object]]
 
 
 def archive_kind(source: Source) -> str | None:
-    """Return the kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError if it cannot be read."""
-    if source.data is not None and source.data.startswith((b"{", b"[")) and b"\0" not in source.data[: tarfile.BLOCKSIZE]:
-        return None  # as nearly all small files are JSON; the header of a tar has zeros, whatever its first name begins with
+    """Return the kind: "zip", "tar", "tar.gz" …; None for a source that is no archive.
+
+    Raises OSError if it cannot be read.
+    """
+    if (
+        source.data is not None
+        and source.data.startswith((b"{", b"["))
+        and b"\0" not in source.data[: tarfile.BLOCKSIZE]
+    ):
+        # as nearly all small files are JSON; the header of a tar has zeros, whatever its first name
+        # begins with
+        return None
     with source.open() as stream:
         try:
             opened = Opened(stream, Allowance(source.size))
@@ -73,17 +94,24 @@ def members(
     only: Callable[[str], bool] = lambda _: True,
     allowance: Allowance | None = None,
 ) -> Iterator[Member]:
-    """Yield the members of an archive and of archives inside it (`a.zip!b.tar!c.json`). A source that is no archive is its only member.
+    """Yield the members of an archive and of archives inside it (`a.zip!b.tar!c.json`).
 
-    A member can be used until the next one is requested. A member that cannot be opened is yielded as Unreadable; their ordinals count from
-    0. `around` is entered for the archive and for each archive inside it; `only` chooses members by name. Raises OSError if there is no
+    A source that is no archive is its only member.
+
+    A member can be used until the next one is requested. A member that cannot be opened is yielded
+    as Unreadable; their ordinals count from
+    0. `around` is entered for the archive and for each archive inside it; `only` chooses members by
+      name. Raises OSError if there is no
     room to unpack.
     """
     yield from _Archive(allowance or Allowance(source.size), around, only).members(source, 0)
 
 
 def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
-    """Return the names of the members as sources, as far as readable, without unpacking or opening inner archives."""
+    """Return the names of the members as sources, as far as readable.
+
+    Inner archives are not unpacked or opened.
+    """
     found: list[str] = []
     with contextlib.suppress(*_ERRORS), source.open() as stream:
         if kind == "zip":
@@ -113,19 +141,31 @@ class _Archive:
             with self.around(source, kind):
                 try:
                     with source.open() as stream:
-                        yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, kind, depth)
+                        yield from (
+                            self._in_zip(stream, source.name, depth)
+                            if kind == "zip"
+                            else self._in_tar(stream, source, kind, depth)
+                        )
                 except _ERRORS as error:
-                    yield self._unreadable(source.name, "the archive is damaged or incomplete", error)
+                    yield self._unreadable(
+                        source.name, "the archive is damaged or incomplete", error
+                    )
 
     def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
         if not zipfile.is_zipfile(stream):  # it looks for the directory, which is at the end
             raise Broken("truncated zip: no central directory", RejectReason.TRUNCATED)
         with zipfile.ZipFile(stream) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
+            entries = [
+                entry
+                for entry in archive.infolist()
+                if not entry.is_dir() and self.only(_inner(name, entry.filename))
+            ]
             apart, overlapping = _parted(entries)
             if log := _parts_of_log(apart):
                 refused: list[Unreadable] = []
-                joined = cast("BinaryIO", _Joined(self._pieces(archive, stream, log, name, refused)))
+                joined = cast(
+                    "BinaryIO", _Joined(self._pieces(archive, stream, log, name, refused))
+                )
                 with spooled(joined, _inner(name, "log"), _zip_time(log[0])) as source:
                     yield source
                 yield from refused
@@ -133,22 +173,47 @@ class _Archive:
                 apart = [entry for entry in apart if entry not in joined_parts]
             for number, entry in enumerate(apart):
                 if self.allowance.exhausted:
-                    yield from self._unread(name, [_inner(name, entry.filename) for entry in apart[number:]], _BEHIND_A_BOMB)
+                    yield from self._unread(
+                        name,
+                        [_inner(name, entry.filename) for entry in apart[number:]],
+                        _BEHIND_A_BOMB,
+                    )
                     break
                 inner = _inner(name, entry.filename)
                 if entry.flag_bits & 1:
                     yield self._unreadable(inner, "it is encrypted")
                 else:
-                    yield from self._member(partial(_opened_member, archive, stream, entry), inner, _zip_time(entry), depth)
-            yield from self._unread(name, [_inner(name, entry.filename) for entry in overlapping], _SHARES_BYTES)
+                    yield from self._member(
+                        partial(_opened_member, archive, stream, entry),
+                        inner,
+                        _zip_time(entry),
+                        depth,
+                    )
+            yield from self._unread(
+                name, [_inner(name, entry.filename) for entry in overlapping], _SHARES_BYTES
+            )
 
     def _pieces(
-        self, archive: zipfile.ZipFile, stream: BinaryIO, parts: Sequence[zipfile.ZipInfo], name: str, refused: list[Unreadable]
+        self,
+        archive: zipfile.ZipFile,
+        stream: BinaryIO,
+        parts: Sequence[zipfile.ZipInfo],
+        name: str,
+        refused: list[Unreadable],
     ) -> Iterator[bytes]:
-        """Yield the concatenated bytes of members that form one log; members that cannot be unpacked go to `refused`."""
+        """Yield the concatenated bytes of members that form one log.
+
+        Members that cannot be unpacked go to `refused`.
+        """
         for number, entry in enumerate(parts):
             if self.allowance.exhausted:
-                refused.extend(self._unread(name, [_inner(name, entry.filename) for entry in parts[number:]], _BEHIND_A_BOMB))
+                refused.extend(
+                    self._unread(
+                        name,
+                        [_inner(name, entry.filename) for entry in parts[number:]],
+                        _BEHIND_A_BOMB,
+                    )
+                )
                 return
             inner = _inner(name, entry.filename)
             if entry.flag_bits & 1:
@@ -156,8 +221,13 @@ class _Archive:
                 continue
             try:
                 with _opened_member(archive, stream, entry) as member:
-                    unpacked = Opened(cast("BinaryIO", _Counted(member, self.allowance)), self.allowance)
-                    with spooled(cast("BinaryIO", unpacked), inner) as source, source.open() as data:
+                    unpacked = Opened(
+                        cast("BinaryIO", _Counted(member, self.allowance)), self.allowance
+                    )
+                    with (
+                        spooled(cast("BinaryIO", unpacked), inner) as source,
+                        source.open() as data,
+                    ):
                         yield from iter(partial(data.read, 1 << 20), b"")
             except _ERRORS as error:
                 refused.append(self._unreadable(inner, "cannot be unpacked", error))
@@ -178,17 +248,25 @@ class _Archive:
                     if entry.issparse():
                         yield self._unreadable(name, "sparse files are not supported")
                     elif file := archive.extractfile(entry) if entry.isreg() else None:
-                        yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
+                        yield from self._member(
+                            partial(_given, file), name, _tar_time(entry), depth
+                        )
         except Broken as error:
             if error.reason is not RejectReason.TOO_MUCH:
                 raise
             yield self._unreadable(source.name, "the archive is damaged or incomplete", error)
         if self.allowance.exhausted:
             behind = names(source, kind, Allowance(source.size))[seen:]
-            yield from self._unread(source.name, [name for name in behind if self.only(name)], _BEHIND_A_BOMB)
+            yield from self._unread(
+                source.name, [name for name in behind if self.only(name)], _BEHIND_A_BOMB
+            )
 
     def _member(
-        self, open_: Callable[[], AbstractContextManager[Readable]], name: str, changed: datetime | None, depth: int
+        self,
+        open_: Callable[[], AbstractContextManager[Readable]],
+        name: str,
+        changed: datetime | None,
+        depth: int,
     ) -> Iterator[Member]:
         with contextlib.ExitStack() as stack:
             try:
@@ -200,7 +278,10 @@ class _Archive:
             yield from self.members(source, depth + 1)
 
     def _unread(self, archive: str, names: Sequence[str], why: str) -> Iterator[Unreadable]:
-        """Yield rejects of unread members, given by their names as sources: the first ones are named, the others counted."""
+        """Yield rejects of unread members, given by their names as sources.
+
+        The first ones are named, the others counted.
+        """
         room = max(0, MOST_NAMED - self.named)
         self.named += len(names[:room])
         for name in names[:room]:
@@ -210,7 +291,11 @@ class _Archive:
             yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
 
     def _unreadable(
-        self, name: str, why: str, error: Exception | None = None, reason: RejectReason = RejectReason.NOT_UNPACKED
+        self,
+        name: str,
+        why: str,
+        error: Exception | None = None,
+        reason: RejectReason = RejectReason.NOT_UNPACKED,
     ) -> Unreadable:
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise error
@@ -226,18 +311,26 @@ def _inner(archive: str, name: str) -> str:
     return f"{archive}!{name.encode('utf-8', 'replace').decode('utf-8')}"
 
 
-def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
-    """Split the members of a zip into those that overlap no other, and those that begin within another one's bytes.
+def _parted(
+    entries: Sequence[zipfile.ZipInfo],
+) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+    """Split a zip's members into those that overlap no other, and those that begin in another.
+
+    These begin within the bytes of another member.
 
     Both keep their order.
     """
     end, apart = 0, set[int]()
-    for place, entry in sorted(enumerate(entries), key=lambda item: (item[1].header_offset, item[0])):
+    for place, entry in sorted(
+        enumerate(entries), key=lambda item: (item[1].header_offset, item[0])
+    ):
         if entry.header_offset >= end:
             apart.add(place)
             end = entry.header_offset + _LEAST_HEADER + entry.compress_size
     placed = list(enumerate(entries))
-    return [entry for place, entry in placed if place in apart], [entry for place, entry in placed if place not in apart]
+    return [entry for place, entry in placed if place in apart], [
+        entry for place, entry in placed if place not in apart
+    ]
 
 
 def _parts_of_log(entries: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
@@ -255,8 +348,13 @@ def _parts_of_log(entries: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
 
 
 @contextlib.contextmanager
-def _opened_member(archive: zipfile.ZipFile, stream: BinaryIO, entry: zipfile.ZipInfo) -> Iterator[Readable]:
-    """Yield the bytes of a member. Zstandard data stays compressed, since `Opened` unpacks it. Raises as `zipfile` does."""
+def _opened_member(
+    archive: zipfile.ZipFile, stream: BinaryIO, entry: zipfile.ZipInfo
+) -> Iterator[Readable]:
+    """Yield the bytes of a member. Zstandard data stays compressed, since `Opened` unpacks it.
+
+    Raises as `zipfile` does.
+    """
     if entry.compress_type != _ZSTANDARD:
         with archive.open(entry) as member:
             yield member
@@ -266,7 +364,9 @@ def _opened_member(archive: zipfile.ZipFile, stream: BinaryIO, entry: zipfile.Zi
     if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
         raise zipfile.BadZipFile("a member does not begin with its header")
     _, name, extra = _LOCAL_HEADER.unpack(header)
-    yield _Slice(stream, entry.header_offset + _LOCAL_HEADER.size + name + extra, entry.compress_size)
+    yield _Slice(
+        stream, entry.header_offset + _LOCAL_HEADER.size + name + extra, entry.compress_size
+    )
 
 
 @contextlib.contextmanager
@@ -320,7 +420,10 @@ class _Counted:
 
 
 class _Header(tarfile.TarInfo):
-    """A tar header. A broken one is an error (tarfile takes it for the end), and so is one with a very long text."""
+    """A tar header.
+
+    A broken one is an error (tarfile takes it for the end), and so is one with a very long text.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:

@@ -1,8 +1,9 @@
 """Bytes → documents: the JSON objects of a source, found by content and never by the source's name.
 
-A *source* is named bytes. A *document* is one JSON object at event level: the file itself, an element of an array, a line of a
-stream, a record in running text or in a wrapper. A part that cannot be read is yielded as `Unreadable`, so that nothing is lost.
-Sources are streamed: only a window is in memory, whatever their size.
+A *source* is named bytes. A *document* is one JSON object at event level: the file itself, an
+element of an array, a line of a stream, a record in running text or in a wrapper. A part that
+cannot be read is yielded as `Unreadable`, so that nothing is lost. Sources are streamed: only a
+window is in memory, whatever their size.
 """
 
 from __future__ import annotations
@@ -13,19 +14,53 @@ from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
 
-from ingest.sources.decoding import DATABASE_START, Allowance, Broken, Opened, Utf8, WrappedLog, decoded, is_binary, kind_of, wrapper_of
-from ingest.sources.document import Document, Events, TakesLines, TextDocument, excerpt, is_whole_record, parse, text_lines
+from ingest.sources.decoding import (
+    DATABASE_START,
+    Allowance,
+    Broken,
+    Opened,
+    Utf8,
+    WrappedLog,
+    decoded,
+    is_binary,
+    kind_of,
+    wrapper_of,
+)
+from ingest.sources.document import (
+    Document,
+    Events,
+    TakesLines,
+    TextDocument,
+    excerpt,
+    is_whole_record,
+    parse,
+    text_lines,
+)
 from ingest.sources.files import Portion, PortionStream, Source, Unreadable
 from ingest.sources.scanner import LONGEST_LINE, WINDOW_BYTES, Scanner, Span, Window, scan
 from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
-from schemas.marks import FIGURES, QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, WRAPPED_FIELDS, is_agents_object, is_claudes_result
+from schemas.marks import (
+    FIGURES,
+    QUOTED_RECORD,
+    RECORD_MARK,
+    TEXT_LINE,
+    TEXT_STARTS,
+    WRAPPED_FIELDS,
+    is_agents_object,
+    is_claudes_result,
+)
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 _BEGINNING = "line 1, byte 0"
-_SEEMS_QUOTED = "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
-_LEFT_OUT = "journalctl omitted {} long messages, which may hold records; export the log with journalctl --all"
+_SEEMS_QUOTED = (
+    "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
+)
+_LEFT_OUT = (
+    "journalctl omitted {} long messages, which may hold records; export the log with journalctl "
+    "--all"
+)
 _CUT = "{} objects that wrap log lines are truncated, and may have held records"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
 _OTLP_PROTOBUF = b"\n\x0cservice.name\x12"
@@ -41,9 +76,12 @@ def read(
     show: Callable[[bytes], object] = lambda _: None,
     allowance: Allowance | None = None,
 ) -> Contents:
-    """Return every document and unreadable part of a source (or a portion of it), in order. Reads while iterated.
+    """Return every document and unreadable part of a source (or a portion of it), in order.
 
-    `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its decompressed size; by default its own.
+    Reads while iterated.
+
+    `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its
+    decompressed size; by default its own.
     """
     return Contents(source, portion, window_bytes, show, allowance or Allowance(source.size))
 
@@ -51,15 +89,20 @@ def read(
 class Contents:
     """The documents of a source; to be iterated once.
 
-    `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between),
-    text (a log that is no JSON), none.
-    `file_kind`: the kind of the source, for one in which nothing looked like a run.
-    `taker`: once set, it is offered lines before they are parsed.
-    Raises OSError if the file itself cannot be read, InputUnreadable if it was shortened meanwhile.
+    `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line
+    breaks), mixed (with text between), text (a log that is no JSON), none. `file_kind`: the kind of
+    the source, for one in which nothing looked like a run. `taker`: once set, it is offered lines
+    before they are parsed. Raises OSError if the file itself cannot be read, InputUnreadable if it
+    was shortened meanwhile.
     """
 
     def __init__(
-        self, source: Source, portion: Portion | None, window_bytes: int, show: Callable[[bytes], object], allowance: Allowance
+        self,
+        source: Source,
+        portion: Portion | None,
+        window_bytes: int,
+        show: Callable[[bytes], object],
+        allowance: Allowance,
     ) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
@@ -84,7 +127,11 @@ class Contents:
 
     def parts(self) -> Iterator[Document | Events | Unreadable]:
         """Yield the same, with events on lines grouped in batches."""
-        if self._portion is None and (data := self._source.data) and (document := _only_document(data)):
+        if (
+            self._portion is None
+            and (data := self._source.data)
+            and (document := _only_document(data))
+        ):
             self.kind = "object"
             if "value" in document.__dict__:
                 self.file_kind = FileKind.JSON
@@ -92,7 +139,9 @@ class Contents:
             yield document
             return
         with self._source.open() as stream:
-            tee = _Tee(PortionStream(stream, self._portion) if self._portion else stream, self._show)
+            tee = _Tee(
+                PortionStream(stream, self._portion) if self._portion else stream, self._show
+            )
             try:
                 yield from self._parts(Opened(cast("BinaryIO", tee), self._allowance))
             except Broken as error:
@@ -103,14 +152,20 @@ class Contents:
     def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
-        if b"\n" in head[0:5:4] and _OTLP_PROTOBUF in head:  # a file exporter writes the length of each export in front of it
+        if (
+            b"\n" in head[0:5:4] and _OTLP_PROTOBUF in head
+        ):  # a file exporter writes the length of each export in front of it
             yield self._refused(RejectReason.LOOK_ALIKE, _IN_PROTOBUF, "")
             return
         if is_binary(head):
-            if head.startswith(DATABASE_START) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
+            if head.startswith(DATABASE_START) and (
+                log := unread_database(opened.beginning(SCHEMA_BYTES))
+            ):
                 yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")
             elif self.file_kind is FileKind.BINARY and RECORD_MARK.search(decoded(head)):
-                yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
+                yield self._refused(
+                    RejectReason.NOT_JSON, "binary data that contains text of a record", ""
+                )
             return
         text = Utf8(opened)
         if head.startswith(TEXT_STARTS) or TEXT_LINE.search(head):
@@ -157,23 +212,35 @@ class Contents:
     def _left_unread(self, window: Window) -> Iterator[Unreadable]:
         """Yield rejects of the parts of the source that could not be examined."""
         if self._wrapped and self._wrapped.left_out:
-            yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._wrapped.left_out), "")
+            yield self._refused(
+                RejectReason.TRUNCATED, _LEFT_OUT.format(self._wrapped.left_out), ""
+            )
         if window.broken:
             yield self._stopped(window.broken)
         elif self._wrapped and self._wrapped.cut:
             yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._wrapped.cut), "")
 
     def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
-        """Yield the reject of a source without documents, if any: a broken object at its beginning, or a quoted record."""
+        """Yield the reject of a source without documents, if any.
+
+        A broken object at its beginning, or a quoted record.
+        """
         text = head.decode("utf-8", "replace").replace("\0", "").lstrip(" \t\r\n\x0b\x0c\ufeff")
-        is_quoted = "total_cost_usd" in text and QUOTED_RECORD.search(text) is not None  # a word is found a hundred times as fast
-        if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
+        is_quoted = (
+            "total_cost_usd" in text and QUOTED_RECORD.search(text) is not None
+        )  # a word is found a hundred times as fast
+        if (broken := scanner.first_broken) and not (
+            is_quoted and broken.reason is RejectReason.NOT_JSON
+        ):
             yield self._unreadable(broken)
         elif is_quoted:
             yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
-        """Yield the documents of an object: itself, or the records inside it; none if it is a part of running text."""
+        """Yield the documents of an object: itself, or the records inside it.
+
+        None if it is a part of running text.
+        """
         self._one_a_line = self._one_a_line and span.line > self._last_line
         self._last_line = span.line
         value = span.value
@@ -184,8 +251,12 @@ class Contents:
         elif inner := self._inside(span):
             yield from inner
         else:  # a wrapper of an event that names its session and is no result, or any other object
-            events = (item for item in value.values() if _is_event(item) and item["type"] != "result")
-            event = next((event for event in events if isinstance(event.get("session_id"), str)), None)
+            events = (
+                item for item in value.values() if _is_event(item) and item["type"] != "result"
+            )
+            event = next(
+                (event for event in events if isinstance(event.get("session_id"), str)), None
+            )
             if event or not noise:
                 yield self._document(span).parsed_as(event or value)
 
@@ -197,11 +268,19 @@ class Contents:
         found: list[Document | Unreadable] = []
         try:
             for text, value in nested(span.text, span.value):
-                document = Document(self._ordinal + len(found), f"{self._place(span.line, span.start)}, inside", text)
+                document = Document(
+                    self._ordinal + len(found),
+                    f"{self._place(span.line, span.start)}, inside",
+                    text,
+                )
                 found.append(document.parsed_as(document.value if value is None else value))
         except (ValueError, RecursionError):
             too_deep = "a record inside is nested too deep"
-            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error=too_deep, has_marks=True))]
+            return [
+                self._unreadable(
+                    span._replace(reason=RejectReason.NOT_JSON, error=too_deep, has_marks=True)
+                )
+            ]
         self._ordinal += len(found)
         self._documents += len(found)
         return found
@@ -210,7 +289,12 @@ class Contents:
         self._ordinal += 1
         self._documents += 1
         logged_at = time_of_line(span.line_before) if span.line_before else None
-        return Document(self._ordinal - 1, self._place(span.line, span.start), span.line_bytes or span.text, logged_at)
+        return Document(
+            self._ordinal - 1,
+            self._place(span.line, span.start),
+            span.line_bytes or span.text,
+            logged_at,
+        )
 
     def _place(self, line: int, start: int) -> str:
         if self._portion and self._portion.offset:
@@ -222,7 +306,14 @@ class Contents:
         self._ordinal += 1
         is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
         certain = span.has_marks and not is_code
-        return Unreadable(self._ordinal - 1, self._place(span.line, span.start), span.reason, span.error, excerpt(span.text), certain)
+        return Unreadable(
+            self._ordinal - 1,
+            self._place(span.line, span.start),
+            span.reason,
+            span.error,
+            excerpt(span.text),
+            certain,
+        )
 
     def _stopped(self, broken: Broken) -> Unreadable:
         """Return the reject at the place where decompression failed."""
@@ -249,12 +340,19 @@ class _Tee:
 
 
 def _only_document(data: bytes) -> Document | None:
-    """Return the document of a source in memory that is just one record on one line, or one object of an agent over many lines.
+    """Return the document of a source in memory with just one record or object.
+
+    It is a record on one line, or an object of an agent over many lines.
 
     Most small files are, and need no scanner.
     """
     line = data.rstrip(b" \t\r\n")
-    if len(line) <= LONGEST_LINE and is_whole_record(line) and b"\n" not in line and b"\0" not in line:
+    if (
+        len(line) <= LONGEST_LINE
+        and is_whole_record(line)
+        and b"\n" not in line
+        and b"\0" not in line
+    ):
         return Document(0, _BEGINNING, line)
     if not data.startswith(b"{") or b"\n" not in data:
         return None
@@ -262,7 +360,11 @@ def _only_document(data: bytes) -> Document | None:
         value = from_json(data, cache_strings="keys")
     except ValueError:
         return None
-    return Document(0, _BEGINNING, data).parsed_as(value) if isinstance(value, dict) and is_agents_object(value) else None
+    return (
+        Document(0, _BEGINNING, data).parsed_as(value)
+        if isinstance(value, dict) and is_agents_object(value)
+        else None
+    )
 
 
 Nested = tuple[str, Any]
@@ -270,11 +372,13 @@ Nested = tuple[str, Any]
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
-    """Return every record inside an object that is no record itself: in its values, lists and strings. `text` is the text of the object.
+    """Return every record inside an object that is no record itself.
 
-    An object with a string `type` is an event, and a record inside it is only quoted. One exception: a list with a record among its
-    elements is a stream, and its other events belong to the record. Records in messages of other agents (a `role` with a content) are only
-    quoted, too.
+    In its values, lists and strings. `text` is the text of the object.
+
+    An object with a string `type` is an event, and a record inside it is only quoted. One
+    exception: a list with a record among its elements is a stream, and its other events belong to
+    the record. Records in messages of other agents (a `role` with a content) are only quoted, too.
     """
     if not any(mark in text for mark in WRAPPED_FIELDS) or not any(True for _ in _search(value, 0)):
         return []
@@ -294,8 +398,14 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
         return
     if isinstance(value, dict):
         items = list(value.values())
-        if isinstance(value.get("role"), str) and ("content" in value or "parts" in value):  # OpenAI's and Anthropic's, and Google's
-            items = [item for key, item in value.items() if key not in ("content", "parts") and not isinstance(item, str)]
+        if isinstance(value.get("role"), str) and (
+            "content" in value or "parts" in value
+        ):  # OpenAI's and Anthropic's, and Google's
+            items = [
+                item
+                for key, item in value.items()
+                if key not in ("content", "parts") and not isinstance(item, str)
+            ]
     else:
         items = value if isinstance(value, list) else []
     is_stream = isinstance(value, list) and any(map(_is_record, value))
@@ -303,13 +413,19 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
         if _is_record(item) or (is_stream and _is_event(item)):
             import simplejson  # few logs have such values
 
-            yield simplejson.dumps(item, use_decimal=True, allow_nan=True), None  # in ASCII: a text may hold a lone surrogate
+            yield (
+                simplejson.dumps(item, use_decimal=True, allow_nan=True),
+                None,
+            )  # in ASCII: a text may hold a lone surrogate
         elif not _is_event(item):
             yield from _search(item, depth + 1)
 
 
 def _exact(text: str, value: Any) -> Any:
-    """Return the value of a text with all digits of its numbers; `value` (parsed before) if the text alone is no JSON."""
+    """Return the value of a text with all digits of its numbers.
+
+    `value` (parsed before) if the text alone is no JSON.
+    """
 
     def all_digits(written: str) -> Decimal | float:
         try:
@@ -328,7 +444,14 @@ def _is_event(value: Any) -> bool:
 
 
 def _is_record(value: Any) -> bool:
-    """Return whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
+    """Return whether a value has the marks of a result record, with or without a type.
+
+    Older versions and some wrappers have no type.
+    """
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
-    return "duration_ms" in value and not FIGURES.isdisjoint(value) and ("type" in value or is_claudes_result(value))
+    return (
+        "duration_ms" in value
+        and not FIGURES.isdisjoint(value)
+        and ("type" in value or is_claudes_result(value))
+    )

@@ -1,6 +1,9 @@
-"""Raw bytes → a stream of UTF-8 bytes: decompressed, transcoded and unwrapped as the content asks for, in bounded memory. Kinds of files.
+"""Raw bytes → a stream of UTF-8 bytes.
 
-Own decompression, since it is bounded: every byte counts against an allowance, and all bytes before an error are given.
+Decompressed, transcoded and unwrapped as the content asks for, in bounded memory. Kinds of files.
+
+Own decompression, since it is bounded: every byte counts against an allowance, and all bytes before
+an error are given.
 """
 
 from __future__ import annotations
@@ -30,10 +33,17 @@ SUSPECT_RATIO = 1000
 """A source that exceeds both limits when decompressed is a bomb and no log."""
 
 DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, MemoryError)
-_DECOMPRESSED_BLOCK = 1 << 16  # a fixed size, so that the bytes before a break do not depend on the reader
+_DECOMPRESSED_BLOCK = (
+    1 << 16
+)  # a fixed size, so that the bytes before a break do not depend on the reader
 _ZSTANDARD_BLOCK = 1 << 12  # of compressed data: a hostile one holds 30,000 times as much
 _UTF_8_BOM = b"\xef\xbb\xbf"
-_BOMS = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BOMS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 
 
 class Broken(Exception):
@@ -52,7 +62,10 @@ class Readable(Protocol):
 
 
 class Allowance:
-    """The bound on the decompressed bytes of a source, shared by everything inside it. `spent`: decompressed bytes so far."""
+    """The bound on the decompressed bytes of a source, shared by everything inside it.
+
+    `spent`: decompressed bytes so far.
+    """
 
     def __init__(self, compressed: int) -> None:
         self._compressed = max(compressed, 1)
@@ -60,19 +73,30 @@ class Allowance:
 
     @property
     def exhausted(self) -> bool:
-        return self.spent > MOST_BYTES or (self.spent > SUSPECT_BYTES and self.spent > SUSPECT_RATIO * self._compressed)
+        return self.spent > MOST_BYTES or (
+            self.spent > SUSPECT_BYTES and self.spent > SUSPECT_RATIO * self._compressed
+        )
 
     def spend(self, count: int) -> None:
         """Count decompressed bytes. Raises Broken if the bound is exceeded."""
         self.spent += count
         if self.spent > MOST_BYTES:
-            raise Broken(f"decompresses to more than {MOST_BYTES >> 30} GB, the maximum for one source", RejectReason.TOO_MUCH)
+            raise Broken(
+                f"decompresses to more than {MOST_BYTES >> 30} GB, the maximum for one source",
+                RejectReason.TOO_MUCH,
+            )
         if self.exhausted:
-            raise Broken(f"decompresses to more than {SUSPECT_RATIO} times its size: a decompression bomb", RejectReason.TOO_MUCH)
+            raise Broken(
+                f"decompresses to more than {SUSPECT_RATIO} times its size: a decompression bomb",
+                RejectReason.TOO_MUCH,
+            )
 
 
 class _Zstandard:
-    """Raises EOFError if the data ends early, which the reader of the package does not, and OSError for the package's own error."""
+    """Raises EOFError if the data ends early, and OSError for the package's own error.
+
+    The reader of the package does not raise at an early end.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         import zstandard  # 25 ms, and most ingests have no such file
@@ -83,7 +107,9 @@ class _Zstandard:
 
     def read1(self, _: int, /) -> bytes:
         while True:
-            data = (self._frame.unused_data if self._frame.eof else b"") or self._stream.read(_ZSTANDARD_BLOCK)
+            data = (self._frame.unused_data if self._frame.eof else b"") or self._stream.read(
+                _ZSTANDARD_BLOCK
+            )
             if not data and not self._frame.eof:
                 raise EOFError("a frame is not complete")
             if not data:
@@ -108,7 +134,8 @@ _DECOMPRESSORS: dict[str, tuple[bytes, Callable[[BinaryIO], Any]]] = {
 class Opened:
     """A stream, decompressed if its content is compressed, up to three times.
 
-    `head`: the first bytes, which `read` still gives. `compression`: the suffix of the format, such as ".gz"; "" for none.
+    `head`: the first bytes, which `read` still gives. `compression`: the suffix of the format, such
+    as ".gz"; "" for none.
     """
 
     def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:
@@ -116,11 +143,20 @@ class Opened:
         self.head = _fill(stream, SNIFFED_BYTES)
         self._stream: Readable = stream
         for _ in range(3):
-            found = next(((suffix, make) for suffix, (magic, make) in _DECOMPRESSORS.items() if self.head.startswith(magic)), None)
+            found = next(
+                (
+                    (suffix, make)
+                    for suffix, (magic, make) in _DECOMPRESSORS.items()
+                    if self.head.startswith(magic)
+                ),
+                None,
+            )
             if found is None:
                 break
             suffix, make = found
-            self._stream = _Decompressed(make(cast("BinaryIO", _Rejoined(self.head, self._stream))), suffix, allowance)
+            self._stream = _Decompressed(
+                make(cast("BinaryIO", _Rejoined(self.head, self._stream))), suffix, allowance
+            )
             self.head = _fill(self._stream, SNIFFED_BYTES)
             self.compression = f".{suffix}{self.compression}"
 
@@ -131,7 +167,10 @@ class Opened:
         return self._stream.read(size)
 
     def beginning(self, size: int) -> bytes:
-        """Return the first `size` bytes, or fewer at the end, without consuming them. Raises Broken."""
+        """Return the first `size` bytes, or fewer at the end, without consuming them.
+
+        Raises Broken.
+        """
         return _fill(self, size)
 
 
@@ -151,7 +190,7 @@ class _Rejoined:
 
 
 class _Decompressed:
-    """A decompressor that raises Broken for every error, and only after it gave all bytes before the error."""
+    """A decompressor that raises Broken for every error, after giving all bytes before it."""
 
     def __init__(self, stream: Any, kind: str, allowance: Allowance) -> None:
         self._stream = stream
@@ -168,8 +207,13 @@ class _Decompressed:
                 self._waiting = self._stream.read1(_DECOMPRESSED_BLOCK)
             except DECOMPRESSION_ERRORS as error:
                 is_cut = isinstance(error, EOFError)
-                said = f"the .{self._kind} data {'is truncated' if is_cut else 'is damaged'}: {str(error) or type(error).__name__}"
-                self._broken = Broken(said, RejectReason.TRUNCATED if is_cut else RejectReason.NOT_UNPACKED)
+                said = (
+                    f"the .{self._kind} data {'is truncated' if is_cut else 'is damaged'}: "
+                    f"{str(error) or type(error).__name__}"
+                )
+                self._broken = Broken(
+                    said, RejectReason.TRUNCATED if is_cut else RejectReason.NOT_UNPACKED
+                )
                 raise self._broken from error
             self._allowance.spend(len(self._waiting))
         given, self._waiting = self._waiting[:size], self._waiting[size:]
@@ -177,7 +221,7 @@ class _Decompressed:
 
 
 def _fill(stream: Readable, size: int) -> bytes:
-    """Return `size` bytes, or fewer at the end or before an error, which the next read raises again."""
+    """Return `size` bytes, fewer at the end or before an error, which the next read raises."""
     read = b""
     try:
         while len(read) < size and (block := stream.read(size - len(read))):
@@ -216,11 +260,16 @@ def decoded(head: bytes) -> str:
 
 
 def _encoding(head: bytes) -> str | None:
-    """Return the encoding if it is not UTF-8: by byte order mark, or by the NULs beside `{` or `[`."""
+    """Return the encoding if it is not UTF-8: by byte order mark, or NULs beside `{` or `[`."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
-    if head[:1] in (b"{", b"[") and head[1:2] == b"\0" and head[2:3] not in (b"\0", b"") and head[3:4] == b"\0":
+    if (
+        head[:1] in (b"{", b"[")
+        and head[1:2] == b"\0"
+        and head[2:3] not in (b"\0", b"")
+        and head[3:4] == b"\0"
+    ):
         return "utf-16-le"
     if head[:1] == b"\0" and head[1:2] in (b"{", b"[") and head[2:3] == b"\0":
         return "utf-16-be"
@@ -228,13 +277,18 @@ def _encoding(head: bytes) -> str | None:
 
 
 LONGEST_LINE = 1 << 24
-"""Bytes. A longer line of a wrapped log is split; so are all begun lines once they exceed it together."""
+"""Bytes. A longer line of a wrapped log is split; so are all begun lines once they exceed it
+together.
+"""
 
 _CRI = re.compile(rb"(20\d\d-\d\d-\d\dT\S{9,40}) (stdout|stderr) ([FP])(?::\S+)? (.*)", re.DOTALL)
 
 
 class Piece(NamedTuple):
-    """A line, or a piece of one. `stream`: who wrote it; `ended`: the line ends with it; `left_out`: the log lacks its text."""
+    """A line, or a piece of one.
+
+    `stream`: who wrote it; `ended`: the line ends with it; `left_out`: the log lacks its text.
+    """
 
     stream: str
     time: str
@@ -246,9 +300,18 @@ class Piece(NamedTuple):
 def _docker(line: bytes) -> Piece | None:
     value = object_of(line)
     text, time = value.get("log"), value.get("time")
-    if not isinstance(text, str) or not isinstance(time, str) or not value.keys() <= {"log", "stream", "attrs", "time"}:
+    if (
+        not isinstance(text, str)
+        or not isinstance(time, str)
+        or not value.keys() <= {"log", "stream", "attrs", "time"}
+    ):
         return None
-    return Piece(str(value.get("stream")), time, text.removesuffix("\n").encode("utf-8", "replace"), text.endswith("\n"))
+    return Piece(
+        str(value.get("stream")),
+        time,
+        text.removesuffix("\n").encode("utf-8", "replace"),
+        text.endswith("\n"),
+    )
 
 
 def _journal(line: bytes) -> Piece | None:
@@ -256,14 +319,30 @@ def _journal(line: bytes) -> Piece | None:
     text, stamp = value.get("MESSAGE"), value.get("__REALTIME_TIMESTAMP")
     left_out = text is None and "MESSAGE" in value
     try:  # what is no plain text is written as a list of bytes
-        data = text.encode("utf-8", "replace") if isinstance(text, str) else bytes(text) if isinstance(text, list) else None
+        data = (
+            text.encode("utf-8", "replace")
+            if isinstance(text, str)
+            else bytes(text)
+            if isinstance(text, list)
+            else None
+        )
     except (TypeError, ValueError, OverflowError):
         data = None
     if data is None and not left_out:
         return None
-    time = unix_time(int(stamp) / 1_000_000) if isinstance(stamp, str) and re.fullmatch(r"\d{1,18}", stamp, re.ASCII) else None
+    time = (
+        unix_time(int(stamp) / 1_000_000)
+        if isinstance(stamp, str) and re.fullmatch(r"\d{1,18}", stamp, re.ASCII)
+        else None
+    )
     stream = str(value.get("_STREAM_ID") or value.get("_PID"))
-    return Piece(stream, time.isoformat() if time else "", data or b"", value.get("_LINE_BREAK") != "line-max", left_out)
+    return Piece(
+        stream,
+        time.isoformat() if time else "",
+        data or b"",
+        value.get("_LINE_BREAK") != "line-max",
+        left_out,
+    )
 
 
 def _cri(line: bytes) -> Piece | None:
@@ -271,29 +350,47 @@ def _cri(line: bytes) -> Piece | None:
     if not found:
         return None
     time, stream, tag, text = found.groups()
-    return Piece(stream.decode(), time.decode("ascii", "replace"), text.removesuffix(b"\n"), tag == b"F")
+    return Piece(
+        stream.decode(), time.decode("ascii", "replace"), text.removesuffix(b"\n"), tag == b"F"
+    )
 
 
 ReadPiece = Callable[[bytes], Piece | None]
 _WRAPPERS: tuple[tuple[bytes, re.Pattern[bytes], ReadPiece], ...] = (
-    (b'"log"', re.compile(rb'\{"log": ?"(?:[^"\\]|\\.)*+(?:\Z|", ?"(?:stream|attrs|time)")'), _docker),
-    (b'"MESSAGE"', re.compile(rb'\{(?=[^\n]*"MESSAGE" ?:)[^\n]*"__REALTIME_TIMESTAMP" ?:'), _journal),
+    (
+        b'"log"',
+        re.compile(rb'\{"log": ?"(?:[^"\\]|\\.)*+(?:\Z|", ?"(?:stream|attrs|time)")'),
+        _docker,
+    ),
+    (
+        b'"MESSAGE"',
+        re.compile(rb'\{(?=[^\n]*"MESSAGE" ?:)[^\n]*"__REALTIME_TIMESTAMP" ?:'),
+        _journal,
+    ),
     (b" std", _CRI, _cri),
 )
-"""Docker's json-file, `journalctl -o json`, and the CRI log files of Kubernetes: (literal in the beginning, cheap to search; pattern of
-the beginning; line reader)."""
+"""Docker's json-file, `journalctl -o json`, and the CRI log files of Kubernetes: (literal in the
+beginning, cheap to search; pattern of the beginning; line reader).
+"""
 
 
 def wrapper_of(head: bytes) -> ReadPiece | None:
-    """Return the line reader for a log whose writer wraps each line; None for a log without wrappers."""
-    return next((read for mark, begins, read in _WRAPPERS if mark in head and begins.match(head)), None)
+    """Return the line reader for a log whose writer wraps each line.
+
+    None for a log without wrappers.
+    """
+    return next(
+        (read for mark, begins, read in _WRAPPERS if mark in head and begins.match(head)), None
+    )
 
 
 class WrappedLog:
-    """The original lines of a wrapped log as a stream, each prefixed with its time. All wrappers split long lines.
+    """The original lines of a wrapped log as a stream, each prefixed with its time.
 
-    A line without a wrapper is passed on unchanged. Counts so far: `left_out`, lines whose text is not in the log; `cut`, wrappers that
-    were cut off.
+    All wrappers split long lines.
+
+    A line without a wrapper is passed on unchanged. Counts so far: `left_out`, lines whose text is
+    not in the log; `cut`, wrappers that were cut off.
     """
 
     def __init__(self, stream: Readable, read_piece: ReadPiece) -> None:
@@ -347,7 +444,13 @@ class WrappedLog:
 
 def _joined(pieces: list[Piece]) -> bytes:
     time = pieces[0].time
-    return b"".join([f"{time} ".encode("utf-8", "replace") if time else b"", *(piece.text for piece in pieces), b"\n"])
+    return b"".join(
+        [
+            f"{time} ".encode("utf-8", "replace") if time else b"",
+            *(piece.text for piece in pieces),
+            b"\n",
+        ]
+    )
 
 
 DATABASE_START = b"SQLite format 3\0"
@@ -356,31 +459,57 @@ WRITE_AHEAD_STARTS = (b"7\x7f\x06\x82", b"7\x7f\x06\x83")
 
 _PARQUET = b"PAR1"
 _OTHER_PROGRAMS = re.compile(
-    rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format 3\0|7\x7f\x06[\x82\x83]|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0"
+    rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format "
+    rb"3\0|7\x7f\x06[\x82\x83]|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0"
     rb"|\x80[\x02-\x05][^ -~]|\x7fELF|%PDF-\d|OggS\0|wOF[F2]\0",
     re.DOTALL,
 )
-"""Beginnings of files that may contain long texts but are not text: tables, databases (and SQLite's `-wal`), arrays, models, programs."""
+"""Beginnings of files that may contain long texts but are not text: tables, databases (and SQLite's
+`-wal`), arrays, models, programs.
+"""
 
 _PICTURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",
     re.DOTALL,
 )
-_DRAWING = re.compile(r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg[\s>]", re.DOTALL)
-_PATCH = re.compile(r"^(?:diff --git |Index: \S|--- \S.*\n\+\+\+ \S|From [0-9a-f]{40} )", re.MULTILINE)
+_DRAWING = re.compile(
+    (
+        r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!DOCTYPE svg[^>]{0,"
+        r"300}>\s*)?<svg[\s>]"
+    ),
+    re.DOTALL,
+)
+_PATCH = re.compile(
+    r"^(?:diff --git |Index: \S|--- \S.*\n\+\+\+ \S|From [0-9a-f]{40} )", re.MULTILINE
+)
 _SOURCE_SUFFIXES = frozenset(
-    "bash bat bazel c cc cfg cjs clj cmake cpp cs css cu cuh cxx dart el erl ex f90 go gradle graphql h hpp hs htm html ini ipynb "  # noqa: SIM905 - a list reads worse
-    "java jl js jsx kt less lua m make mjs mk ml mm nim nix php pl proto ps1 pxd py pyi pyx r rb rs s sass scala scss sh sol sql "
+    "bash bat bazel c cc cfg cjs clj cmake cpp cs css cu cuh cxx dart el erl ex f90 go "
+    "gradle graphql h hpp hs htm html ini ipynb "
+    "java jl js jsx kt less lua m make mjs mk ml mm nim nix php pl proto ps1 pxd py pyi pyx "
+    "r rb rs s sass scala scss sh sol sql "
     "svelte swift tcl tex tf toml ts tsx v vue xml yaml yml zig zsh".split()
 )
-_SOURCE_NAMES = frozenset(("dockerfile", "makefile", "justfile", "procfile", "cmakelists.txt", ".gitignore", ".dockerignore"))
+_SOURCE_NAMES = frozenset(
+    (
+        "dockerfile",
+        "makefile",
+        "justfile",
+        "procfile",
+        "cmakelists.txt",
+        ".gitignore",
+        ".dockerignore",
+    )
+)
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether a file with this beginning is binary: a known format, or more than a tenth of it NULs or invalid UTF-8.
+    """Return whether a file with this beginning is binary.
 
-    A log may hold single NULs. NULs at the beginning do not count (a log that was truncated under its writer has as many as it had bytes
-    before), nor do long runs of them (a crash leaves blocks of NULs).
+    A known format, or more than a tenth of it NULs or invalid UTF-8.
+
+    A log may hold single NULs. NULs at the beginning do not count (a log that was truncated under
+    its writer has as many as it had bytes before), nor do long runs of them (a crash leaves blocks
+    of NULs).
     """
     if _encoding(head):
         return False
@@ -394,7 +523,9 @@ def is_binary(head: bytes) -> bool:
 
 
 def kind_of(head: bytes, name: str, *, is_json: bool = False) -> FileKind:
-    """Return the kind of a file by its first bytes; the suffix of its name only distinguishes kinds of text.
+    """Return the kind of a file by its first bytes.
+
+    The suffix of its name only distinguishes kinds of text.
 
     `is_json`: nothing but JSON was found in it.
     """
@@ -423,7 +554,9 @@ def _kind_of_text(text: str, name: str) -> FileKind:
     lines = text.split("\n")[:10][:-1]  # the last one may be cut
     is_table = len(lines) >= 3 and not text.lstrip().startswith("{")
     counts = [{line.count(separator) for line in lines} for separator in ",;\t"]
-    if suffix in ("csv", "tsv", "psv") or (is_table and any(len(count) == 1 and 0 not in count for count in counts)):
+    if suffix in ("csv", "tsv", "psv") or (
+        is_table and any(len(count) == 1 and 0 not in count for count in counts)
+    ):
         return FileKind.CSV
     return FileKind.TEXT
 

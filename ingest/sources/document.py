@@ -1,4 +1,7 @@
-"""One document as it was found: a JSON object, or a log that is text, with its place in the source; parsed on demand."""
+"""One document as it was found: a JSON object, or a log that is text, with its place in the source.
+
+Parsed on demand.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _RECORD_END_BYTES = 46
 
 
 def parse(text: str, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """Return the JSON value of a text; a string may hold a line break. `parse_float`: makes a number of its digits. Raises ValueError."""
+    """Return the JSON value of a text; a string may hold a line break.
+
+    `parse_float`: makes a number of its digits. Raises ValueError.
+    """
     try:
         return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
     except RecursionError as error:
@@ -37,8 +43,9 @@ def parse(text: str, parse_float: Callable[[str], Any] | None = None) -> Any:
 class Document:
     """One JSON object. `position` says where in the source it starts, in words.
 
-    `content`: its text, or the undecoded bytes, as most records go from the file through the validator to the store. `logged_at`: the time
-    that the log wrote in front of it on its line. `is_refused`: it became a reject, so a run that ends with it counts as one more document.
+    `content`: its text, or the undecoded bytes, as most records go from the file through the
+    validator to the store. `logged_at`: the time that the log wrote in front of it on its line.
+    `is_refused`: it became a reject, so a run that ends with it counts as one more document.
     """
 
     ordinal: int
@@ -50,31 +57,50 @@ class Document:
     @cached_property
     def text(self) -> str:
         """The object as text, with invalid UTF-8 replaced."""
-        return self.content if isinstance(self.content, str) else self.content.decode("utf-8", "replace")
+        return (
+            self.content
+            if isinstance(self.content, str)
+            else self.content.decode("utf-8", "replace")
+        )
 
     def starts_with(self, beginning: str) -> bool:
         """Return whether the object begins like this, without decoding it."""
-        return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
+        return (
+            self.content.startswith(beginning)
+            if isinstance(self.content, str)
+            else self.content.startswith(beginning.encode())
+        )
 
     @property
     def is_result(self) -> bool:
         """Whether the object begins as a result record does in newer versions."""
         content = self.content
-        return content.startswith(RESULT_START) if isinstance(content, str) else content.startswith(RESULT_BYTES)
+        return (
+            content.startswith(RESULT_START)
+            if isinstance(content, str)
+            else content.startswith(RESULT_BYTES)
+        )
 
     def contains(self, text: str) -> bool:
         """Return whether the object contains a text, without decoding it; searched from the end."""
-        found = self.content.rfind(text) if isinstance(self.content, str) else self.content.rfind(text.encode())
+        found = (
+            self.content.rfind(text)
+            if isinstance(self.content, str)
+            else self.content.rfind(text.encode())
+        )
         return found >= 0
 
     @cached_property
     def value(self) -> Any:
-        """The parsed JSON, repaired if log text was injected. Raises ValueError for invalid JSON."""
+        """Parsed JSON, repaired if log text was injected. Raises ValueError for invalid JSON."""
         return parse(self.text)
 
     @cached_property
     def written(self) -> Any:
-        """The value with numbers that keep all their digits (`WrittenFloat`); plain `value` if the text alone is no JSON."""
+        """The value with numbers that keep all their digits (`WrittenFloat`).
+
+        Plain `value` if the text alone is no JSON.
+        """
         try:
             return parse(self.text, WrittenFloat)
         except ValueError:
@@ -87,7 +113,9 @@ class Document:
 
     def beginning(self) -> Document:
         """Return the document truncated to the text that a reject keeps."""
-        return Document(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])  # UTF-8 has up to 4 bytes a character
+        return Document(
+            self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4]
+        )  # UTF-8 has up to 4 bytes a character
 
     def moved(self, places: int) -> Self:
         """Return the document with its number increased."""
@@ -120,7 +148,10 @@ class TextDocument(Document):
 
 
 def text_lines(stream: Readable) -> Iterator[str]:
-    """Yield the lines of a stream, each up to a megabyte, with at most that much in memory. Raises Broken."""
+    """Yield the lines of a stream, each up to a megabyte, with at most that much in memory.
+
+    Raises Broken.
+    """
     rest = b""
     while block := stream.read(1 << 20):
         *lines, rest = (rest + block).split(b"\n")
@@ -138,16 +169,21 @@ class TakesLines(Protocol):
         """Set the bytes that the next lines are in."""
 
     def takes(self, start: int, end: int) -> bool:
-        """Take the line from `start` to `end` (without its line feed). False: nothing changed, and the line must be parsed."""
+        """Take the line from `start` to `end` (without its line feed).
+
+        False: nothing changed, and the line must be parsed.
+        """
 
 
 @dataclass
 class Events:
-    """Documents that are events on lines of their own, one behind the other, the first on the line numbered `line`.
+    """Documents that are events on lines of their own, in sequence, the first on line `line`.
 
-    `count`: all of them; `numbers`: those that were parsed, counted from 0, with their places, texts and values. The others were taken by
-    a `TakesLines`; `taken`: place and text of the last one, if it was taken. `end`: the byte at which the last line ends.
-    `ordinal`: the number of the first document. `place_of`: (line, byte) → position. A document of its own is made when it is needed.
+    `count`: all of them; `numbers`: those that were parsed, counted from 0, with their places,
+    texts and values. The others were taken by a `TakesLines`; `taken`: place and text of the last
+    one, if it was taken. `end`: the byte at which the last line ends. `ordinal`: the number of the
+    first document. `place_of`: (line, byte) → position. A document of its own is made when it is
+    needed.
     """
 
     line: int
@@ -163,7 +199,9 @@ class Events:
 
     def document(self, place: int) -> Document:
         """Return one of the parsed events as a document."""
-        return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(self.values[place])
+        return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(
+            self.values[place]
+        )
 
     def last_taken(self) -> Document | None:
         """Return the last document if it was taken, else None."""
@@ -179,7 +217,13 @@ def excerpt(text: str) -> str:
 
 
 def is_whole_record(line: bytes) -> bool:
-    """Return whether a line is one result record, judged by its beginning and end without parsing."""
-    if not line.startswith(RESULT_BYTES) or not line.endswith(b"}") or line.find(b'{"type":', 1) >= 0:
+    """Return whether a line is one result record, judged by beginning and end without parsing."""
+    if (
+        not line.startswith(RESULT_BYTES)
+        or not line.endswith(b"}")
+        or line.find(b'{"type":', 1) >= 0
+    ):
         return False
-    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
+    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(
+        b"{"
+    ) == line.count(b"}")

@@ -1,7 +1,10 @@
-"""Named bytes in a file or in memory, their identity, and the portions of big files. Nothing is read before it is needed.
+"""Named bytes in a file or in memory, their identity, and the portions of big files.
 
-A log may grow, shrink or be replaced while it is read. The length of a source is fixed when its reading begins, so appended bytes are for
-the next ingest. A change in the part before changes the hash, or is an error.
+Nothing is read before it is needed.
+
+A log may grow, shrink or be replaced while it is read. The length of a source is fixed when its
+reading begins, so appended bytes are for the next ingest. A change in the part before changes the
+hash, or is an error.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
 """Temporary files leave this many bytes of their disk free, or this share of a small disk."""
 
 SETTLED_NS = 2_000_000_000
-"""A file modified more recently than this may change again with the same time: some file systems count in steps of two seconds."""
+"""A file modified more recently than this may change again with the same time: some file systems
+count in steps of two seconds.
+"""
 
 BIG_BYTES = 32 << 20
 """A larger file is a task of its own, and read in portions if each of its lines is a record."""
@@ -45,7 +50,9 @@ BIG_BYTES = 32 << 20
 PORTION_BYTES = 8 << 20
 
 _BLOCK = 1 << 20
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening must not block, even if the file was replaced by a pipe meanwhile
+_AT_ONCE = getattr(
+    os, "O_NONBLOCK", 0
+)  # opening must not block, even if the file was replaced by a pipe meanwhile
 CHANGED = "it changed while it was being read"
 
 
@@ -53,9 +60,10 @@ CHANGED = "it changed while it was being read"
 class Source:
     """Named bytes, in memory (`data`) or in a file (`path`).
 
-    `modified_at`: time of change (UTC) of the file or archive member. `modified_ns`: the same of a file in ns since 1970, if any later
-    change must alter it. `temporary`: the file is a copy made by us, so its path means nothing; the copy of an archive member is deleted
-    when the next member is requested.
+    `modified_at`: time of change (UTC) of the file or archive member. `modified_ns`: the same of a
+    file in ns since 1970, if any later change must alter it. `temporary`: the file is a copy made
+    by us, so its path means nothing; the copy of an archive member is deleted when the next member
+    is requested.
     """
 
     name: str
@@ -67,10 +75,20 @@ class Source:
 
     @classmethod
     def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
-        """Return a file with the size in its status, even if it is deleted meanwhile. Raises ValueError, OSError."""
-        is_settled = 0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS  # a file of the future is not
+        """Return a file with the size in its status, even if it is deleted meanwhile.
+
+        Raises ValueError, OSError.
+        """
+        is_settled = (
+            0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS
+        )  # a file of the future is not
         modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
-        source = cls(name, path=path, modified_at=modified_at, modified_ns=status.st_mtime_ns if is_settled else None)
+        source = cls(
+            name,
+            path=path,
+            modified_at=modified_at,
+            modified_ns=status.st_mtime_ns if is_settled else None,
+        )
         return source._of_size(status.st_size)
 
     @cached_property
@@ -82,10 +100,19 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
+        return (
+            len(self.data)
+            if self.data is not None
+            else self.path.stat().st_size
+            if self.path
+            else 0
+        )
 
     def open(self) -> BinaryIO:
-        """Open the raw bytes, always `size` of them. Raises OSError, and InputUnreadable if the file became shorter."""
+        """Open the raw bytes, always `size` of them.
+
+        Raises OSError, and InputUnreadable if the file became shorter.
+        """
         if self.path is None or self.data is not None:
             return io.BytesIO(self.data or b"")
         return io.BufferedReader(_Beginning(self.path, self.size, self.name), 1 << 16)
@@ -100,37 +127,65 @@ class Source:
         return Source.of_file(self.name, self.path, status)
 
     def loaded(self) -> Source:
-        """Return the source with its bytes in memory, so that a small file is opened only once. Raises OSError.
+        """Return the source with its bytes in memory, so that a small file is opened only once.
 
-        This takes two thirds of the time of `Path.read_bytes`. If the file grew meanwhile, at most a megabyte is read.
+        Raises OSError.
+
+        This takes two thirds of the time of `Path.read_bytes`. If the file grew meanwhile, at most
+        a megabyte is read.
         """
         if self.path is None or self.data is not None:
             return self
         left = max(self.size, 1 << 20)
-        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE)
+        descriptor = os.open(
+            self.path,
+            os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE,
+        )
         try:
             blocks = []
             while left and (block := os.read(descriptor, min(left, self.size + 1))):
                 blocks.append(block)
                 left -= len(block)
-                if len(block) == self.size and len(blocks) == 1:  # one byte more was asked for: the file ends here
+                if (
+                    len(block) == self.size and len(blocks) == 1
+                ):  # one byte more was asked for: the file ends here
                     break
         finally:
             os.close(descriptor)
-        return Source(self.name, b"".join(blocks), self.path, self.modified_at, self.temporary, self.modified_ns)
+        return Source(
+            self.name,
+            b"".join(blocks),
+            self.path,
+            self.modified_at,
+            self.temporary,
+            self.modified_ns,
+        )
 
     def _of_size(self, size: int) -> Source:
         self.__dict__["size"] = size
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
-        """Pickle as few, simple values without repeated names: workers get them by the hundred thousand."""
+        """Pickle as few, simple values without repeated names.
+
+        Workers get them by the hundred thousand.
+        """
         path = None if self.path is None else str(self.path)
         place = True if path == self.name else path
-        return _restored, (self.size, place, self.name, self.data, self.modified_at, self.temporary, self.modified_ns)
+        return _restored, (
+            self.size,
+            place,
+            self.name,
+            self.data,
+            self.modified_at,
+            self.temporary,
+            self.modified_ns,
+        )
 
 
-def _restored(size: int, path: str | bool | None, name: str, data: bytes | None, *others: Any) -> Source:
+def _restored(
+    size: int, path: str | bool | None, name: str, data: bytes | None, *others: Any
+) -> Source:
     path = name if path is True else path
     return Source(name, data, Path(path) if path else None, *others)._of_size(size)
 
@@ -139,7 +194,8 @@ def _restored(size: int, path: str | bool | None, name: str, data: bytes | None,
 class Unreadable:
     """A part of a source that is no document: becomes a row of `rejects`.
 
-    `certain`: it looked like a part of a run. An uncertain part is rejected only in a source that has runs.
+    `certain`: it looked like a part of a run. An uncertain part is rejected only in a source that
+    has runs.
     """
 
     ordinal: int
@@ -150,7 +206,9 @@ class Unreadable:
     certain: bool = True
 
     def row(self, source_id: str) -> RejectRow:
-        from schemas.rows.source import RejectRow  # the models of rows take longer than an ingest that finds nothing new
+        from schemas.rows.source import (
+            RejectRow,
+        )  # the models of rows take longer than an ingest that finds nothing new
 
         return RejectRow(
             source_id=source_id,
@@ -163,7 +221,10 @@ class Unreadable:
 
 
 class _Beginning(io.RawIOBase):
-    """The first bytes of a file. Raises OSError if it cannot be opened, InputUnreadable if it is shorter."""
+    """The first bytes of a file.
+
+    Raises OSError if it cannot be opened, InputUnreadable if it is shorter.
+    """
 
     def __init__(self, path: Path, length: int, name: str) -> None:
         self._length = length
@@ -200,17 +261,24 @@ class _Beginning(io.RawIOBase):
 
 def changed(name: str, how: str) -> InputUnreadable:
     """Return the error for a file that changed while it was read."""
-    return InputUnreadable(f"cannot read {name}: {how}", "Nothing from it was ingested. Try again when it is no longer being written.")
+    return InputUnreadable(
+        f"cannot read {name}: {how}",
+        "Nothing from it was ingested. Try again when it is no longer being written.",
+    )
 
 
 @contextlib.contextmanager
 def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
-    """Yield all bytes of a stream as a source: in memory, or in a temporary file that is removed afterwards.
+    """Yield all bytes of a stream as a source.
+
+    In memory, or in a temporary file that is removed afterwards.
 
     Raises OSError, with ENOSPC if it would not leave enough of the disk free.
     """
     read = bytearray()
-    while len(read) <= IN_MEMORY_BYTES and (block := stream.read(min(_BLOCK, IN_MEMORY_BYTES + 1 - len(read)))):
+    while len(read) <= IN_MEMORY_BYTES and (
+        block := stream.read(min(_BLOCK, IN_MEMORY_BYTES + 1 - len(read)))
+    ):
         read += block
     data = bytes(read)
     if len(data) <= IN_MEMORY_BYTES:
@@ -221,7 +289,13 @@ def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) ->
             disk = shutil.disk_usage(file.name)
             least = min(LEFT_FREE_BYTES, int(disk.total * LEFT_FREE_SHARE))
             if disk.free < least:
-                raise OSError(errno.ENOSPC, f"less than {least >> 20} MB would be left free on the disk of {tempfile.gettempdir()}")
+                raise OSError(
+                    errno.ENOSPC,
+                    (
+                        f"less than {least >> 20} MB would be left free on the disk of "
+                        f"{tempfile.gettempdir()}"
+                    ),
+                )
             file.write(data)
             data = stream.read(_BLOCK)
         file.flush()
@@ -230,7 +304,10 @@ def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) ->
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier source that may be the beginning of a grown one: its length in bytes and its source_id."""
+    """An earlier source that may be the beginning of a grown one.
+
+    Its length in bytes and its source_id.
+    """
 
     bytes: int
     source_id: str
@@ -238,7 +315,10 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Identity:
-    """The hash of a source. `begins_with`: source_ids of earlier sources that it begins with. `checksums`: a CRC-32 of each portion."""
+    """The hash of a source. `begins_with`: source_ids of earlier sources that it begins with.
+
+    `checksums`: a CRC-32 of each portion.
+    """
 
     source_id: str
     begins_with: tuple[str, ...] = ()
@@ -246,7 +326,10 @@ class Identity:
 
 
 class Fingerprint:
-    """Hashes the bytes given to `update`: sha256 of all, and of each prefix as long as an earlier source."""
+    """Hashes the bytes given to `update`.
+
+    Sha256 of all, and of each prefix as long as an earlier source.
+    """
 
     def __init__(self, earlier: Sequence[Earlier] = ()) -> None:
         self._hash = hashlib.sha256()
@@ -281,7 +364,11 @@ def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
                 fingerprint.update(block)
         return fingerprint.identity()
     known = (each for each in earlier if each.bytes < source.size)
-    begins_with = (each.source_id for each in known if hashlib.sha256(source.data[: each.bytes]).hexdigest() == each.source_id)
+    begins_with = (
+        each.source_id
+        for each in known
+        if hashlib.sha256(source.data[: each.bytes]).hexdigest() == each.source_id
+    )
     return Identity(source.source_id, tuple(begins_with))
 
 
@@ -308,9 +395,12 @@ class PortionStream(io.RawIOBase):
 
 
 def portions(source: Source) -> list[Portion]:
-    """Return the portions of a source: several for a big file with one result record per line, else a single one. Raises OSError.
+    """Return the portions of a source.
 
-    A stream is never divided, since its events belong to the results behind them: an event among the first lines of any portion shows one.
+    Several for a big file with one result record per line, else a single one. Raises OSError.
+
+    A stream is never divided, since its events belong to the results behind them: an event among
+    the first lines of any portion shows one.
     """
     size = source.size
     whole = [Portion(0, size)]
@@ -331,13 +421,24 @@ def portions(source: Source) -> list[Portion]:
             offsets.append(at - len(before) + found + 1)
         for offset in offsets:
             stream.seek(offset)
-            if any(object_of(stream.readline(_BLOCK)).get("type", "result") != "result" for _ in range(16)):
+            if any(
+                object_of(stream.readline(_BLOCK)).get("type", "result") != "result"
+                for _ in range(16)
+            ):
                 return whole
-    return [Portion(start, end - start) for start, end in zip(offsets, [*offsets[1:], size], strict=True)]
+    return [
+        Portion(start, end - start)
+        for start, end in zip(offsets, [*offsets[1:], size], strict=True)
+    ]
 
 
-def identify_in_portions(source: Source, earlier: Sequence[Earlier], parts: Sequence[Portion]) -> Identity:
-    """Return the identity of a source that is read in portions, with a checksum of each. Raises OSError, InputUnreadable."""
+def identify_in_portions(
+    source: Source, earlier: Sequence[Earlier], parts: Sequence[Portion]
+) -> Identity:
+    """Return the identity of a source that is read in portions, with a checksum of each.
+
+    Raises OSError, InputUnreadable.
+    """
     fingerprint = Fingerprint(earlier)
     checksums = []
     with source.open() as stream:

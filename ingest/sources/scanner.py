@@ -1,8 +1,11 @@
-"""Bytes of text → the JSON objects at event level: on lines, in arrays, Markdown fences or log text, or one after the other.
+"""Bytes of text → the JSON objects at event level.
 
-A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
-belongs to the object around it. A broken object is reported only if it has the marks of a result record, or begins a line as
-an event does, or if only objects came before; any other brace in running text is text. The bytes that may be parsed twice are limited.
+On lines, in arrays, Markdown fences or log text, or one after the other.
+
+A record that is only *quoted* inside a string of an event is not at event level, and an object that
+is the value of a key belongs to the object around it. A broken object is reported only if it has
+the marks of a result record, or begins a line as an event does, or if only objects came before; any
+other brace in running text is text. The bytes that may be parsed twice are limited.
 """
 
 from __future__ import annotations
@@ -17,7 +20,14 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from ingest.sources.decoding import Broken, Readable
-from ingest.sources.document import EXCERPT_CHARACTERS, RESULT_BYTES, Events, TakesLines, is_whole_record, parse
+from ingest.sources.document import (
+    EXCERPT_CHARACTERS,
+    RESULT_BYTES,
+    Events,
+    TakesLines,
+    is_whole_record,
+    parse,
+)
 from schemas.errors import RejectReason
 from schemas.marks import EVENT_START, LEGIBLE_FIELDS, RECORD_MARK, has_marks
 
@@ -34,7 +44,11 @@ MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""
 
 _EVENTS_BYTES = 1 << 15  # events on lines are given out together until they have so many bytes
-_ALLOWED_BYTES = 1 << 24  # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile text
+_ALLOWED_BYTES = (
+    1 << 24
+    # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile
+    # text
+)
 _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
 _TOKEN_CHARACTERS = 160  # an error so near the end of a text may be that of a token that is cut off
 _DEEP_NESTING_SKIPPED = 4096
@@ -42,7 +56,9 @@ _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _EVENT = re.compile(EVENT_START.pattern.encode())
-_PREFIX = r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}(?:Z|[+-]\d\d:\d\d) )'
+_PREFIX = (
+    r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}(?:Z|[+-]\d\d:\d\d) )'
+)
 """What `docker compose logs` and GitHub Actions write before each line."""
 _LINE_PREFIX = re.compile(rf"^{_PREFIX}", re.MULTILINE)
 _OBJECT_START = re.compile(rf'\{{(?:[ \t\r\n]{{0,1000}}+["}}]|\r?\n{_PREFIX}[ \t]*["}}])'.encode())
@@ -51,11 +67,16 @@ _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _OUTDENTED = re.compile(rb"\n[^ \t\r\n}\]]")
-_READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')
+_READABLE_FIELD = re.compile(
+    rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])'
+)
 
 
 class Failure(NamedTuple):
-    """Why an object could not be decoded: `message`, at character `at` of `text`. `cut`: the text ended too early."""
+    """Why an object could not be decoded: `message`, at character `at` of `text`.
+
+    `cut`: the text ended too early.
+    """
 
     text: str
     at: int
@@ -66,9 +87,10 @@ class Failure(NamedTuple):
 class Span(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
-    `value` is None if it is broken (`reason` and `error` say how, `text` is its beginning), and if it is a result record that is a whole
-    line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it. `line_before`: the end of the text before it on
-    its line, mostly a log prefix. `has_marks`: a broken object has marks of a record or of an agent's event.
+    `value` is None if it is broken (`reason` and `error` say how, `text` is its beginning), and if
+    it is a result record that is a whole line (`line_bytes`), which is neither decoded nor parsed
+    here: its reader validates it. `line_before`: the end of the text before it on its line, mostly
+    a log prefix. `has_marks`: a broken object has marks of a record or of an agent's event.
     """
 
     start: int
@@ -84,7 +106,10 @@ class Span(NamedTuple):
 
 
 def scan(text: str) -> Iterator[Span]:
-    """Yield every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
+    """Yield each object at event level of a text and each reported broken one, in order.
+
+    Raises nothing.
+    """
     data = text.encode("utf-8", "replace")
     for span in Scanner(Window(io.BytesIO(data), len(data) + 1), lines_together=False).spans():
         assert isinstance(span, Span)
@@ -125,25 +150,37 @@ class Window:
         return at - gone
 
     def text(self, start: int, size: int) -> str:
-        """Return the text of `size` bytes, or of all there are. Invalid UTF-8 becomes lone surrogates."""
+        """Return the text of `size` bytes, or of all there are.
+
+        Invalid UTF-8 becomes lone surrogates.
+        """
         self._reach(start + size)
         return str(memoryview(self.data)[start : start + size], "utf-8", "surrogateescape")
 
     def line_at(self, place: int) -> int:
-        """Return the number of the line at an offset. Offsets must not decrease: an earlier one gets the last number returned."""
+        """Return the number of the line at an offset.
+
+        Offsets must not decrease: an earlier one gets the last number returned.
+        """
         if place > self._counted:
             self._line += self.data.count(b"\n", self._counted, place)
             self._counted = place
         return self._line
 
     def pass_line(self, start: int, end: int) -> int:
-        """Return the number of the line at `start`. There is no line feed up to `end`, so these bytes are not searched again."""
+        """Return the number of the line at `start`.
+
+        There is no line feed up to `end`, so these bytes are not searched again.
+        """
         self.line_at(start)
         self._counted = end
         return self._line
 
     def line_end(self, start: int, most: int) -> int:
-        """Return the offset where the line at `start` ends (line feed or end of the stream); -1 if it is longer than `most`."""
+        """Return the offset where the line at `start` ends (line feed or end of the stream).
+
+        -1 if it is longer than `most`.
+        """
         searched = start
         while True:
             found = self.data.find(b"\n", searched, start + most)
@@ -154,7 +191,9 @@ class Window:
                 return -1
             if self.ended:
                 return searched
-            self._reach(searched + max(1, searched - start))  # twice as much each time: every read copies the whole window
+            self._reach(
+                searched + max(1, searched - start)
+            )  # twice as much each time: every read copies the whole window
 
     def _reach(self, until: int) -> None:
         if until > len(self.data) and not self.ended:
@@ -175,9 +214,10 @@ class Window:
 class Scanner:
     """Finds the objects of a stream. Its attributes say what was found so far.
 
-    `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
-    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported. `taker` is offered lines before they
-    are parsed. `lines_together`: events on lines are yielded in batches.
+    `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside
+    objects; `objects`: number of whole objects; `first_broken`: the object at the beginning of the
+    stream, if it is broken and was not reported. `taker` is offered lines before they are parsed.
+    `lines_together`: events on lines are yielded in batches.
     """
 
     def __init__(self, window: Window, *, lines_together: bool = True) -> None:
@@ -187,14 +227,19 @@ class Scanner:
         self.objects = 0
         self.first_broken: Span | None = None
         self.taker: TakesLines | None = None
-        self._in_torn = False  # within a torn document of several lines, until a line without indent
+        self._in_torn = (
+            False  # within a torn document of several lines, until a line without indent
+        )
         self._window = window
         self._lines_together = lines_together
         self._shown: tuple[TakesLines, bytes] | None = None  # what the taker looks at
         self._examined_again = 0
 
     def spans(self) -> Iterator[Span | Events]:
-        """Yield whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
+        """Yield whole and broken objects, in order.
+
+        `start` and `end` count from the beginning of the stream.
+        """
         window = self._window
         at = window.move(0)
         while True:
@@ -202,7 +247,9 @@ class Scanner:
                 at = yield from self._whole_on_lines(at)
             match = _OBJECT_START.search(window.data, at)
             # a brace near the end of the window may become the start of an object
-            brace = -1 if match else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
+            brace = (
+                -1 if match else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
+            )
             is_last = window.ended and not match
             until = match.start() if match else len(window.data) if is_last or brace < 0 else brace
             if lost := self._text(at, until):
@@ -220,7 +267,10 @@ class Scanner:
                 at = window.move(at)
 
     def _text(self, at: int, until: int) -> Span | None:
-        """Note the text between objects; return a broken object of it, a line that lost its beginning."""
+        """Note the text between objects.
+
+        Return a broken object of it, a line that lost its beginning.
+        """
         window = self._window
         if self._in_torn and _OUTDENTED.search(window.data, max(0, at - 1), until):
             self._in_torn = False
@@ -230,19 +280,28 @@ class Scanner:
         self.array = self.array or (self.blank and content.startswith(b"["))
         self.blank = False
         rest = content.lstrip(_BLANK + b",[]") if self.array else content
-        if rest and self.objects and not self.noise and (lost := self._lost_beginning(until - len(rest))):
+        if (
+            rest
+            and self.objects
+            and not self.noise
+            and (lost := self._lost_beginning(until - len(rest)))
+        ):
             return lost
         self.noise = self.noise or bool(rest)
         return None
 
     def _lost_beginning(self, start: int) -> Span | None:
-        """Return the end of an object that lost its beginning, as when power fails, or None for other text."""
+        """Return the end of an object that lost its beginning; None for other text.
+
+        An object may lose its beginning when power fails.
+        """
         window = self._window
         end = window.line_end(start, LONGEST_LINE)
         line = window.data[start : max(start, end)].rstrip(_BLANK)
         error = ""
         if b"\0" in line and (line.strip(b"\0") or not window.ended or end < len(window.data)):
-            error = "NUL bytes in place of text"  # at the end of a file they are space that was reserved
+            # at the end of a file they are space that was reserved
+            error = "NUL bytes in place of text"
         elif line.endswith(b"}") and b'":' in line and line.count(b"}") > line.count(b"{"):
             error = "the line has lost its beginning"
         if not error or self._line_before(start).strip(_BLANK):
@@ -250,7 +309,9 @@ class Scanner:
         return self._complaint(start, Failure(window.text(start, _DECODED_BYTES[0]), 0, error))
 
     def _whole_on_lines(self, at: int) -> Generator[Span | Events, None, int]:
-        """Yield consecutive result records, or events, that are whole lines, as in nearly all logs, without a search for objects.
+        """Yield consecutive result records, or events, without a search for objects.
+
+        They are whole lines, as in nearly all logs.
 
         Returns the offset of the first other line.
         """
@@ -259,12 +320,17 @@ class Scanner:
         if window.data[first : first + 1] != b"{" or not self._begins_line(first):
             return at
         data, at = window.data, first
-        while data.startswith(RESULT_BYTES, at) and (end := data.find(b"\n", at, at + LONGEST_LINE)) >= 0:
+        while (
+            data.startswith(RESULT_BYTES, at)
+            and (end := data.find(b"\n", at, at + LONGEST_LINE)) >= 0
+        ):
             if not is_whole_record(text := data[at:end]):
                 return at
             self.blank = False
             self.objects += 1
-            yield Span(window.base + at, window.base + end, window.pass_line(at, end), "", line_bytes=text)
+            yield Span(
+                window.base + at, window.base + end, window.pass_line(at, end), "", line_bytes=text
+            )
             at = end + 1
         if at > first:
             return at
@@ -280,7 +346,9 @@ class Scanner:
     def _events_at(self, at: int, line: int) -> Events:
         """Return the batch of events on the lines from `at` on."""
         base, data, taker = self._window.base, self._window.data, self.taker
-        if taker and (self._shown is None or self._shown[0] is not taker or self._shown[1] is not data):
+        if taker and (
+            self._shown is None or self._shown[0] is not taker or self._shown[1] is not data
+        ):
             self._shown = taker, data
             taker.look_at(data)
         takes = taker.takes if taker else None
@@ -308,11 +376,18 @@ class Scanner:
                 values.append(value)
                 count, last = count + 1, at
                 at = end + 1
-        taken = (base + last, data[last : at - 1]) if count > len(numbers) and numbers[-1:] != [count - 1] else None
+        taken = (
+            (base + last, data[last : at - 1])
+            if count > len(numbers) and numbers[-1:] != [count - 1]
+            else None
+        )
         return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
-        """Return the offset to continue from, and the object at `start`: whole, or broken; None for plain text."""
+        """Return the offset to continue from, and the object at `start`: whole, or broken.
+
+        None for plain text.
+        """
         window = self._window
         was_blank, self.blank = self.blank, False
         begins_line = self._begins_line(start)
@@ -324,12 +399,18 @@ class Scanner:
             return start + 1, None
         found = self._decoded(start)
         before = b"" if begins_line else self._line_before(start)
-        if isinstance(found, Failure) and "\n" in found.text[: found.at + 1] and _LINE_PREFIX.match(before.decode("utf-8", "replace")):
+        if (
+            isinstance(found, Failure)
+            and "\n" in found.text[: found.at + 1]
+            and _LINE_PREFIX.match(before.decode("utf-8", "replace"))
+        ):
             bare = self._decoded(start, has_prefixes=True)
             found = bare if isinstance(bare, Span) else found
         if isinstance(found, Span):
             self.objects += not self._in_torn
-            return found.end - window.base, None if self._in_torn else found._replace(line_before=before)
+            return found.end - window.base, None if self._in_torn else found._replace(
+                line_before=before
+            )
         text, at = found.text, found.at
         stopped = start + max(1, _bytes_of(text[:at]))
         if self._in_torn:
@@ -345,13 +426,20 @@ class Scanner:
             span = span._replace(has_marks=True)
         if not is_reported:
             self.first_broken, span, self.noise = self.first_broken or span, None, True
-        return self._after_line(start, stopped) if is_reported or "\n" in text[:at] else min(stopped, len(window.data)), span
+        return self._after_line(start, stopped) if is_reported or "\n" in text[:at] else min(
+            stopped, len(window.data)
+        ), span
 
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = reject_reason(failure)
         window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
-        place, marked = window.base + start, has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
-        return Span(place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked)
+        place, marked = (
+            window.base + start,
+            has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)]),
+        )
+        return Span(
+            place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked
+        )
 
     def _begins_line(self, start: int) -> bool:
         window = self._window
@@ -361,12 +449,17 @@ class Scanner:
         return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
     def _on_a_line(self, start: int) -> Span | None:
-        """Return the object if it is a whole line, as nearly all are. A result record is not parsed if its braces show that it is whole.
+        """Return the object if it is a whole line, as nearly all are.
 
-        An event of a megabyte or more is parsed from its bytes and dropped from the window, so that it is in memory once.
+        A result record is not parsed if its braces show that it is whole.
+
+        An event of a megabyte or more is parsed from its bytes and dropped from the window, so that
+        it is in memory once.
         """
         window = self._window
-        end = window.line_end(start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE)
+        end = window.line_end(
+            start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE
+        )
         line = window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
         if not line.endswith(b"}"):
             return None
@@ -394,7 +487,9 @@ class Scanner:
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
     def _decoded(self, start: int, *, has_prefixes: bool = False) -> Span | Failure:
-        """Decode the object at `start` from ever longer text, so that an early error does not cost reading the whole stream.
+        """Decode the object at `start` from ever longer text.
+
+        Thus an early error does not cost reading the whole stream.
 
         `has_prefixes`: each of its lines has a prefix, which is left out.
         """
@@ -412,7 +507,10 @@ class Scanner:
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
-                if cut or not (error.msg.startswith("Unterminated") or error.pos >= len(text) - _TOKEN_CHARACTERS):
+                if cut or not (
+                    error.msg.startswith("Unterminated")
+                    or error.pos >= len(text) - _TOKEN_CHARACTERS
+                ):
                     return Failure(text, error.pos, error.msg, cut)
                 failure = Failure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
                 text = ""
@@ -421,7 +519,10 @@ class Scanner:
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
     def _after_line(self, start: int, stopped: int) -> int:
-        """Return the offset after a reported object: the next line, or the break if too many bytes were examined twice."""
+        """Return the offset after a reported object.
+
+        The next line, or the break if too many bytes were examined twice.
+        """
         end = self._window.line_end(start, LONGEST_LINE)
         if end < 0 or self._examined_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
             return max(end + 1, stopped)
@@ -434,11 +535,18 @@ class Scanner:
 
     def _span(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
         window = self._window
-        return Span(window.base + start, window.base + end, window.line_at(start), text, value, line_bytes=line_bytes)
+        return Span(
+            window.base + start,
+            window.base + end,
+            window.line_at(start),
+            text,
+            value,
+            line_bytes=line_bytes,
+        )
 
 
 def _with_prefixes(logged: str, bare: str) -> str:
-    """Return the beginning of a logged text that becomes `bare` without the prefixes of its lines."""
+    """Return the beginning of a logged text that becomes `bare` without its line prefixes."""
     lines = logged.split("\n", bare.count("\n") + 1)[: bare.count("\n") + 1]
     last = bare.rpartition("\n")[2]
     lines[-1] = lines[-1][: len(lines[-1]) - len(_LINE_PREFIX.sub("", lines[-1])) + len(last)]
@@ -450,10 +558,16 @@ def _may_be_event(line: bytes) -> bool:
 
 
 def _bytes_of(text: str) -> int:
-    """Return the number of bytes of a window's text, counted in parts so that a hundred megabytes are not copied."""
+    """Return the number of bytes of a window's text.
+
+    They are counted in parts so that a hundred megabytes are not copied.
+    """
     if text.isascii():
         return len(text)
-    return sum(len(text[at : at + (1 << 20)].encode("utf-8", "surrogateescape")) for at in range(0, len(text), 1 << 20))
+    return sum(
+        len(text[at : at + (1 << 20)].encode("utf-8", "surrogateescape"))
+        for at in range(0, len(text), 1 << 20)
+    )
 
 
 def _clean(text: str) -> str:
@@ -464,10 +578,14 @@ def _clean(text: str) -> str:
 
 
 def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
-    """Return the reason of a reject and its detail, which quotes the figures that are still readable."""
+    """Return the reason of a reject and its detail, which quotes the figures still readable."""
     text, at, message, cut = failure
     fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
-    before = "; readable before that: " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
+    before = (
+        "; readable before that: " + ", ".join(f"{name} {value}" for name, value in fields)
+        if fields
+        else ""
+    )
     whole = text[:at].rstrip()
     ends_with_line = "\n" in text[len(whole) : at] and "\n" not in whole
     has_ended = (cut and at >= len(text.rstrip()) - 1) or ends_with_line

@@ -21,21 +21,30 @@ _LENIENT = re.compile(
     rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?({_ZONE})",
     re.ASCII,
 )
-_IN_A_LINE = re.compile(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?(?![0-9A-Za-z])")
+_IN_A_LINE = re.compile(
+    rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?(?![0-9A-Za-z])"
+)
 TIME_PATTERN = (
-    r"20\d\d[-_.]?\d\d[-_.]?\d\d(?:[T_ @-]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d(?:[-_.,]\d{1,6})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"20\d\d[-_.]?\d\d[-_.]?\d\d(?:[T_ @-]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d(?:[-_.,]\d{1,"
+    r"6})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{13}|\d{9,10}(?:\.\d{1,9})?"
 )
 """Source of a pattern that finds in a longer name whatever `lenient_time` reads."""
 
 
 def event_time(value: object) -> datetime | None:
-    """Return the `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds. None for anything else."""
+    """Return the `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds.
+
+    None for anything else.
+    """
     return _iso(value) if isinstance(value, str) else unix_time(value)
 
 
 def written_time(text: object) -> datetime | None:
-    """Return a time in ISO 8601 with its zone, if it has one. None for anything else, and outside 2000–2100."""
+    """Return a time in ISO 8601 with its zone, if it has one.
+
+    None for anything else, and outside 2000–2100.
+    """
     try:
         time = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
@@ -44,7 +53,10 @@ def written_time(text: object) -> datetime | None:
 
 
 def unix_time(value: object) -> datetime | None:
-    """Return the time for Unix time in seconds or milliseconds (distinguished by size: both cannot be in 2000–2100)."""
+    """Return the time for Unix time in seconds or milliseconds.
+
+    They are distinguished by size: both cannot be in 2000–2100.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     for seconds in (value, value / 1000 if abs(value) < 1e15 else 0):
@@ -54,7 +66,9 @@ def unix_time(value: object) -> datetime | None:
 
 
 def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
-    """Return a time from the name of a file or folder, or None. `zone` applies if the name has none.
+    """Return a time from the name of a file or folder, or None.
+
+    `zone` applies if the name has none.
 
     Examples: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time.
     """
@@ -70,15 +84,18 @@ def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
 def time_of_path(name: str, zone: tzinfo = UTC) -> datetime | None:
     """Return the start time in a file name or path: `claude_output_2026-02-22_18-36-35.log`.
 
-    Only a full date with a full time counts; of several, the last one, which is the nearest to the file. `zone` applies if the name has
-    none, as is usual.
+    Only a full date with a full time counts; of several, the last one, which is the nearest to the
+    file. `zone` applies if the name has none, as is usual.
     """
     times = [_from_parts(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
     return next(filter(None, reversed(times)), None)
 
 
 def time_of_line(before: bytes) -> datetime | None:
-    """Return the time in the prefix of a log line: `[2025-11-30T17:40:06.182Z] [INFO] `. Mostly None."""
+    """Return the time in the prefix of a log line: `[2025-11-30T17:40:06.182Z] [INFO] `.
+
+    Mostly None.
+    """
     found = _IN_A_LINE.search(before) if before else None
     return _iso(found[0].decode().replace(" Z", "Z")) if found else None
 
@@ -118,7 +135,10 @@ def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
 
 @cache
 def zone_of(name: str) -> tzinfo:
-    """Return the zone by name; UTC for an empty name, and for a name that this machine does not know."""
+    """Return the zone by name.
+
+    UTC for an empty name, and for a name that this machine does not know.
+    """
     try:
         return ZoneInfo(name) if name else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,7 +1,9 @@
-"""Paths → the files at and under them, as sources, without those left out by patterns and ignore files.
+"""Paths → the files at and under them, as sources, without those left out by patterns.
 
-Pipes and standard input can be read only once, so they are copied first, up to a bound. Devices, sockets and system folders, which could
-block or have no end, are not read.
+Ignore files leave out files too.
+
+Pipes and standard input can be read only once, so they are copied first, up to a bound. Devices,
+sockets and system folders, which could block or have no end, are not read.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ SYSTEM_FOLDERS = ("/proc", "/sys")
 """Folders whose files the system generates on reading, some endlessly."""
 
 MOST_STARS = 2
-"""Stars in one segment of a pattern: each further one multiplies the time for a name that does not match by the name's length."""
+"""Stars in one segment of a pattern: each further one multiplies the time for a name that does not
+match by the name's length.
+"""
 
 _HARD = re.compile(rf"(?:\*(?!\*)[^/*]*){{{MOST_STARS + 1}}}|(?:\*\*.*){{3}}")
 _NAME_A_FILE = "Name a file or a folder, or pipe something in: COMMAND | tachograph ingest -"
@@ -48,9 +52,12 @@ Specs = tuple[tuple[str, pathspec.GitIgnoreSpec], ...]
 
 
 class Excluding:
-    """Files that one call excludes: by its own patterns, and by ignore files in folders, as git reads `.gitignore`.
+    """Files that one call excludes.
 
-    `count`: excluded files and folders. `problems`: unreadable ignore files; the caller reports and removes them.
+    By its own patterns, and by ignore files in folders, as git reads `.gitignore`.
+
+    `count`: excluded files and folders. `problems`: unreadable ignore files; the caller reports and
+    removes them.
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
@@ -76,13 +83,19 @@ class Excluding:
         return False
 
     def leaves_out_file(self, path: str) -> bool:
-        """Return whether a file named on the command line is excluded: by its name, and by the patterns of the call alone."""
+        """Return whether a file named on the command line is excluded.
+
+        By its name, and by the patterns of the call alone.
+        """
         is_out = bool(self._given and self._given.match_file(os.path.basename(path)))  # noqa: PTH119
         self.count += is_out
         return is_out
 
     def leaves_out_below(self, root: str, path: str) -> bool:
-        """Return whether a changed path, or a folder between it and `root`, is excluded. A root may be a file."""
+        """Return whether a changed path, or a folder between it and `root`, is excluded.
+
+        A root may be a file.
+        """
         if path == root:
             return os.path.isfile(path) and self.leaves_out_file(path)  # noqa: PTH113
         parts = Path(os.path.relpath(path, root)).parts
@@ -90,7 +103,10 @@ class Excluding:
         return any(self.leaves_out(root, place, is_folder=place != path) for place in places)
 
     def _specs(self, root: str, folder: str) -> Specs:
-        """Return the ignore files of a folder and those above it up to `root`, the nearest first. Each is read once."""
+        """Return the ignore files of a folder and those above it up to `root`, the nearest first.
+
+        Each is read once.
+        """
         if (known := self._of_folders.get((root, folder))) is not None:
             return known
         above = os.path.dirname(folder)  # noqa: PTH120
@@ -116,7 +132,9 @@ def _ignore_file(file: str) -> pathspec.GitIgnoreSpec | None:
     try:
         lines = Path(file).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.", "Mend it, or take it away.") from error
+        raise UsageError(
+            f"{file} cannot be read: {error.strerror}.", "Mend it, or take it away."
+        ) from error
     return _spec(lines, file)
 
 
@@ -125,12 +143,16 @@ def _spec(patterns: Iterable[str], source: str) -> pathspec.GitIgnoreSpec | None
     for line in given:
         if _HARD.search(line):
             raise UsageError(
-                f"the pattern {line!r} of {source} has too many stars.", f"Use {MOST_STARS} in a segment at most, and ** twice at most."
+                f"the pattern {line!r} of {source} has too many stars.",
+                f"Use {MOST_STARS} in a segment at most, and ** twice at most.",
             )
     try:
         return pathspec.GitIgnoreSpec.from_lines(given) if given else None
     except ValueError as error:
-        raise UsageError(f"{source} has a pattern that cannot be read: {error}.", "Patterns are written as in .gitignore.") from error
+        raise UsageError(
+            f"{source} has a pattern that cannot be read: {error}.",
+            "Patterns are written as in .gitignore.",
+        ) from error
 
 
 class _Found(NamedTuple):
@@ -147,10 +169,15 @@ class _Folder(NamedTuple):
     entries: Iterator[os.DirEntry[str]]
 
 
-def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Source | InputUnreadable]:
-    """Yield the files at and under the given paths as unopened sources, folders in name order, each folder once (links may loop).
+def read_paths(
+    paths: Iterable[Path], excluding: Excluding | None = None
+) -> Iterator[Source | InputUnreadable]:
+    """Yield the files at and under the given paths as unopened sources, folders in name order.
 
-    Standard input (`-`) and pipes are copied to their end first. For an unreadable path the error is yielded, and the others go on.
+    Each folder comes once, since links may loop.
+
+    Standard input (`-`) and pipes are copied to their end first. For an unreadable path the error
+    is yielded, and the others go on.
     """
     for found in _found(paths, excluding or Excluding()):
         if isinstance(found, InputUnreadable):
@@ -174,7 +201,7 @@ def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Ite
 
 
 def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
-    """Yield the files. Open folders are kept in a list instead of recursive calls, for any depth."""
+    """Yield the files. Open folders are in a list instead of recursive calls, for any depth."""
     seen: set[tuple[int, int]] = set()
     for path in paths:
         if path == STANDARD_INPUT:
@@ -200,7 +227,10 @@ def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | Inp
 
 
 def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
-    """Return the error for a given path that cannot be a log. Pipes are read wherever they are: `/dev/fd/63`."""
+    """Return the error for a given path that cannot be a log.
+
+    Pipes are read wherever they are: `/dev/fd/63`.
+    """
     if stat.S_ISFIFO(status.st_mode) or is_null(status):
         return None
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
@@ -216,25 +246,37 @@ def _in_system_folder(path: Path) -> InputUnreadable | None:
     if folder is None:
         return None
     why = f"{folder} is a virtual file system and has no logs"
-    return InputUnreadable(f"cannot read {_name(path)}: {why}", "Name the folder that the logs are in.")
+    return InputUnreadable(
+        f"cannot read {_name(path)}: {why}", "Name the folder that the logs are in."
+    )
 
 
 def _child(
-    root: str, child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Folder], excluding: Excluding
+    root: str,
+    child: os.DirEntry[str],
+    seen: set[tuple[int, int]],
+    inside: list[_Folder],
+    excluding: Excluding,
 ) -> Iterator[_Found | InputUnreadable]:
     path = Path(child.path)
     try:
         status = child.stat()
     except OSError as error:
-        if not (child.is_symlink() and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)):  # a dangling link is no log
+        if not (
+            child.is_symlink() and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+        ):  # a dangling link is no log
             yield _unreadable(path, error)
         return
     is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
-    if not (is_folder or is_file):  # reading a pipe, a socket or a device in a folder could block for ever
+    if not (
+        is_folder or is_file
+    ):  # reading a pipe, a socket or a device in a folder could block for ever
         return
     is_out = excluding.leaves_out(root, child.path, is_folder=is_folder)
     for problem in excluding.problems:
-        yield InputUnreadable(f"{problem.message.rstrip('.')}: it leaves nothing out.", problem.hint)
+        yield InputUnreadable(
+            f"{problem.message.rstrip('.')}: it leaves nothing out.", problem.hint
+        )
     excluding.problems.clear()
     if is_out:
         return
@@ -246,26 +288,34 @@ def _child(
         yield _Found(path, status)
 
 
-def _enter(folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[InputUnreadable]:
-    """Push the entries of a folder on the list, in name order, unless the folder was seen before."""
+def _enter(
+    folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[_Folder]
+) -> Iterator[InputUnreadable]:
+    """Push a folder's entries on the list, in name order, unless the folder was seen before."""
     place = (status.st_dev, status.st_ino)
     if place in seen:
         return
     seen.add(place)
     try:
         with os.scandir(folder) as entries:
-            inside.append(_Folder(status.st_dev, iter(sorted(entries, key=lambda entry: entry.name))))
+            inside.append(
+                _Folder(status.st_dev, iter(sorted(entries, key=lambda entry: entry.name)))
+            )
     except OSError as error:
         yield _unreadable(folder, error)
 
 
 def _name(path: Path) -> str:
     name = str(path)
-    return name if name.isascii() else os.fsencode(name).decode(errors="replace")  # a name need not be UTF-8
+    return (
+        name if name.isascii() else os.fsencode(name).decode(errors="replace")
+    )  # a name need not be UTF-8
 
 
 def _unreadable(path: Path, error: Exception) -> InputUnreadable:
-    return InputUnreadable(f"cannot read {_name(path)}: {getattr(error, 'strerror', None) or error}")
+    return InputUnreadable(
+        f"cannot read {_name(path)}: {getattr(error, 'strerror', None) or error}"
+    )
 
 
 def not_a_file(name: str, what: str) -> InputUnreadable:
@@ -282,32 +332,46 @@ def is_null(status: os.stat_result) -> bool:
 
 
 def standard_input() -> BinaryIO:
-    """Return the binary standard input. Raises InputUnreadable if there is none (`<&-`, a service)."""
+    """Return the binary standard input. Raises InputUnreadable without one (`<&-`, a service)."""
     if sys.stdin is None:
-        raise InputUnreadable("cannot read the standard input: it is closed.", "Name a file, or pipe something in.")
+        raise InputUnreadable(
+            "cannot read the standard input: it is closed.", "Name a file, or pipe something in."
+        )
     return sys.stdin.buffer
 
 
 def is_device(stream: BinaryIO) -> bool:
-    """Return whether a stream is a device that may be endless; a terminal and the null device are not."""
+    """Return whether a stream is a device that may be endless.
+
+    A terminal and the null device are not.
+    """
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):  # a stream in memory
         return False
-    return stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not stream.isatty() and not is_null(status))
+    return stat.S_ISBLK(status.st_mode) or (
+        stat.S_ISCHR(status.st_mode) and not stream.isatty() and not is_null(status)
+    )
 
 
 def read_standard_input() -> Source | InputUnreadable:
     """Read standard input to its end: a pipe, a file, a socket or a terminal."""
     try:
         stream = standard_input()
-        return not_a_file(ITS_NAME, "a device") if is_device(stream) else _copied(_Bounded(stream.read, ITS_NAME), ITS_NAME)
+        return (
+            not_a_file(ITS_NAME, "a device")
+            if is_device(stream)
+            else _copied(_Bounded(stream.read, ITS_NAME), ITS_NAME)
+        )
     except InputUnreadable as error:
         return error
 
 
 def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
-    """Read a named pipe to its end; an error if nobody writes within WRITER_SECONDS. An unnamed one (`<(command)`) always has a writer."""
+    """Read a named pipe to its end; an error if nobody writes within WRITER_SECONDS.
+
+    An unnamed one (`<(command)`) always has a writer.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -333,7 +397,10 @@ def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
 
 
 class _Bounded:
-    """A stream that raises InputUnreadable once more than MOST_BYTES are read. `first`: bytes that were read before."""
+    """A stream that raises InputUnreadable once more than MOST_BYTES are read.
+
+    `first`: bytes that were read before.
+    """
 
     def __init__(self, read: Callable[[int], bytes], name: str, first: bytes = b"") -> None:
         self._read = read
@@ -349,16 +416,24 @@ class _Bounded:
         self._left -= len(data)
         if self._left < 0:
             bound = f"{MOST_BYTES >> 30} GB" if MOST_BYTES >= 1 << 30 else f"{MOST_BYTES} bytes"
-            raise InputUnreadable(f"cannot read {self._name}: a pipe may have at most {bound}", _WRITE_A_FILE)
+            raise InputUnreadable(
+                f"cannot read {self._name}: a pipe may have at most {bound}", _WRITE_A_FILE
+            )
         return data
 
 
 def _copied(stream: _Bounded, name: str) -> Source | InputUnreadable:
-    """Copy all bytes of a pipe. The temporary file stays until this process exits: sources are gathered before they are read."""
+    """Copy all bytes of a pipe.
+
+    The temporary file stays until this process exits: sources are gathered before they are read.
+    """
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
     try:
         return stack.enter_context(spooled(cast("BinaryIO", stream), name))
     except OSError as error:
-        hint = f"Pipes are copied to a temporary file. {_WRITE_A_FILE} Or set $TMPDIR to a folder with more room."
+        hint = (
+            f"Pipes are copied to a temporary file. {_WRITE_A_FILE} Or set $TMPDIR to a folder "
+            "with more room."
+        )
         return InputUnreadable(f"cannot read {name}: {error.strerror or error}", hint)

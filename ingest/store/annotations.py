@@ -1,4 +1,7 @@
-"""What people say of runs: labels, notes, stars, exclusions; and the views they saved. Nothing of a record changes."""
+"""What people say of runs: labels, notes, stars, exclusions; and the views they saved.
+
+Nothing of a record changes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ LABEL_COLUMNS = ("repo", "task", "experiment")
 
 _ANNOTATED = """
 select distinct
-    runs.run_id, runs.labels as ingested, repo, task, experiment, time_source, annotations.* exclude (run_id, changed_at, changed_by)
+    runs.run_id, runs.labels as ingested, repo, task, experiment, time_source, annotations.* exclude
+        (run_id, changed_at, changed_by)
 from runs
 left join annotations on annotations.run_id = runs.run_id
 where runs.run_id in (select unnest($run_ids))
@@ -28,7 +32,9 @@ where runs.run_id in (select unnest($run_ids))
 
 @dataclass(frozen=True)
 class Change:
-    """What to change; None leaves a property unchanged. `labels`: to set; `removed`: keys to remove; an empty `note` removes the note.
+    """What to change; None leaves a property unchanged.
+
+    `labels`: to set; `removed`: keys to remove; an empty `note` removes the note.
 
     `reason`: why the run is excluded.
     """
@@ -44,9 +50,10 @@ class Change:
 def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = "") -> int:
     """Change the annotations of runs, in one transaction. Returns how many annotations changed.
 
-    `who` is the author, by default the user of this process. A removed label that was ingested is hidden by an empty value. The label
-    `date` is given only to runs whose log, sidecar files and path tell no date; these are priced again, as of that day. Raises
-    StoreError, UsageError for a `date` that is none.
+    `who` is the author, by default the user of this process. A removed label that was ingested is
+    hidden by an empty value. The label `date` is given only to runs whose log, sidecar files and
+    path tell no date; these are priced again, as of that day. Raises StoreError, UsageError for a
+    `date` that is none.
     """
     given = dict(change.labels)
     given_at = None
@@ -65,12 +72,18 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
                 "excluded_reason": run["excluded_reason"],
                 "given_at": run["given_at"],
             }
-            ingested = dict(run["ingested"] or ()).keys() | {key for key in LABEL_COLUMNS if run[key] is not None}
+            ingested = dict(run["ingested"] or ()).keys() | {
+                key for key in LABEL_COLUMNS if run[key] is not None
+            }
             wanted = dict(given)
             if wanted.get(DATE) and run["time_source"] not in (None, "file", "trusted_file"):
                 del wanted[DATE]
             removed = {*change.removed, *(key for key, value in wanted.items() if not value)}
-            labels = {key: value for key, value in (before["labels"] | wanted).items() if key not in removed}
+            labels = {
+                key: value
+                for key, value in (before["labels"] | wanted).items()
+                if key not in removed
+            }
             labels |= dict.fromkeys(removed & ingested, "")
             after = before | {"labels": dict(sorted(labels.items()))}
             if wanted.get(DATE) or DATE in removed:
@@ -80,13 +93,31 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
             if change.starred is not None:
                 after["starred"] = change.starred
             if change.excluded is not None:
-                after |= {"excluded": change.excluded, "excluded_reason": change.reason or None if change.excluded else None}
+                after |= {
+                    "excluded": change.excluded,
+                    "excluded_reason": change.reason or None if change.excluded else None,
+                }
             if after != before:
-                changed.append(AnnotationRow(run_id=run["run_id"], **after, changed_at=datetime.now(UTC), changed_by=who or whoami()))
+                changed.append(
+                    AnnotationRow(
+                        run_id=run["run_id"],
+                        **after,
+                        changed_at=datetime.now(UTC),
+                        changed_by=who or whoami(),
+                    )
+                )
         ids = [row.run_id for row in changed]
-        writer.connection.execute("delete from annotations where run_id in (select unnest($run_ids::varchar[]))", {"run_ids": ids})
-        writer.insert("annotations", [row for row in changed if row.labels or row.note or row.starred or row.excluded])
-        made(writer.connection, "annotated", "select unnest($ids::varchar[]) as run_id", {"ids": ids})
+        writer.connection.execute(
+            "delete from annotations where run_id in (select unnest($run_ids::varchar[]))",
+            {"run_ids": ids},
+        )
+        writer.insert(
+            "annotations",
+            [row for row in changed if row.labels or row.note or row.starred or row.excluded],
+        )
+        made(
+            writer.connection, "annotated", "select unnest($ids::varchar[]) as run_id", {"ids": ids}
+        )
         if DATE in given or DATE in change.removed:
             price(writer, "select run_id from annotated")
         if change.excluded is not None:  # of probable copies one that is not excluded is counted
@@ -99,27 +130,39 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
 
 
 def _date(text: str) -> tuple[str, datetime]:
-    """Return `2026-11-01`, or a time with its zone, UTC where the text has none, and the moment it means. Raises UsageError."""
+    """Return a day (`2026-11-01`) or a time with its zone, and its moment. Raises UsageError.
+
+    The zone is UTC if the text has none.
+    """
     for read in (date.fromisoformat, datetime.fromisoformat):
         try:
             found = read(text.strip())
             moment = found if isinstance(found, datetime) else datetime.combine(found, time(12))
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             if plausible(moment):
-                return (moment if isinstance(found, datetime) else found).isoformat(), moment.astimezone(UTC)
+                return (
+                    moment if isinstance(found, datetime) else found
+                ).isoformat(), moment.astimezone(UTC)
         except (ValueError, OverflowError):
             continue
     why = f"the label date takes a day or a time between 2000 and 2100, not {text!r}."
-    raise UsageError(why, "For example: date=2026-11-01 or date=2026-11-01T14:00+01:00; date= removes it.")
+    raise UsageError(
+        why, "For example: date=2026-11-01 or date=2026-11-01T14:00+01:00; date= removes it."
+    )
 
 
 def save_view(store: Store, name: str, address: str, who: str = "") -> None:
-    """Save filters under a name, replacing those of the same name; an empty address deletes the view. Raises StoreError."""
+    """Save filters under a name, replacing those of the same name.
+
+    An empty address deletes the view. Raises StoreError.
+    """
 
     def saved(writer: Writer) -> None:
         writer.connection.execute("delete from saved_views where name = $name", {"name": name})
         if address:
-            row = SavedViewRow(name=name, address=address, saved_at=datetime.now(UTC), saved_by=who or whoami())
+            row = SavedViewRow(
+                name=name, address=address, saved_at=datetime.now(UTC), saved_by=who or whoami()
+            )
             writer.insert("saved_views", [row])
 
     store.write(saved, make=False)

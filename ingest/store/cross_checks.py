@@ -1,6 +1,9 @@
-"""Findings that compare a run with others in the store or with its patch, and the records of a chain with one another.
+"""Findings from comparing a run with others or with its patch, and the records of a chain.
 
-They are written at the end of a commit and of a rebuild, from what the store holds then: the order of files changes nothing.
+The other runs are in the store. The records of a chain are compared with one another.
+
+They are written at the end of a commit and of a rebuild, from what the store holds then: the order
+of files changes nothing.
 """
 
 from __future__ import annotations
@@ -21,15 +24,21 @@ from schemas.rows.tables import arrow_columns
 _MACROS = f"""
 {agent_macros("logs_share_no_id", "has_whole_files")}
 create or replace temp macro has_other_ids(agent) as logs_share_no_id(agent) or has_whole_files(agent);
-"""
+"""  # noqa: E501
 
 _EXAMINED_RUNS = "select 1 from runs semi join examined using (run_id) where {} limit 1"
-_EXAMINED_RECORDS = "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream'{} limit 1"
+_EXAMINED_RECORDS = (
+    "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream'{} "
+    "limit 1"
+)
 _WARNING = {"severity": Severity.WARNING}
 _STEPS: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
     (
         "03_possible_duplicates",
-        "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1",
+        (
+            "select 1 from examined where session_id is not null group by session_id having "
+            "count(*) > 1 limit 1"
+        ),
         _WARNING,
     ),
     ("04_two_logs", _EXAMINED_RUNS.format("logs_share_no_id(agent)"), _WARNING),
@@ -42,11 +51,15 @@ _STEPS: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
         {"warning": Severity.WARNING, "info": Severity.INFO},
     ),
 )
-"""Steps that write findings, each with a query for the runs they concern: planning a step takes ten times as long as this check."""
+"""Steps that write findings, each with a query for the runs they concern: planning a step takes ten
+times as long as this check.
+"""
 
 
 def note_cross_checks(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
-    """Write the findings of CROSS_CHECKS on some runs and all others of their sessions; of their agents, where ids of logs may differ.
+    """Write the findings of CROSS_CHECKS on some runs and all others of their sessions.
+
+    Of their agents, where ids of logs may differ.
 
     `changed`: SQL that selects the runs' ids.
     """
@@ -75,8 +88,10 @@ select
     case when claimed_scope is distinct from 'micro' then claimed_speedup end as speedup
 from patches
 join runs using (run_id)
-left join (select run_id, list(path order by path) as listed from file_changes group by run_id) using (run_id)
-left join (select run_id, list(path order by path) as patched from patch_files group by run_id) using (run_id)
+left join (select run_id, list(path order by path) as listed from file_changes group by run_id)
+    using (run_id)
+left join (select run_id, list(path order by path) as patched from patch_files group by run_id)
+    using (run_id)
 where run_id in (select unnest($run_ids))
 order by run_id
 """
@@ -84,18 +99,28 @@ _PATCHES_AT_ONCE = 50
 
 
 def _note_patch_hints(connection: duckdb.DuckDBPyConnection) -> int:
-    """Write the hints in the patches of the runs in `changed`, whichever record a patch is from. Returns the number of changed findings."""
+    """Write the hints in the patches of the runs in `changed`, whichever record a patch is from.
+
+    Returns the number of changed findings.
+    """
     rules = {"rules": list(PATCH_HINTS)}
     run_ids = [run_id for (run_id,) in connection.execute(_HINTED, rules).fetchall()]
     if not run_ids:
         return 0
-    gone = "delete from findings where rule in (select unnest($rules)) and run_id in (select unnest($run_ids))"
+    gone = (
+        "delete from findings where rule in (select unnest($rules)) and run_id in (select "
+        "unnest($run_ids))"
+    )
     [(rows,)] = connection.execute(gone, rules | {"run_ids": run_ids}).fetchall()
     for first in range(0, len(run_ids), _PATCHES_AT_ONCE):
         found = []
         some = {"run_ids": run_ids[first : first + _PATCHES_AT_ONCE]}
-        for run_id, text, claimed_files, patch_files, speedup in connection.execute(_PATCHED, some).fetchall():
-            with suppress(Exception):  # a patch may be anything: a rule that fails on one costs the hints of that patch
+        for run_id, text, claimed_files, patch_files, speedup in connection.execute(
+            _PATCHED, some
+        ).fetchall():
+            with suppress(
+                Exception
+            ):  # a patch may be anything: a rule that fails on one costs the hints of that patch
                 its = hints(text, claimed_files, patch_files, speedup)
                 found += [(run_id, *finding) for finding in its]
         if found:
@@ -106,13 +131,20 @@ def _note_patch_hints(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def note_carried_over(connection: duckdb.DuckDBPyConnection, runs: str) -> int:
-    """Write the findings on runs with more API time than fits into their wall time. Returns their number.
+    """Write the findings on runs with more API time than fits into their wall time.
 
-    `runs`: SQL that names a table like `runs`. A commit also calls it before it writes its runs, so that these have the right number of
-    findings: if later steps updated that number, DuckDB would write all columns of the runs once more (2.6 s of 9 s for 100,000 runs).
+    Returns their number.
+
+    `runs`: SQL that names a table like `runs`. A commit also calls it before it writes its runs, so
+    that these have the right number of findings: if later steps updated that number, DuckDB would
+    write all columns of the runs once more (2.6 s of 9 s for 100,000 runs).
     """
     columns = "run_id, duration_api_own_ms, duration_ms"
-    if not made(connection, "carried_over", f"select {columns} from {runs} where {RUN_FIGURES['is_carried_over'].sql}"):
+    if not made(
+        connection,
+        "carried_over",
+        f"select {columns} from {runs} where {RUN_FIGURES['is_carried_over'].sql}",
+    ):
         return 0
     [(rows,)] = run_step(connection, "cross_checks/02_carried_over", _WARNING)
     return int(rows)

@@ -1,6 +1,9 @@
-"""The store's DDL: tables from `schemas.rows.tables`, views from `schemas.catalogue.figures`. `make schema` writes the files.
+"""The store's DDL: tables from `schemas.rows.tables`, views from `schemas.catalogue.figures`.
 
-The store runs the written files, which are also easy to read; a test compares them with this module's output.
+`make schema` writes the files.
+
+The store runs the written files, which are also easy to read; a test compares them with this
+module's output.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from schemas.store_version import SCHEMA_VERSION
 _HEADER = f"""\
 -- The tables of the store, version {SCHEMA_VERSION}. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
-"""
+"""  # noqa: E501
 
 
 _RUNS = """\
@@ -67,13 +70,13 @@ left join (
     group by source_id
 ) as sources using (source_id)
 {annotations}{ended};
-"""
+"""  # noqa: E501
 
 _SHARED = """\
     -- the folders that all files of runs have in common: those of the first and the last name
     select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
         as depth
-    from (select min(name) as first, max(name) as last from sources where accepted > 0)"""
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)"""  # noqa: E501
 
 _ONLY_MODELS = f"""\
     -- of the agents that have one model in the store
@@ -83,10 +86,13 @@ _ONLY_MODELS = f"""\
         from (select agent, {undated("model")} as model from (select distinct agent, model from runs))
         group by agent
         having min(model) = max(model)
-    )"""
+    )"""  # noqa: E501
 
 _IN_STORE = {
-    "begun": f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n),\nonly_models as (\n{_ONLY_MODELS}\n)",
+    "begun": (
+        f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n),\nonly_models as "
+        f"(\n{_ONLY_MODELS}\n)"
+    ),
     "annotations": "left join annotations on annotations.run_id = runs.run_id",
 }
 _IN_TRANSACTION = {
@@ -98,12 +104,15 @@ create temp table shared as
 {_SHARED};
 create temp table only_models as
 {_ONLY_MODELS};
-create temp view v_runs as""",
+create temp view v_runs as""",  # noqa: E501
     "annotations": "left join annotated as annotations on annotations.place = runs.place",
 }
 """Clauses in which the store's view and that of a read transaction differ."""
 
-_OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
+_OF_LABEL = (
+    "    case when annotations.labels['{0}'] is null then runs.{0} else "
+    "nullif(annotations.labels['{0}'], '') end as {0}"
+)
 
 _TIMES = f"""\
         -- the time of a file may be that of a copy: the date that somebody gave takes its place
@@ -132,17 +141,27 @@ from (
     where cost_own_usd is not null
 )
 where abs(rest_usd) > 0.000001;
-"""
+"""  # noqa: E501
 
 _MEANINGS = """\
 -- What each column means. Columns of v_runs and v_model_rows that are not listed are those of runs and model_usage.
 create view v_columns as
-select * from (values"""
+select * from (values"""  # noqa: E501
 
 _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do not edit."
 
 
-_ANNOTATED = (*LABEL_COLUMNS, "labels", "note", "starred", "excluded", "excluded_reason", "source_name", "received_at", "ingested_by")
+_ANNOTATED = (
+    *LABEL_COLUMNS,
+    "labels",
+    "note",
+    "starred",
+    "excluded",
+    "excluded_reason",
+    "source_name",
+    "received_at",
+    "ingested_by",
+)
 """Columns of `v_runs` that are neither figures nor columns of `runs` alone."""
 
 
@@ -160,8 +179,16 @@ def _view(sql: str, figures: Mapping[str, Figure], **parts: str) -> str:
     """Return the SQL of a view."""
     first, *others = _steps(figures)
     dropped = {id(others[-1]): " exclude (error_text, error_told)"} if others else {}
-    outer = [f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom (" for step in reversed(others)]
-    parts |= {"written": _WRITTEN, "figures": _listed(first), "outer": "\n".join([*outer, ""]), "ended": "\n)" * len(outer)}
+    outer = [
+        f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom ("
+        for step in reversed(others)
+    ]
+    parts |= {
+        "written": _WRITTEN,
+        "figures": _listed(first),
+        "outer": "\n".join([*outer, ""]),
+        "ended": "\n)" * len(outer),
+    }
     parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
     parts["times"] = _TIMES
     parts["columns_of_labels"] = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
@@ -175,7 +202,13 @@ def _steps(figures: Mapping[str, Figure]) -> list[list[Figure]]:
     """
     steps, left = [], dict(figures)
     while left:
-        steps.append([one for one in left.values() if not any(re.search(rf"\b{key}\b", one.sql) for key in left.keys() - {one.key})])
+        steps.append(
+            [
+                one
+                for one in left.values()
+                if not any(re.search(rf"\b{key}\b", one.sql) for key in left.keys() - {one.key})
+            ]
+        )
         assert steps[-1], f"figures that name each other: {', '.join(left)}"
         left = {key: one for key, one in left.items() if one not in steps[-1]}
     return steps
@@ -186,24 +219,36 @@ def _listed(figures: Iterable[Figure]) -> str:
 
 
 def schema_sql() -> str:
-    """Return CREATE TABLE for every table, in the order of TABLES, and the view with the meaning of every column.
+    """Return CREATE TABLE for every table, in the order of TABLES, and the view of columns.
 
-    The view takes .01 s of the making of a store; a COMMENT for each of the columns takes .11 s, as much as a small ingest.
+    The view has the meaning of every column.
+
+    The view takes .01 s of the making of a store; a COMMENT for each of the columns takes .11 s, as
+    much as a small ingest.
     """
     tables, meanings = [], []
     for name, row in TABLES.items():
         fields = list(arrow_schema(row))
         columns = ",\n".join(
             f'    "{field.name}" {_duckdb_type(field.type)}'
-            f"{'' if field.nullable else ' not null'}{' using compression zstd' if is_compressed(field) else ''}"
+            f"{'' if field.nullable else ' not null'}{' using compression zstd' if is_compressed(field) else ''}"  # noqa: E501
             for field in fields
         )
-        tables.append(f"\n-- {(row.__doc__ or '').partition(chr(10))[0]}\ncreate table {name} (\n{columns}\n);\n")
+        tables.append(
+            f"\n-- {(row.__doc__ or '').partition(chr(10))[0]}\ncreate table {name} "
+            f"(\n{columns}\n);\n"
+        )
         meanings += [(name, field.name, comment(field)) for field in fields]
-    meanings += [("v_runs", key, entry.meaning) for key, entry in (RUN_FIGURES | {key: RUNS[key] for key in _ANNOTATED}).items()]
+    meanings += [
+        ("v_runs", key, entry.meaning)
+        for key, entry in (RUN_FIGURES | {key: RUNS[key] for key in _ANNOTATED}).items()
+    ]
     meanings += [("v_model_rows", key, figure.meaning) for key, figure in MODEL_FIGURES.items()]
     rows = ",\n".join(f"    ({', '.join(map(_literal, row))})" for row in meanings)
-    return f"{_HEADER}{''.join(tables)}\n{_MEANINGS}\n{rows}\n) as described(table_name, column_name, meaning);\n"
+    return (
+        f"{_HEADER}{''.join(tables)}\n{_MEANINGS}\n{rows}\n) as described(table_name, "
+        "column_name, meaning);\n"
+    )
 
 
 def _literal(text: str) -> str:

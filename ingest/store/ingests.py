@@ -1,4 +1,4 @@
-"""The list of ingests: who ingested what, and what each replaced, so that an undo can restore it."""
+"""The list of ingests: who ingested what, and what each replaced, so that undo can restore it."""
 
 from __future__ import annotations
 
@@ -40,19 +40,34 @@ class Origin:
 
 
 def next_ingest(connection: duckdb.DuckDBPyConnection) -> int:
-    """Return the number of a new ingest. Numbers are never reused, so that an undo always means the ingest that was seen."""
+    """Return the number of a new ingest.
+
+    Numbers are never reused, so that an undo always means the ingest that was seen.
+    """
     [(last,)] = connection.execute("select max(last_ingest) from store_meta").fetchall()
     return int(last) + 1
 
 
-def note_ingest(writer: Writer, ingest_id: int, started_at: datetime, origin: Origin, counts: dict[str, Any], **said: Any) -> None:
+def note_ingest(
+    writer: Writer,
+    ingest_id: int,
+    started_at: datetime,
+    origin: Origin,
+    counts: dict[str, Any],
+    **said: Any,
+) -> None:
     """Write the row of an ingest that ends now, replacing the row of a part of it.
 
-    `said`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see `price_id`).
+    `said`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see
+    `price_id`).
     """
     from schemas.rows.source import IngestRow  # a row model, which only a writer needs
 
-    command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
+    command = (
+        origin.command
+        if len(origin.command) <= LONGEST_COMMAND
+        else f"{origin.command[: LONGEST_COMMAND - 1]}…"
+    )
     row = IngestRow(
         ingest_id=ingest_id,
         started_at=started_at,
@@ -63,7 +78,9 @@ def note_ingest(writer: Writer, ingest_id: int, started_at: datetime, origin: Or
         **said,
         **counts,
     )
-    writer.connection.execute("delete from ingests where ingest_id = $number", {"number": ingest_id})
+    writer.connection.execute(
+        "delete from ingests where ingest_id = $number", {"number": ingest_id}
+    )
     writer.insert("ingests", [row])
     writer.connection.execute("update store_meta set last_ingest = $number", {"number": ingest_id})
 
@@ -74,37 +91,63 @@ def price_id(text: str) -> str:
 
 
 def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: int) -> None:
-    """Keep copies of sources and their rejects before an ingest changes them (`sources`: SQL that selects their ids)."""
+    """Keep copies of sources and their rejects before an ingest changes them.
+
+    `sources`: SQL that selects their ids.
+    """
     for table in ("sources", "rejects"):
         connection.execute(
-            f"insert into superseded_{table} by name select *, $ingest_id as superseded_by from {table} where source_id in ({sources})",
+            (
+                f"insert into superseded_{table} by name select *, $ingest_id as superseded_by "
+                f"from {table} where source_id in ({sources})"
+            ),
             {"ingest_id": ingest_id},
         )
 
 
-def measures_are_new(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]]) -> bool:
-    """Return whether an ingest states anything new about measurements: source_id → value by key (`ingest.measurements.given` has the keys).
+def measures_are_new(
+    connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]]
+) -> bool:
+    """Return whether an ingest states anything new about measurements.
+
+    Source_id → value by key (`ingest.measurements.given` has the keys).
 
     Leaves all of it in the table `given_measures`.
     """
     from ingest.store.database import run_step
 
-    said = [(source, key, value) for source, given in measures.items() for key, value in given.items()]
+    said = [
+        (source, key, value) for source, given in measures.items() for key, value in given.items()
+    ]
     if not said:
         return False
-    columns = dict(zip(("sources", "keys", "values"), map(list, zip(*said, strict=True)), strict=True))
+    columns = dict(
+        zip(("sources", "keys", "values"), map(list, zip(*said, strict=True)), strict=True)
+    )
     run_step(connection, "commit/11_given_measures", columns)
-    return connection.execute("select 1 from given_measures where is_new limit 1").fetchone() is not None
+    return (
+        connection.execute("select 1 from given_measures where is_new limit 1").fetchone()
+        is not None
+    )
 
 
-def note_found(connection: duckdb.DuckDBPyConnection, ingest_id: int, *, has_measures: bool) -> None:
-    """Write which files an ingest found, new or known (`seen_files`), and what it states about measurements, also if it is not new.
+def note_found(
+    connection: duckdb.DuckDBPyConnection, ingest_id: int, *, has_measures: bool
+) -> None:
+    """Write which files an ingest found, and what it states about measurements.
+
+    Files (`seen_files`) may be new or known. Statements are written even if not new.
 
     So an undo of another ingest leaves what this one alone would have brought.
     """
     from ingest.store.database import run_step
 
-    connection.execute(f"set variable ingest = {int(ingest_id)}")  # files of several statements take no parameters
+    connection.execute(
+        f"set variable ingest = {int(ingest_id)}"
+    )  # files of several statements take no parameters
     run_step(connection, "commit/12_found")
     if has_measures:
-        connection.execute("insert into source_measures select getvariable('ingest'), source_id, given from given_measures")
+        connection.execute(
+            "insert into source_measures select getvariable('ingest'), source_id, given from "
+            "given_measures"
+        )

@@ -1,8 +1,12 @@
-"""Opening a store: the engine, waiting for other processes, a new store and its tables, and what goes wrong, in words.
+"""Opening a store: the engine, waiting for other processes, a new store, and errors in words.
 
-DuckDB locks a store: any number of processes read it, or one writes to it. A lock file beside the store keeps the order. Who writes holds
-it from before the store is opened until it is closed. Who reads passes through it, so that readers who keep coming cannot keep a writer
-out. The system releases the lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone decides.
+A new store gets its tables.
+
+DuckDB locks a store: any number of processes read it, or one writes to it. A lock file beside the
+store keeps the order. Who writes holds it from before the store is opened until it is closed. Who
+reads passes through it, so that readers who keep coming cannot keep a writer out. The system
+releases the lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone
+decides.
 
 A new store is made under a temporary name and renamed when it is complete.
 """
@@ -31,7 +35,14 @@ from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.files import clear, is_old
 from ingest.system.secrets import scrubbed, without_secrets
 from ingest.system.signals import put_off
-from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch, TachographError
+from schemas.errors import (
+    NotAStore,
+    StoreBusy,
+    StoreError,
+    StoreMissing,
+    StoreVersionMismatch,
+    TachographError,
+)
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -40,9 +51,16 @@ if TYPE_CHECKING:
 ALIAS = "tachograph"
 PREVIOUS = "previous"
 
-REBUILDING, MAKING, SPOOL, LOCK, WATCHING = ".rebuilding", ".making-", ".ingest-", ".lock", ".watching"
-"""Suffixes to a store's name: new store of a rebuild, first store until complete, spool folder of an ingest, lock of the writer, lock of
-the watcher."""
+REBUILDING, MAKING, SPOOL, LOCK, WATCHING = (
+    ".rebuilding",
+    ".making-",
+    ".ingest-",
+    ".lock",
+    ".watching",
+)
+"""Suffixes to a store's name: new store of a rebuild, first store until complete, spool folder of
+an ingest, lock of the writer, lock of the watcher.
+"""
 
 WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 
@@ -55,21 +73,28 @@ T = TypeVar("T")
 MANY_BYTES = 16 << 20
 """From this size of the store, or of the texts to write, several threads pay (`use_all_cores`).
 
-With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it takes as long (`tests.bench.questions`).
+With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it
+takes as long (`tests.bench.questions`).
 """
 
 FILE_OPTIONS = ("row_group_size 16384",)
-"""Options of a store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
-batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs)."""
+"""Options of a store. Row groups of this size are compressed in parallel and written during the
+insert; with the default size a batch would go through the write-ahead log first, uncompressed
+(measured: 5.3 s against 0.7 s for 100,000 runs).
+"""
 
 NEW_FILE_OPTIONS = (*FILE_OPTIONS, "storage_version 'v1.5.0'")
-"""Options of a new store. The storage version is the first with zstd for text, and DuckDB 1.5 reads it (for `copy`). Views avoid
-`if(…)`: DuckDB 1.5 cannot read what 2.0 stores for it."""
+"""Options of a new store. The storage version is the first with zstd for text, and DuckDB 1.5 reads
+it (for `copy`). Views avoid `if(…)`: DuckDB 1.5 cannot read what 2.0 stores for it.
+"""
 
 
 @contextmanager
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield an in-memory DuckDB with one thread, to which a store can be attached. Everything attached is closed at the end."""
+    """Yield an in-memory DuckDB with one thread, to which a store can be attached.
+
+    Everything attached is closed at the end.
+    """
     connection = duckdb.connect(
         config={
             "checkpoint_threshold": "1MB",
@@ -89,33 +114,58 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 def detach(connection: duckdb.DuckDBPyConnection) -> None:
     """Close the attached stores, even if cursors and answers keep the engine alive for a moment."""
     with put_off():
-        for statement in ("rollback", "use memory", f"detach database if exists {ALIAS}", f"detach database if exists {PREVIOUS}"):
+        for statement in (
+            "rollback",
+            "use memory",
+            f"detach database if exists {ALIAS}",
+            f"detach database if exists {PREVIOUS}",
+        ):
             with suppress(duckdb.Error):
                 connection.execute(statement)
 
 
 def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Use as many threads as there are cores; the default is one, which has no synchronization cost."""
+    """Use as many threads as there are cores.
+
+    The default is one, which has no synchronization cost.
+    """
     connection.execute("reset threads")
 
 
 def attach_sql(path: str, alias: str, *options: str) -> str:
-    """Return the statement that attaches a file under an alias. Without the type, DuckDB would read a file called `runs.json` as data."""
+    """Return the statement that attaches a file under an alias.
+
+    Without the type, DuckDB would read a file called `runs.json` as data.
+    """
     place = path.replace("'", "''")
     return f"attach '{place}' as {alias} ({', '.join(('type duckdb', *options))})"
 
 
 def write_out(connection: duckdb.DuckDBPyConnection) -> None:
-    """Flush everything into the file of a new store. Detaching does so too, but raises nothing if the disk is full."""
+    """Flush everything into the file of a new store.
+
+    Detaching does so too, but raises nothing if the disk is full.
+    """
     connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
 
 
 # The tables of a store
 
-VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts", "v_loops")
+VIEWS = (
+    "v_runs",
+    "v_model_rows",
+    "v_measurements",
+    "v_measured_runs",
+    "v_speedups",
+    "v_quadrants",
+    "v_verdicts",
+    "v_loops",
+)
 
 _VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
-"""Binding views eagerly rebinds them with every view that reads them, a third of the time of making a store. DuckDB 1.x cannot defer it."""
+"""Binding views eagerly rebinds them with every view that reads them, a third of the time of making
+a store. DuckDB 1.x cannot defer it.
+"""
 
 
 @cache
@@ -125,7 +175,10 @@ def sql_of(step: str) -> str:
 
 
 def view_sql(step: str) -> str:
-    """Return the text of a file of `sql/` that creates a view, for instance "views/v_runs", so that the view is bound when it is read."""
+    """Return the text of a file of `sql/` that creates a view, for instance "views/v_runs".
+
+    So the view is bound when it is read.
+    """
     return re.sub(r"( view \w+) as\n", rf"\1{_VIEW_OPTIONS} as\n", sql_of(step), count=1)
 
 
@@ -139,7 +192,10 @@ def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], 
 def make_store(connection: duckdb.DuckDBPyConnection) -> None:
     """Write the row of `store_meta`, which makes a database with our tables a store."""
     connection.execute(
-        "insert into store_meta by name select $version as schema_version, $by as created_by, now() as created_at, 0 as last_ingest",
+        (
+            "insert into store_meta by name select $version as schema_version, $by as "
+            "created_by, now() as created_at, 0 as last_ingest"
+        ),
         {"version": SCHEMA_VERSION, "by": version("tachograph")},
     )
 
@@ -153,13 +209,25 @@ def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
-    """Return the version of an attached store's tables. Raises StoreMissing if it has no tables, NotAStore if they are not ours."""
+    """Return the version of an attached store's tables.
+
+    Raises StoreMissing if it has no tables, NotAStore if they are not ours.
+    """
     try:
-        [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
-    except duckdb.CatalogException:  # to list the tables of every store that is opened would take longer than to ask ours
-        if not connection.execute("select 1 from duckdb_tables() where database_name = current_database() limit 1").fetchone():
+        [(found,)] = connection.execute(
+            "select coalesce(max(schema_version), 0) from store_meta"
+        ).fetchall()
+    except (
+        duckdb.CatalogException
+    ):  # to list the tables of every store that is opened would take longer than to ask ours
+        if not connection.execute(
+            "select 1 from duckdb_tables() where database_name = current_database() limit 1"
+        ).fetchone():
             raise place.missing() from None
-        raise NotAStore(f"{place.location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.") from None
+        raise NotAStore(
+            f"{place.location} is a DuckDB database, but not a Tachograph store.",
+            "Choose another file with --db.",
+        ) from None
     return int(found)
 
 
@@ -167,7 +235,10 @@ def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
 
 
 class Holder(NamedTuple):
-    """The process that holds a store. `does`: its activity, for messages. `token` differs between holders: a change means progress."""
+    """The process that holds a store. `does`: its activity, for messages.
+
+    `token` differs between holders: a change means progress.
+    """
 
     who: str
     does: str
@@ -196,7 +267,9 @@ class Wait:
     """Sleep between attempts; it grows with each one."""
 
     MOST_LOST = 40
-    """Commits of others that a writer gives way to. Among twenty writers the last one gives way nineteen times."""
+    """Commits of others that a writer gives way to. Among twenty writers the last one gives way
+    nineteen times.
+    """
 
     def __init__(self, location: str, seconds: float, on_wait: Callable[[str], object]) -> None:
         self.location, self.seconds, self.on_wait = location, seconds, on_wait
@@ -206,8 +279,13 @@ class Wait:
         self._holder: Holder | None = None
         self._said = ""
 
-    def repeat(self, attempt: Callable[[], T], tell: Callable[[Holder], object] = lambda _: None) -> T:
-        """Call `attempt` until it no longer raises StoreHeld. `tell` is called with each holder. Raises StoreBusy."""
+    def repeat(
+        self, attempt: Callable[[], T], tell: Callable[[Holder], object] = lambda _: None
+    ) -> T:
+        """Call `attempt` until it no longer raises StoreHeld. `tell` is called with each holder.
+
+        Raises StoreBusy.
+        """
         while True:
             try:
                 return attempt()
@@ -217,7 +295,10 @@ class Wait:
                 self._sleep(held.holder)
 
     def _sleep(self, holder: Holder | None) -> None:
-        """Sleep before the next attempt. Raises StoreBusy if the same process has held the store for too long."""
+        """Sleep before the next attempt.
+
+        Raises StoreBusy if the same process has held the store for too long.
+        """
         now = time.monotonic()
         if holder and self._holder and holder.token != self._holder.token:
             self._counted_from, self._pause = now, self.SHORTEST_SECONDS
@@ -225,13 +306,23 @@ class Wait:
         who = self._holder.who if self._holder else ""
         if now - self._counted_from >= self.seconds:
             raise StoreBusy(
-                f"{self.location} is locked by {who or 'another process'}; timed out after {self.seconds:g} s.",
+                (
+                    f"{self.location} is locked by {who or 'another process'}; timed out after "
+                    f"{self.seconds:g} s."
+                ),
                 "Close the other program, or wait longer with --wait SECONDS.",
             )
         if now - self._began >= min(self.TOLD_AFTER_SECONDS, self.seconds):
-            subject = "another request of this process" if who.partition(",")[0] == f"pid {os.getpid()}" else "another process"
+            subject = (
+                "another request of this process"
+                if who.partition(",")[0] == f"pid {os.getpid()}"
+                else "another process"
+            )
             does = self._holder.does if self._holder else "using it"
-            said = f"Waiting up to {self.seconds:g} s for {self.location}: {subject} is {does}{f' ({who})' if who else ''}"
+            said = (
+                f"Waiting up to {self.seconds:g} s for {self.location}: {subject} is "
+                f"{does}{f' ({who})' if who else ''}"
+            )
             if said != self._said:
                 self._said = said
                 self.on_wait(said)
@@ -239,20 +330,35 @@ class Wait:
         self._pause = min(self._pause * 1.3, self.LONGEST_SECONDS)
 
     def lost(self, lost: TransactionLost) -> None:
-        """Sleep for a short random time after losing to another writer. Raises StoreBusy after MOST_LOST, or if there is no patience."""
+        """Sleep for a short random time after losing to another writer.
+
+        Raises StoreBusy after MOST_LOST, or if there is no patience.
+        """
         self._lost += 1
         if not self.seconds:
             raise lost
         if self._lost > self.MOST_LOST:
             raise StoreBusy(
-                f"{self.location}: other writers committed {self.MOST_LOST} times while this one tried; nothing was written.",
+                (
+                    f"{self.location}: other writers committed {self.MOST_LOST} times while this "
+                    "one tried; nothing was written."
+                ),
                 "Run the command again when fewer of them write.",
             )
-        self.on_wait(f"Waiting for {self.location}: another writer was first, so this one begins its commit again")
+        self.on_wait(
+            f"Waiting for {self.location}: another writer was first, so this one begins its "
+            "commit again"
+        )
         time.sleep(random.uniform(0, min(0.05 * 2**self._lost, 2.0)))  # noqa: S311
 
 
-_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration", "database is locked")
+_HELD = (
+    "Could not set lock",
+    "Conflicting lock",
+    "Unique file handle conflict",
+    "different configuration",
+    "database is locked",
+)
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
 
@@ -266,7 +372,10 @@ def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
 
 
 class LockFile:
-    """The lock file beside the store at `place`. Contains the name of the holder, for those who wait."""
+    """The lock file beside the store at `place`.
+
+    Contains the name of the holder, for those who wait.
+    """
 
     def __init__(self, place: str) -> None:
         self._path = Path(f"{place}{LOCK}")
@@ -277,7 +386,10 @@ class LockFile:
         return os.path.exists(self._path)  # noqa: PTH110  called at every reading
 
     def take(self) -> None:
-        """Lock the file. Raises StoreHeld if another process has it. Does nothing if files cannot be locked or made."""
+        """Lock the file. Raises StoreHeld if another process has it.
+
+        Does nothing if files cannot be locked or made.
+        """
         from filelock import FileLock, Timeout  # noqa: PLC0415  10 ms that a reader mostly does not need
 
         lock = FileLock(self._path, thread_local=False, fallback_to_soft=False)
@@ -318,7 +430,9 @@ class LockFile:
 
 @contextmanager
 def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool) -> Iterator[T]:
-    """Call `attach` when no other process holds the store at `place`; a writer holds the lock file to the end of the block.
+    """Call `attach` when no other process holds the store at `place`.
+
+    A writer holds the lock file to the end of the block.
 
     `attach` raises StoreHeld if it cannot. Yields its value. Raises StoreBusy.
     """
@@ -361,12 +475,16 @@ _UNFINISHED = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)"
 _LEFT_DATABASE = re.compile(rf"{_UNFINISHED}{_WAL}", re.ASCII)
 _LEFT_FOLDER = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
 _BESIDE = re.compile(
-    rf"{_UNFINISHED}?{_WAL}|{re.escape(LOCK)}|{re.escape(WATCHING)}|{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?", re.ASCII | re.DOTALL
+    rf"{_UNFINISHED}?{_WAL}|{re.escape(LOCK)}|{re.escape(WATCHING)}|{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?",
+    re.ASCII | re.DOTALL,
 )
 
 
 def is_path(location: str) -> bool:
-    """Return whether a location is a path. Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive."""
+    """Return whether a location is a path.
+
+    Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive.
+    """
     return not re.match(r"[A-Za-z][\w+.-]+:", location)
 
 
@@ -378,28 +496,43 @@ class OwnFiles:
         self._folders: dict[str, str] = {}
 
     def __contains__(self, path: Path) -> bool:
-        """Return whether the path is one of them. Called for every file of an ingest, so the links of each folder are resolved once."""
+        """Return whether the path is one of them.
+
+        Called for every file of an ingest, so the links of each folder are resolved once.
+        """
         folder, name = os.path.split(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
         place = os.path.join(self._folders[folder], name)  # noqa: PTH118 - pathlib takes ten times as long
         if os.path.islink(place):  # noqa: PTH114
             place = os.path.realpath(place)
-        return place.startswith(self._place) and _BESIDE.fullmatch(place, len(self._place)) is not None
+        return (
+            place.startswith(self._place) and _BESIDE.fullmatch(place, len(self._place)) is not None
+        )
 
 
 def has_leftovers(place: str) -> bool:
-    """Return whether a write-ahead log or incomplete store is beside the store at `place`, of an active or killed writer."""
+    """Return whether a write-ahead log or incomplete store is beside the store at `place`.
+
+    It is of an active or killed writer.
+    """
     folder, name = os.path.split(place)
     try:
-        ends = [entry.name.removeprefix(name) for entry in os.scandir(folder) if entry.name.startswith(name)]
+        ends = [
+            entry.name.removeprefix(name)
+            for entry in os.scandir(folder)
+            if entry.name.startswith(name)
+        ]
     except OSError:
         return True
     return any(end in WRITE_AHEAD_LOGS or _LEFT_DATABASE.fullmatch(end) for end in ends)
 
 
 def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
-    """Remove the files that killed writers left beside the store at `place`. `is_our_turn`: nobody else writes."""
+    """Remove the files that killed writers left beside the store at `place`.
+
+    `is_our_turn`: nobody else writes.
+    """
     folder, name = os.path.split(place)
     with suppress(OSError):
         for entry in os.scandir(folder):
@@ -420,8 +553,15 @@ def remove_database(place: Path) -> None:
 
 # A place of a store
 
-_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
-"""DuckDB's errors for a full or broken disk (the last one at a commit). Any other error of DuckDB is a bug of ours."""
+_FAILURES = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.TransactionException,
+)
+"""DuckDB's errors for a full or broken disk (the last one at a commit). Any other error of DuckDB
+is a bug of ours.
+"""
 
 
 @dataclass(frozen=True)
@@ -451,7 +591,10 @@ class Place:
         Raises StoreError for a folder, and if the file system gives no answer.
         """
         if os.path.isdir(self.path):  # noqa: PTH112  False where Path.is_dir() raises: a folder without permission
-            raise NotAStore(f"{self.location} is a folder, and not a store.", f"Name a file in it: --db {self.location}/{DEFAULT_STORE}")
+            raise NotAStore(
+                f"{self.location} is a folder, and not a store.",
+                f"Name a file in it: --db {self.location}/{DEFAULT_STORE}",
+            )
         try:
             return os.stat(self.path).st_size > 0  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
@@ -461,7 +604,10 @@ class Place:
 
     def missing(self) -> TachographError:
         """Return the error that there is no store yet."""
-        hint = f"Create it with `{command_line('ingest PATH', self.location)}`, or choose another store with --db."
+        hint = (
+            f"Create it with `{command_line('ingest PATH', self.location)}`, or choose another "
+            "store with --db."
+        )
         return StoreMissing(f"There is no store at {self.location} yet.", hint)
 
     def other_version(self, found: int) -> TachographError:
@@ -496,7 +642,9 @@ class Place:
                         detach(connection)
             finally:
                 with put_off():
-                    detach(connection)  # once more: an interrupt may have come just after it was attached
+                    detach(
+                        connection
+                    )  # once more: an interrupt may have come just after it was attached
                     if not read_only:
                         with suppress(OSError):
                             remove_database(making)
@@ -507,13 +655,22 @@ class Place:
         except OSError:
             return False
 
-    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, making: Path, *, read_only: bool) -> bool:
-        """Attach the store, or a new one in the file `making`. Returns whether it is new. Raises StoreHeld, StoreError."""
+    def _attach(
+        self, connection: duckdb.DuckDBPyConnection, alias: str, making: Path, *, read_only: bool
+    ) -> bool:
+        """Attach the store, or a new one in the file `making`. Returns whether it is new.
+
+        Raises StoreHeld, StoreError.
+        """
         try:
             if read_only or self.exists():
-                connection.execute(attach_sql(self.path, alias, *(("read_only",) if read_only else FILE_OPTIONS)))
+                connection.execute(
+                    attach_sql(self.path, alias, *(("read_only",) if read_only else FILE_OPTIONS))
+                )
                 return False
-            for end in WRITE_AHEAD_LOGS:  # of a deleted store: DuckDB would apply them to the new one
+            for (
+                end
+            ) in WRITE_AHEAD_LOGS:  # of a deleted store: DuckDB would apply them to the new one
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
         except OSError as error:
             raise _unreachable(self.location, error) from error
@@ -528,7 +685,8 @@ class Place:
     def commit(self, attached: Attached, *, is_needless: bool) -> bool:
         """Commit, and move a new store to its place. Returns whether anything was written.
 
-        `is_needless`: it contains nothing of consequence. Raises StoreBusy if another process created a store meanwhile.
+        `is_needless`: it contains nothing of consequence. Raises StoreBusy if another process
+        created a store meanwhile.
         """
         del is_needless
         attached.connection.commit()
@@ -549,7 +707,8 @@ class Place:
                 attached.new.rename(self.path)
         except FileExistsError as error:
             raise StoreBusy(
-                f"another process created a store at {self.path} meanwhile: nothing was written.", "Run the command again to add to it."
+                f"another process created a store at {self.path} meanwhile: nothing was written.",
+                "Run the command again to add to it.",
             ) from error
         except OSError as error:
             raise failed(self.location, error) from error
@@ -557,9 +716,14 @@ class Place:
 
     @contextmanager
     def replaced(
-        self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
+        self,
+        wait: Wait,
+        require: Callable[[duckdb.DuckDBPyConnection], object],
+        done: Callable[[], object],
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Yield a connection to a new store and, beside it, the `previous` one, which is replaced at the end.
+        """Yield a connection to a new store and the `previous` store.
+
+        The previous one is beside the new one, and is replaced at the end.
 
         `require` checks the previous one; `done` is called after the replacement.
         """
@@ -567,7 +731,9 @@ class Place:
         with self.attached(wait, read_only=False, alias=PREVIOUS) as attached:
             connection = attached.connection
             require(connection)
-            connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
+            connection.execute(
+                f"checkpoint {PREVIOUS}"
+            )  # otherwise its write-ahead log would end up beside the new store
             try:
                 remove_database(aside)
                 begin_file(connection, aside)
@@ -592,21 +758,34 @@ class Place:
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
     reason = str(error.strerror if isinstance(error, OSError) else _reason(error))
-    if "failed to allocate" in reason:  # DuckDB's limit of memory; its advice is for those who write SQL
+    if (
+        "failed to allocate" in reason
+    ):  # DuckDB's limit of memory; its advice is for those who write SQL
         said = reason.partition("Possible solutions")[0].rstrip()
-        return StoreError(f"{location} failed: {said}", "Memory is short: ingest fewer files at a time.")
+        return StoreError(
+            f"{location} failed: {said}", "Memory is short: ingest fewer files at a time."
+        )
     return StoreError(
         f"{location} failed: {reason}",
-        f"Check that the disk has room and the folder is writable. To check the store: `{command_line('doctor', location)}`",
+        (
+            "Check that the disk has room and the folder is writable. To check the store: "
+            f"`{command_line('doctor', location)}`"
+        ),
     )
 
 
 def other_version(location: str, found: int) -> StoreVersionMismatch:
     if found == INCOMPLETE:
-        return StoreVersionMismatch(f"{location} is an incomplete copy of another store.", "Run the same `tachograph copy FROM TO` again.")
+        return StoreVersionMismatch(
+            f"{location} is an incomplete copy of another store.",
+            "Run the same `tachograph copy FROM TO` again.",
+        )
     if found > SCHEMA_VERSION:
         return StoreVersionMismatch(
-            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
+            (
+                f"{location} was written by a newer Tachograph (tables of version {found}; this "
+                f"program knows {SCHEMA_VERSION})."
+            ),
             "Upgrade Tachograph, or choose another store with --db.",
         )
     return StoreVersionMismatch(
@@ -620,15 +799,25 @@ def _unusable(place: Place, error: duckdb.Error) -> TachographError:
     if "database does not exist" in reason or "No such file or directory" in reason:
         return place.missing()
     if "newer version of DuckDB" in str(error):
-        message = f"{place.location} was written by a newer DuckDB than the one that is installed here, {duckdb.__version__}."
-        hint = f"Where it was written, `{command_line('rebuild', place.location)}` makes a file that can be read here."
+        message = (
+            f"{place.location} was written by a newer DuckDB than the one that is installed "
+            f"here, {duckdb.__version__}."
+        )
+        hint = (
+            f"Where it was written, `{command_line('rebuild', place.location)}` makes a file "
+            "that can be read here."
+        )
         return StoreVersionMismatch(message, hint)
-    return NotAStore(f"{place.location} cannot be used as a store: {reason}", "Choose another file with --db.")
+    return NotAStore(
+        f"{place.location} cannot be used as a store: {reason}", "Choose another file with --db."
+    )
 
 
 def _unreachable(location: str, error: OSError | ValueError) -> StoreError:
     said = getattr(error, "strerror", None) or error
-    return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
+    return StoreError(
+        f"{location} cannot be used as a store: {said}.", "Choose another file with --db."
+    )
 
 
 def _reason(error: duckdb.Error) -> str:

@@ -1,8 +1,11 @@
-"""List prices of the runs in the store. Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
+"""List prices of the runs in the store.
 
-Responses are priced one by one (`sql/response_prices/`), by day, prompt size and way of being served. Model rows that sum responses cost as
-much as these. All other rows cost their sums of tokens at the base rates. The same steps price new runs at ingest, runs whose chain or
-responses changed, and the whole store after a new price file or library.
+Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
+
+Responses are priced one by one (`sql/response_prices/`), by day, prompt size and way of being
+served. Model rows that sum responses cost as much as these. All other rows cost their sums of
+tokens at the base rates. The same steps price new runs at ingest, runs whose chain or responses
+changed, and the whole store after a new price file or library.
 """
 
 from __future__ import annotations
@@ -24,17 +27,32 @@ if TYPE_CHECKING:
     from ingest.prices.price_book import Price, PriceBook
 
 PRICED = (
-    "model", "provider", "region", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd",
-    "price_status", "unpriced_tokens", "tokens_basis",
-    "findings", "error_findings",
-)  # fmt: skip
-"""Columns of runs that pricing writes, including the main model, which is the one that cost most, and findings, since pricing adds some."""
+    "model",
+    "provider",
+    "region",
+    "cost_list_usd",
+    "cost_delta_usd",
+    "cost_cause",
+    "cost_uncached_usd",
+    "cost_cache_write_usd",
+    "price_status",
+    "unpriced_tokens",
+    "tokens_basis",
+    "findings",
+    "error_findings",
+)
+"""Columns of runs that pricing writes, including the main model, which is the one that cost most,
+and findings, since pricing adds some.
+"""
 
 WORDS = (
-    "case when outcome in ('completed', 'unknown') and output_tokens > 0 and length(result) > 4 * output_tokens"
+    "case when outcome in ('completed', 'unknown') and output_tokens > 0 and length(result) "
+    "> 4 * output_tokens"
     r" then len(regexp_extract_all(result, '[\pL\pN_]{1,32}')) end as final_words"
 )
-"""SQL of the words of a run's final text, where they may be more than its tokens. An error's text is not the model's."""
+"""SQL of the words of a run's final text, where they may be more than its tokens. An error's text
+is not the model's.
+"""
 
 RATE = pa.decimal128(18, 15)
 """USD per token: up to 999, with 15 decimals."""
@@ -52,7 +70,8 @@ RATE_WORDS = {
 def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
     """Price every run of the store again, without reading records. Returns the number of runs.
 
-    `own`: a price file that replaces the one in the store; `forget`: from now on use no price file. Raises StoreError.
+    `own`: a price file that replaces the one in the store; `forget`: from now on use no price file.
+    Raises StoreError.
     """
 
     def repriced(writer: Writer) -> int:
@@ -75,41 +94,66 @@ def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
 
 
 def price(writer: Writer, runs: str) -> None:
-    """Price runs of the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
+    """Price runs of the store (`runs`: SQL that selects their ids).
+
+    Model rows, sums, and findings on differences.
+    """
     connection = writer.connection
     rules = {"rules": list(COST_RULES)}
-    connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules)
+    connection.execute(
+        f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules
+    )
     price_touched(
         connection,
-        f"select runs.run_id, cost_own_usd, chain_position > 1 as continues, tokens_basis as run_basis, {WORDS}, "
-        f"cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, started_at, ended_at, received_at) as date) as day from runs"
-        " left join sources using (source_id) left join annotations on annotations.run_id = runs.run_id"
-        f" where runs.run_id in ({runs})",
+        "select runs.run_id, cost_own_usd, chain_position > 1 as continues, tokens_basis as "
+        f"run_basis, {WORDS}, cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, "
+        "started_at, ended_at, received_at) as date) as day from runs left join sources using "
+        "(source_id) left join annotations on annotations.run_id = runs.run_id where "
+        f"runs.run_id in ({runs})",
     )
     columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
-    connection.execute(f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")
+    connection.execute(
+        f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id"
+    )
 
 
-def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True) -> None:
+def price_touched(
+    connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True
+) -> None:
     """Price the model rows of some runs and write findings on differences. They must not have any.
 
-    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record), run_basis (of its
-    tokens), WORDS and the day of the prices. The columns PRICED of the runs are left in the temporary table `priced_runs`, by run_id.
+    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd,
+    continues (another record), run_basis (of its tokens), WORDS and the day of the prices. The
+    columns PRICED of the runs are left in the temporary table `priced_runs`, by run_id.
     `has_responses`: whether runs may have responses; those are priced first.
     """
     made(connection, "touched", touched)
     run_step(connection, "pricing/01_costs_at")
-    severities = {"rule": list(COST_RULES), "severity": [rule.severity for rule in COST_RULES.values()]}
+    severities = {
+        "rule": list(COST_RULES),
+        "severity": [rule.severity for rule in COST_RULES.values()],
+    }
     rules = pa.table({name: pa.array(values, pa.string()) for name, values in severities.items()})
     made(connection, "too_few", "select null::varchar as run_id limit 0")
     if connection.execute("select 1 from touched where final_words is not null limit 1").fetchall():
         with registered(connection, rules=rules):
             run_step(connection, "pricing/01_too_few")
     run_step(connection, "pricing/02_counted")
-    keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    keys = connection.execute(
+        "select distinct model_id, model, provider, region from counted where model_id is not null"
+    ).fetchall()
     book = stored_book(connection) if keys else None
-    prices = [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))] if book else []
-    with registered(connection, prices=prices_table(prices), alternatives=_alternatives_table(prices), rules=rules):
+    prices = (
+        [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
+        if book
+        else []
+    )
+    with registered(
+        connection,
+        prices=prices_table(prices),
+        alternatives=_alternatives_table(prices),
+        rules=rules,
+    ):
         run_step(connection, "pricing/03_priced")
         has_responses = has_responses and _price_responses(connection)
         if has_responses:
@@ -119,7 +163,11 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_re
         run_step(connection, "pricing/09_totals")
         _note_findings(connection)
         if has_responses:
-            for step in ("pricing/usd_text", "response_prices/06_outside", "response_prices/07_outside_findings"):
+            for step in (
+                "pricing/usd_text",
+                "response_prices/06_outside",
+                "response_prices/07_outside_findings",
+            ):
                 run_step(connection, step)
         run_step(connection, "pricing/13_runs")
         if has_responses:
@@ -127,12 +175,20 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_re
 
 
 def _price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Price the responses of the runs in `touched` and leave their sums in `response_sums`. Returns whether there are any."""
-    if not connection.execute("select 1 from responses semi join touched using (run_id) limit 1").fetchone():
+    """Price the responses of the runs in `touched` and leave their sums in `response_sums`.
+
+    Returns whether there are any.
+    """
+    if not connection.execute(
+        "select 1 from responses semi join touched using (run_id) limit 1"
+    ).fetchone():
         return False
     for step in ("01_macros", "02_services"):
         run_step(connection, f"response_prices/{step}")
-    services = "select service_no, model_id, model, provider, region, speed, service_tier, inference_geo from services"
+    services = (
+        "select service_no, model_id, model, provider, region, speed, service_tier, "
+        "inference_geo from services"
+    )
     book = stored_book(connection)
     prices = [
         (number, price)
@@ -171,13 +227,20 @@ def _explain(connection: duckdb.DuckDBPyConnection, *, has_responses: bool) -> N
 
 
 def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write findings. Steps without runs are skipped, since planning one takes time; most ingests skip two."""
+    """Write findings.
+
+    Steps without runs are skipped, since planning one takes time; most ingests skip two.
+    """
     concerned = {
         "10_differing": "judged where cause is not null",
         "11_unlisted": "totals where unlisted > 0.000001",
         "12_unpriced": "touched left join totals using (run_id) where cost_list_usd is null",
     }
-    steps = [step for step, runs in concerned.items() if connection.execute(f"select 1 from {runs} limit 1").fetchone()]
+    steps = [
+        step
+        for step, runs in concerned.items()
+        if connection.execute(f"select 1 from {runs} limit 1").fetchone()
+    ]
     for step in ["usd_text", *steps] if steps else []:
         run_step(connection, f"pricing/{step}")
 
@@ -186,7 +249,10 @@ def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
-    """Return the prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
+    """Return the prices of a store.
+
+    Its price file, then the library, which is imported only here (0.15 s).
+    """
     from ingest.prices.price_book import PriceBook
     from ingest.prices.price_file import parse_price_file
 
@@ -196,8 +262,14 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
 
 def prices_table(prices: Sequence[Price]) -> pa.Table:
     """Return one row per price: model, days, source and rates."""
-    texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
-    days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
+    texts = {
+        name: pa.array([getattr(price.key, name) for price in prices], pa.string())
+        for name in ModelKey._fields
+    }
+    days = {
+        name: pa.array([getattr(price, name) for price in prices], pa.date32())
+        for name in ("since", "until")
+    }
     others = {
         "price_no": pa.array(range(len(prices)), pa.int64()),
         "source": pa.array([price.source for price in prices], pa.string()),
@@ -209,13 +281,23 @@ def prices_table(prices: Sequence[Price]) -> pa.Table:
 
 
 def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
-    """Return every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such.
+    """Return every alternative of every price, in the order of `rank`.
 
-    `rough_rates`: the rates as floats, to select candidates for an exact sum; a search without a price counts as 0.
+    `one_hour_from` is NULL where 1-hour writes are priced as such.
+
+    `rough_rates`: the rates as floats, to select candidates for an exact sum; a search without a
+    price counts as 0.
     """
-    rows = [(number, rank, one) for number, price in enumerate(prices) for rank, one in enumerate(price.alternatives)]
+    rows = [
+        (number, rank, one)
+        for number, price in enumerate(prices)
+        for rank, one in enumerate(price.alternatives)
+    ]
     found = [one for _, _, one in rows]
-    rough = [pa.array([float(getattr(one.rates, field) or 0) for one in found], pa.float64()) for field in RATE_WORDS.values()]
+    rough = [
+        pa.array([float(getattr(one.rates, field) or 0) for one in found], pa.float64())
+        for field in RATE_WORDS.values()
+    ]
     return pa.table(
         {
             "price_no": pa.array([number for number, _, _ in rows], pa.int64()),
@@ -231,8 +313,11 @@ def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
 
 
 def rates_array(rates: Sequence[Rates | None]) -> pa.StructArray:
-    """Return rates as SQL multiplies them: a struct of DECIMALs, each NULL if no rates are known."""
-    columns = [_exact([None if one is None else getattr(one, field) for one in rates]) for field in RATE_WORDS.values()]
+    """Return rates as SQL multiplies them: a struct of DECIMALs, each NULL if rates are unknown."""
+    columns = [
+        _exact([None if one is None else getattr(one, field) for one in rates])
+        for field in RATE_WORDS.values()
+    ]
     return pa.StructArray.from_arrays(columns, list(RATE_WORDS))
 
 

@@ -19,7 +19,10 @@ SHOWN = 100
 
 @dataclass(frozen=True)
 class PortionKey:
-    """A portion of one reading of a source. `reading` is unique in an ingest; a source that is read whole has portion 0 only."""
+    """A portion of one reading of a source.
+
+    `reading` is unique in an ingest; a source that is read whole has portion 0 only.
+    """
 
     reading: str
     portion: int = 0
@@ -27,14 +30,17 @@ class PortionKey:
 
 @dataclass
 class ReadResult:
-    """The result for one source, or for one portion of it. documents = records + rejected + ignored.
+    """The result for one source or a part of it: documents = records + rejected + ignored.
 
-    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured. `measures`: their properties as
-    stated by the source's archive. `without_run`: 1 for an item of a benchmark that is no run. `loops`, `experiments`: rows of a loop's
-    log. `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids
-    of earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened.
-    `resume_at`: the byte from which a grown transcript can be resumed, or 0. `goes_on`: the source that this reading resumed.
-    `members`: of an archive, the source_id of each file inside and its name behind that of the archive.
+    `measurements`: measured rows; `without_variant`: those of them that do not say which code was
+    measured. `measures`: their properties as stated by the source's archive. `without_run`: 1 for
+    an item of a benchmark that is no run. `loops`, `experiments`: rows of a loop's log. `bytes`: of
+    the whole source; `bytes_read`: of this portion. `known`: the store has the source already.
+    `begins_with`: source_ids of earlier sources that are a beginning of it. `checksum`: of a
+    portion. `modified_ns`: `Source.modified_ns` of a file that was opened. `resume_at`: the byte
+    from which a grown transcript can be resumed, or 0. `goes_on`: the source that this reading
+    resumed. `members`: of an archive, the source_id of each file inside and its name behind that of
+    the archive.
     """
 
     key: PortionKey

@@ -1,4 +1,7 @@
-"""Make every derived table again from the raw records in the store: after an upgrade, or to check the store."""
+"""Make every derived table again from the raw records in the store.
+
+After an upgrade, or to check the store.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +13,66 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
-from ingest.agents.textless import NOT_KEPT, TEXTS, TEXTS_OF_EXPERIMENTS, TEXTS_OF_RESPONSES, raw_without_text
+from ingest.agents.textless import (
+    NOT_KEPT,
+    TEXTS,
+    TEXTS_OF_EXPERIMENTS,
+    TEXTS_OF_RESPONSES,
+    raw_without_text,
+)
 from ingest.sources.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.opening import ALIAS, PREVIOUS
 from ingest.store.pricing import price
-from ingest.store.records import BATCH, batches, complete_kept, merge, note_figures, read_batch, recount
+from ingest.store.records import (
+    BATCH,
+    batches,
+    complete_kept,
+    merge,
+    note_figures,
+    read_batch,
+    recount,
+)
 from ingest.store.sessions import bill, fold, note_sessions
 from ingest.system.secrets import scrubbed_command
 from schemas.file_kinds import MAY_HOLD_RUNS
 
 _KEPT_TABLES = (
-    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "found_files",
-    "sightings", "archive_members",
-    "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "loops", "experiments", "source_measures",
-    "response_copies", "superseded_response_copies",
-)  # fmt: skip
+    "sources",
+    "rejects",
+    "tool_calls",
+    "patch_files",
+    "patches",
+    "price_files",
+    "ingests",
+    "run_records",
+    "found_files",
+    "sightings",
+    "archive_members",
+    "superseded_sources",
+    "superseded_rejects",
+    "annotations",
+    "saved_views",
+    "measurements",
+    "loops",
+    "experiments",
+    "source_measures",
+    "response_copies",
+    "superseded_response_copies",
+)
 """Tables that are copied, since they cannot be derived from the raw records."""
 
 
 @dataclass(frozen=True)
 class RebuildReport:
-    """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read.
+    """`runs`: records that were read again; `rejects`.
 
-    `unread`: files in which the old version found nothing or something unreadable; `left`: tables that could not be copied, with their
-    number of rows.
+    Records that were runs before and can no longer be read.
+
+    `unread`: files in which the old version found nothing or something unreadable; `left`: tables
+    that could not be copied, with their number of rows.
     """
 
     runs: int
@@ -45,8 +81,12 @@ class RebuildReport:
     left: Mapping[str, int] = field(default_factory=dict)
 
 
-def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True) -> RebuildReport:
-    """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records).
+def rebuild(
+    store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True
+) -> RebuildReport:
+    """Make a new store beside the old one and replace it.
+
+    `on_progress` is called with (records done, all records).
 
     Without `keeps_text`, texts of records are dropped (`ingest.agents.textless`); annotations stay.
     """
@@ -56,34 +96,56 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
         tables_before = "select table_name from duckdb_tables() where database_name = 'previous'"
         known = {str(name) for (name,) in connection.execute(tables_before).fetchall()}
         left = _copy_kept(connection, known)
-        unread_sql = "select count(*) from sources where rejected > 0 or list_contains($kinds, kind)"  # what --retry-rejects reads again
-        [(unread,)] = connection.execute(unread_sql, {"kinds": [*map(str, MAY_HOLD_RUNS)]}).fetchall()
+        # what --retry-rejects reads again
+        unread_sql = (
+            "select count(*) from sources where rejected > 0 or list_contains($kinds, kind)"
+        )
+        [(unread,)] = connection.execute(
+            unread_sql, {"kinds": [*map(str, MAY_HOLD_RUNS)]}
+        ).fetchall()
         _hide_secrets(connection)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
         if not keeps_text:
             _drop_texts(connection)
-        columns = {name for (name, *_) in previous.execute("describe previous.runs").fetchall()}  # an older store lacks the newer ones
-        kept = ", ".join(column for column in ("ordinal", "raw", *CONTEXT_COLUMNS) if column in columns)
-        for batch in previous.sql(f"select {kept} from previous.runs order by source_id, ordinal").to_arrow_reader(BATCH):
-            records = [(Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row)) for row in batch.to_pylist()]
+        columns = {
+            name for (name, *_) in previous.execute("describe previous.runs").fetchall()
+        }  # an older store lacks the newer ones
+        kept = ", ".join(
+            column for column in ("ordinal", "raw", *CONTEXT_COLUMNS) if column in columns
+        )
+        for batch in previous.sql(
+            f"select {kept} from previous.runs order by source_id, ordinal"
+        ).to_arrow_reader(BATCH):
+            records = [
+                (Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row))
+                for row in batch.to_pylist()
+            ]
             tables, rejects = read_batch(records, keeps_text=keeps_text)
             for table in tables:
                 writer.insert_table(table.name, table.rows)
             writer.insert("rejects", rejects)
             for row in rejects:
-                moved = "update sources set accepted = accepted - 1, rejected = rejected + 1 where source_id = $source_id"
+                moved = (
+                    "update sources set accepted = accepted - 1, rejected = rejected + 1 where "
+                    "source_id = $source_id"
+                )
                 connection.execute(moved, {"source_id": row.source_id})
             runs, refused = runs + len(records) - len(rejects), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
-        run_step(connection, "rebuild/renamed")  # records and annotations keep to their runs, which another version may call otherwise
+        run_step(
+            connection, "rebuild/renamed"
+        )  # records and annotations keep to their runs, which another version may call otherwise
         if "run_records" not in known:  # an older store has only the kept records
             run_step(connection, "rebuild/kept_before")
         run_step(connection, "rebuild/ingested_by")
         if "sightings" not in known:
             _note_found(connection, has_labels="source_labels" in known)
         if "run_records" in known:
-            connection.execute("update store_meta set last_ingest = (select max(last_ingest) from previous.store_meta)")
+            connection.execute(
+                "update store_meta set last_ingest = (select max(last_ingest) from "
+                "previous.store_meta)"
+            )
         _merge_records(writer)
         rechain(connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
@@ -92,7 +154,9 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
 
 
 def _copy_kept(connection: duckdb.DuckDBPyConnection, known: set[str]) -> dict[str, int]:
-    """Copy the columns that both versions have. Returns the tables skipped for lack of a required column, with their number of rows.
+    """Copy the columns that both versions have.
+
+    Returns the tables skipped for lack of a required column, with their number of rows.
 
     `known`: the tables of the previous store.
     """
@@ -104,22 +168,32 @@ def _copy_kept(connection: duckdb.DuckDBPyConnection, known: set[str]) -> dict[s
     left = dict[str, int]()
     for table in [table for table in _KEPT_TABLES if table in known]:
         before, now = (
-            dict(connection.execute(columns_sql, {"database": database, "table": table}).fetchall()) for database in (PREVIOUS, ALIAS)
+            dict(connection.execute(columns_sql, {"database": database, "table": table}).fetchall())
+            for database in (PREVIOUS, ALIAS)
         )
         columns = {name: f'"{name}"' for name in now if name in before}
         if table == "sources":  # of version 3, which had no kind
             kind = "case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
-            columns = {"kind": f"{kind} when container = 'sidecar' then 'sidecar' else 'log' end"} | columns
+            columns = {
+                "kind": f"{kind} when container = 'sidecar' then 'sidecar' else 'log' end"
+            } | columns
         if all(name in columns for name, is_required in now.items() if is_required):
             listed = ", ".join(f'{value} as "{name}"' for name, value in columns.items())
-            connection.execute(f"insert into {table} by name select {listed} from {PREVIOUS}.{table}")
-        elif rows := connection.execute(f"select count(*) from {PREVIOUS}.{table}").fetchall()[0][0]:
+            connection.execute(
+                f"insert into {table} by name select {listed} from {PREVIOUS}.{table}"
+            )
+        elif rows := connection.execute(f"select count(*) from {PREVIOUS}.{table}").fetchall()[0][
+            0
+        ]:
             left[table] = rows
     return left
 
 
 def _note_found(connection: duckdb.DuckDBPyConnection, *, has_labels: bool) -> None:
-    """Note what the ingests of an older store found, as far as it is known: what they read, and known files that they labelled."""
+    """Note what the ingests of an older store found, as far as it is known.
+
+    What they read, and known files that they labelled.
+    """
     labelled = (
         "select source_id, ingest_id, labels from previous.source_labels"
         if has_labels
@@ -133,24 +207,39 @@ def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
     """Mask secrets in command lines, which older versions stored as they were."""
     for (command,) in connection.execute("select distinct command from ingests").fetchall():
         if command and (shown := scrubbed_command(command)) != command:
-            connection.execute("update ingests set command = $shown where command = $command", {"shown": shown, "command": command})
+            connection.execute(
+                "update ingests set command = $shown where command = $command",
+                {"shown": shown, "command": command},
+            )
 
 
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Remove the texts of copied rows: of rejects, and of the saved context and figures of records."""
+    """Remove the texts of copied rows: of rejects, and of saved context and figures of records."""
     connection.execute("delete from patches")
-    connection.execute(f"update experiments set {', '.join(f'{name} = null' for name in TEXTS_OF_EXPERIMENTS)}")
+    connection.execute(
+        f"update experiments set {', '.join(f'{name} = null' for name in TEXTS_OF_EXPERIMENTS)}"
+    )
     for table in ("response_copies", "superseded_response_copies"):
-        connection.execute(f"update {table} set {', '.join(f'{name} = null' for name in TEXTS_OF_RESPONSES)}")
+        connection.execute(
+            f"update {table} set {', '.join(f'{name} = null' for name in TEXTS_OF_RESPONSES)}"
+        )
     for table in ("rejects", "superseded_rejects"):
-        connection.execute(f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT})
+        connection.execute(
+            f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT}
+        )
 
     def without_texts(noted: str | None) -> str | None:
         """Return a record's columns (JSON) without texts."""
         without = TEXTS | {"patch": None}
-        return noted and json.dumps({name: without.get(name, value) for name, value in json.loads(noted).items()}, separators=(",", ":"))
+        return noted and json.dumps(
+            {name: without.get(name, value) for name, value in json.loads(noted).items()},
+            separators=(",", ":"),
+        )
 
-    noted = "select run_id, source_id, ordinal, raw, context, told from run_records where coalesce(raw, context, told) is not null"
+    noted = (
+        "select run_id, source_id, ordinal, raw, context, told from run_records where "
+        "coalesce(raw, context, told) is not null"
+    )
     for run_id, source_id, ordinal, raw, context, told in connection.execute(noted).fetchall():
         connection.execute(
             "update run_records set raw = $raw, context = $context, told = $told"
@@ -167,7 +256,7 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _merge_records(writer: Writer) -> None:
-    """Re-read the figures of each record of runs with several records, and merge them into the run."""
+    """Re-read the figures of each record of runs with several records; merge them into the run."""
     complete_kept(writer.connection)
     run_step(writer.connection, "rebuild/several")
     for batch in batches(writer.connection, "several"):

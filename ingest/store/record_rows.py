@@ -1,8 +1,9 @@
 """One record → its rows; the rows of many records → one Arrow table for each table of the store.
 
-Values are checked when the tables are made, a column of many records at a time, which takes a fifth of the time of a check row by row.
-A value that its column does not take, or an exception in a reader, is a defect of the reader. It costs only the one record, which is
-rejected with the column and the value.
+Values are checked when the tables are made, a column of many records at a time, which takes a fifth
+of the time of a check row by row. A value that its column does not take, or an exception in a
+reader, is a defect of the reader. It costs only the one record, which is rejected with the column
+and the value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import NamedTuple
 import pyarrow as pa
 from pydantic import ValidationError
 
-from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
+from ingest.agents.base import (
+    CHILD_TABLES,
+    FACTS,
+    RESPONSE_COLUMNS,
+    RESPONSES,
+    ContextOf,
+    Found,
+    Rows,
+)
 from ingest.agents.kept_run import of_trial
 from ingest.agents.readers import SourceReaders
 from ingest.agents.shared.costs import settled
@@ -38,7 +47,10 @@ class RowTable(NamedTuple):
 
 
 def read_record(document: Document, context_of: ContextOf) -> Rows | None:
-    """Return the rows of a document that is one run by itself, before `complete`; None if it is no run. Raises InvalidRecord."""
+    """Return the rows of a document that is one run by itself, before `complete`.
+
+    None if it is no run. Raises InvalidRecord.
+    """
     readers = SourceReaders(context_of)
     fed = runs_with(readers, document)
     at_end, failed = runs_at_end(readers)
@@ -49,7 +61,9 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
 
 
 def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Unreadable] | None:
-    """Return the runs that end with a document, before `complete`, with unchecked values; None if it is no agent's document.
+    """Return the runs that end with a document, before `complete`, with unchecked values.
+
+    None if it is no agent's document.
 
     Raises InvalidRecord.
     """
@@ -62,8 +76,13 @@ def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Un
         raise _refused(readers.agent, error) from error
 
 
-def runs_at_end(readers: SourceReaders) -> tuple[Sequence[Found | Unreadable], InvalidRecord | None]:
-    """Return the runs at the end of a source, with rejects of events without a run, and the error of the first reader that failed."""
+def runs_at_end(
+    readers: SourceReaders,
+) -> tuple[Sequence[Found | Unreadable], InvalidRecord | None]:
+    """Return the runs at the end of a source, rejects of events without a run, and an error.
+
+    The error is that of the first reader that failed.
+    """
     found: list[Found | Unreadable] = []
     failed = None
     for reader in readers.met():
@@ -72,27 +91,41 @@ def runs_at_end(readers: SourceReaders) -> tuple[Sequence[Found | Unreadable], I
         except MemoryError:
             raise
         except Exception as error:  # any kind, since it is a defect
-            failed = failed or (error if isinstance(error, InvalidRecord) else _refused(reader.agent, error))
+            failed = failed or (
+                error if isinstance(error, InvalidRecord) else _refused(reader.agent, error)
+            )
     return found, failed
 
 
 def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]:
-    """Return the runs as a list. Raises TypeError or AttributeError for anything that has no rows; values are checked later."""
+    """Return the runs as a list.
+
+    Raises TypeError or AttributeError for anything that has no rows; values are checked later.
+    """
     listed = found if isinstance(found, tuple) else list(found)
     for one in listed:
-        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and {*map(type, one.rows[1:])} == {tuple}):
+        if isinstance(one, Found) and not (
+            isinstance(one.rows.run, RunRow) and {*map(type, one.rows[1:])} == {tuple}
+        ):
             raise TypeError(f"{shown(one.rows)} are no rows of a run")
     return listed
 
 
 MakeTables = Callable[[Sequence[Rows]], Iterable["RowTable"]]
-"""Makes tables of the rows of records. Raises WrongValue, or another error for a row that does not fit its table."""
+"""Makes tables of the rows of records. Raises WrongValue, or another error for a row that does not
+fit its table.
+"""
 
 
-def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
-    """Return the tables of the valid records; and for every other record, by its index, the reason of its reject.
+def checked_tables(
+    made: Sequence[Rows], make: MakeTables | None = None
+) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
+    """Return the tables of the valid records.
 
-    `RowTable.records` are indexes among the valid records. `make`: `tables_of` for complete rows (default), `completed_tables` for others.
+    And for every other record, by its index, the reason of its reject.
+
+    `RowTable.records` are indexes among the valid records. `make`: `tables_of` for complete rows
+    (default), `completed_tables` for others.
     """
     make = make or tables_of
     tables = _tables_or_error(made, make)
@@ -117,31 +150,49 @@ def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """Yield the non-empty tables of the records, responses without their source, which only the commit knows.
+    """Yield the non-empty tables of the records, responses without their source.
+
+    Only the commit knows the source.
 
     Raises WrongValue, or another error for a row that does not fit its table.
     """
     if made:
-        yield RowTable("runs", arrow_table(TABLES["runs"], [rows.run for rows in made]), range(len(made)))
+        yield RowTable(
+            "runs", arrow_table(TABLES["runs"], [rows.run for rows in made]), range(len(made))
+        )
     for name in CHILD_TABLES:
         parts = [getattr(rows, name) for rows in made]
         if records := [place for place, part in enumerate(parts) for _ in part]:
             values = list(chain.from_iterable(parts))
             if name in FACTS:
                 runs = tuple([made[place].run.run_id for place in records])
-                numbers = (tuple([number for part in parts for number in range(1, len(part) + 1)]),) if FACTS[name] else ()
+                numbers = (
+                    (tuple([number for part in parts for number in range(1, len(part) + 1)]),)
+                    if FACTS[name]
+                    else ()
+                )
                 table = arrow_columns(TABLES[name], (runs, *numbers, *zip(*values, strict=True)))
             else:
                 table = arrow_table(TABLES[name], values)
             yield RowTable(name, table, records)
     if records := [place for place, rows in enumerate(made) for _ in rows.response_copies]:
-        columns = dict(zip(RESPONSE_COLUMNS, zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True), strict=True))
+        columns = dict(
+            zip(
+                RESPONSE_COLUMNS,
+                zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True),
+                strict=True,
+            )
+        )
         unknown = ("",) * len(records)
-        table = arrow_columns(TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].columns))
+        table = arrow_columns(
+            TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].columns)
+        )
         yield RowTable(RESPONSES, table, records)
 
 
-def _refused_among(made: Sequence[Rows], make: MakeTables, first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:
+def _refused_among(
+    made: Sequence[Rows], make: MakeTables, first: int = 0
+) -> Iterator[tuple[int, InvalidRecord]]:
     """Yield (index, reason) of the records whose rows cannot be stored, found by halving.
 
     `first`: the index of the first record in `made`.
@@ -181,7 +232,10 @@ def reason_of(agent: object, error: BaseException) -> tuple[RejectReason, str]:
         return RejectReason.TOO_MUCH, f"reading stopped here: {error}"
     if isinstance(error, MemoryError):
         return RejectReason.TOO_MUCH, "reading stopped here: it takes more memory than there is"
-    what = f"{_in_words(error)}; this is a bug in Tachograph's reader for {agent}, not in the record: please report it"
+    what = (
+        f"{_in_words(error)}; this is a bug in Tachograph's reader for {agent}, not in the "
+        "record: please report it"
+    )
     return RejectReason.READER_DEFECT, what
 
 
@@ -191,6 +245,9 @@ def _in_words(error: BaseException) -> str:
         return str(error)
     if isinstance(error, ValidationError):  # of a row that was checked as it was built
         [first, *_] = error.errors(include_url=False, include_context=False)
-        return f"{error.title}.{'.'.join(map(str, first['loc']))}: {first['msg']} (found {shown(first['input'])})"
+        return (
+            f"{error.title}.{'.'.join(map(str, first['loc']))}: {first['msg']} (found "
+            f"{shown(first['input'])})"
+        )
     [*_, place] = traceback.extract_tb(error.__traceback__)
     return f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: {error}"

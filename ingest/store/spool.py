@@ -1,7 +1,9 @@
-"""Rows on their way to the store: Parquet files in a folder beside it, written while reading, read once by the commit.
+"""Rows on their way to the store.
 
-So a worker holds at most a chunk of rows in memory, any number of workers can read at once, and the store is locked only for the final
-transaction.
+Parquet files in a folder beside it, written while reading, read once by the commit.
+
+So a worker holds at most a chunk of rows in memory, any number of workers can read at once, and the
+store is locked only for the final transaction.
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ FILE_TABLES = ("measurements", "loops", "experiments")
 SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", *FILE_TABLES)
 
 KEYS = ("reading", "portion", "document")
-"""Additional columns that identify a document of an ingest. `reading`: one reading of one source; `portion`: number of a part of a big
-file; `document`: number of the document in it."""
+"""Additional columns that identify a document of an ingest. `reading`: one reading of one source;
+`portion`: number of a part of a big file; `document`: number of the document in it.
+"""
 
 DocumentKey = tuple[str, int, int]
 
@@ -49,10 +52,13 @@ class _Record(NamedTuple):
 
 
 class SpoolWriter:
-    """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
+    """Writes the rows of one task into files `<table>-<task>-<n>.parquet`.
 
-    A record is counted when it is written, since its rows are completed and checked then, those of many records together. Without
-    `keeps_text`, no text of a record or reject is written (`ingest.agents.textless`).
+    It counts records and rejects in the results of their sources.
+
+    A record is counted when it is written, since its rows are completed and checked then, those of
+    many records together. Without `keeps_text`, no text of a record or reject is written
+    (`ingest.agents.textless`).
     """
 
     def __init__(self, folder: Path, task: str, *, keeps_text: bool = True) -> None:
@@ -73,8 +79,12 @@ class SpoolWriter:
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
         rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
-        patches = (getattr(patch, "text", None) for patch in rows.patches)  # values are checked later
-        self._characters += len(document.content) + sum(len(text) for text in patches if isinstance(text, str))
+        patches = (
+            getattr(patch, "text", None) for patch in rows.patches
+        )  # values are checked later
+        self._characters += len(document.content) + sum(
+            len(text) for text in patches if isinstance(text, str)
+        )
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
@@ -96,7 +106,9 @@ class SpoolWriter:
         if not self.keeps_text:
             for place, column in enumerate(experiments.schema):
                 if column.name in TEXTS_OF_EXPERIMENTS:
-                    experiments = experiments.set_column(place, column, pa.nulls(len(experiments), column.type))
+                    experiments = experiments.set_column(
+                        place, column, pa.nulls(len(experiments), column.type)
+                    )
         self._add_of_file(result, "loops", loops)
         self._add_of_file(result, "experiments", experiments)
 
@@ -119,11 +131,14 @@ class SpoolWriter:
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()
-            pa.default_memory_pool().release_unused()  # otherwise Arrow would keep the memory of a long text
+            # otherwise Arrow would keep the memory of a long text
+            pa.default_memory_pool().release_unused()
         self._empty()
 
     def _write_records(self) -> None:
-        tables, refused = checked_tables([record.rows for record in self._records], completed_tables)
+        tables, refused = checked_tables(
+            [record.rows for record in self._records], completed_tables
+        )
         keys: list[DocumentKey] = []
         for place, (result, document, rows) in enumerate(self._records):
             if error := refused.get(place):
@@ -139,7 +154,9 @@ class SpoolWriter:
         self._reject_keys.append((result.key.reading, result.key.portion, part.ordinal))
 
     def _write(self, name: str, rows: pa.Table, keys: Sequence[DocumentKey]) -> None:
-        for column, values, type_ in zip(KEYS, zip(*keys, strict=True), (pa.string(), pa.int64(), pa.int64()), strict=True):
+        for column, values, type_ in zip(
+            KEYS, zip(*keys, strict=True), (pa.string(), pa.int64(), pa.int64()), strict=True
+        ):
             rows = rows.append_column(column, pa.array(values, type_))
         _write(rows, self._folder / f"{name}-{self._task}-{self._files}.parquet")
 
@@ -148,4 +165,7 @@ def _write(table: pa.Table, path: Path) -> None:
     try:
         pq.write_table(table, path, compression="lz4", use_dictionary=False, write_statistics=False)
     except OSError as error:
-        raise StoreError(f"cannot write beside the store: {error}", "Make room on the disk, or choose another --db.") from error
+        raise StoreError(
+            f"cannot write beside the store: {error}",
+            "Make room on the disk, or choose another --db.",
+        ) from error

@@ -7,9 +7,12 @@ from contextlib import suppress
 
 
 def import_arrow_alone() -> None:
-    """Import pyarrow without numpy, and let it look for pandas once and find none: they take 0.1 and 0.3 s. Both can be imported later.
+    """Import pyarrow without numpy, and let it look for pandas once and find none.
 
-    pyarrow then converts nothing to or from numpy. Only for processes without other threads: an import in one would fail meanwhile.
+    They take 0.1 and 0.3 s. Both can be imported later.
+
+    pyarrow then converts nothing to or from numpy. Only for processes without other threads: an
+    import in one would fail meanwhile.
     """
     if "pandas" in sys.modules:
         return

@@ -1,8 +1,11 @@
-"""A bound on the processor time and the memory that reading one source may take, so that no file can keep an ingest from its end.
+"""Bounds on a source's processor time and memory: no file can keep an ingest from its end.
 
-The system's profiling timer looks every quarter of a second of processor time, also inside a regular expression, and raises TooMuch.
-It works in the main thread of a process only; elsewhere, and on systems without that timer, nothing is bounded. A library in C that reads
-a stranger's file may never return to Python, where signals are seen: it works in a process of its own (`children`).
+The bound is on what reading one source may take.
+
+The system's profiling timer looks every quarter of a second of processor time, also inside a
+regular expression, and raises TooMuch. It works in the main thread of a process only; elsewhere,
+and on systems without that timer, nothing is bounded. A library in C that reads a stranger's file
+may never return to Python, where signals are seen: it works in a process of its own (`children`).
 """
 
 from __future__ import annotations
@@ -21,17 +24,24 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 SECONDS, SECONDS_PER_MEGABYTE = 15.0, 2.0
-"""Processor seconds for any source, and for each of its megabytes: ten times what the slowest real logs take."""
+"""Processor seconds for any source, and for each of its megabytes: ten times what the slowest real
+logs take.
+"""
 
 MEGABYTES, MEGABYTES_PER_MEGABYTE = 768.0, 8.0
-"""Megabytes of memory for any source beyond the process's use so far, and for each megabyte of the source."""
+"""Megabytes of memory for any source beyond the process's use so far, and for each megabyte of the
+source.
+"""
 
 _TICK_SECONDS = 0.25
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1 << 10
 
 
 class TooMuch(BaseException):
-    """A bound was exceeded. Not an Exception, so that a reader's own error handling cannot catch it."""
+    """A bound was exceeded.
+
+    Not an Exception, so that a reader's own error handling cannot catch it.
+    """
 
 
 class _Bound:
@@ -69,8 +79,13 @@ _bounds: list[_Bound | None] = []
 
 @contextmanager
 def bounded(size: Callable[[], int]) -> Iterator[None]:
-    """Raise TooMuch in the block once it exceeds the limits for its size. Enclosing bounds do not count its usage."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    """Raise TooMuch in the block once it exceeds the limits for its size.
+
+    Enclosing bounds do not count its usage.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(
+        signal, "setitimer"
+    ):
         yield
         return
     is_first = not _bounds
@@ -88,7 +103,10 @@ def bounded(size: Callable[[], int]) -> Iterator[None]:
 
 @contextmanager
 def unbounded() -> Iterator[None]:
-    """Exempt the block, which must finish (such as keeping rows of several sources), from the enclosing bound."""
+    """Exempt the block from the enclosing bound, because it must finish.
+
+    Such a block keeps rows of several sources, for instance.
+    """
     if not _bounds or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -115,12 +133,22 @@ def _look(_number: int, _frame: FrameType | None) -> None:
 
 
 def limits(size: int) -> tuple[float, float]:
-    """Return the processor seconds and the megabytes of memory that reading so many bytes may take."""
+    """Return the processor seconds and megabytes of memory that reading so many bytes may take."""
     megabytes = size / (1 << 20)
-    return SECONDS + SECONDS_PER_MEGABYTE * megabytes, MEGABYTES + MEGABYTES_PER_MEGABYTE * megabytes
+    return (
+        SECONDS + SECONDS_PER_MEGABYTE * megabytes,
+        MEGABYTES + MEGABYTES_PER_MEGABYTE * megabytes,
+    )
 
 
 def _used() -> tuple[float, float]:
-    """Return this process's processor seconds, and its peak memory in megabytes (0 if the system does not say)."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / (1 << 20) if resource else 0.0
+    """Return this process's processor seconds and peak memory in megabytes (0 if unknown).
+
+    It is unknown if the system does not say.
+    """
+    peak = (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / (1 << 20)
+        if resource
+        else 0.0
+    )
     return time.process_time(), peak

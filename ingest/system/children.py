@@ -1,7 +1,9 @@
-"""Processes in which a library in C reads a stranger's file: unlike the library, they can be killed.
+"""Processes in which a library in C reads a stranger's file.
 
-A signal's handler waits until the library returns, which it may never do. Also a crash of the library, or memory that it does not give
-back, then costs its file alone.
+Unlike the library, they can be killed.
+
+A signal's handler waits until the library returns, which it may never do. Also a crash of the
+library, or memory that it does not give back, then costs its file alone.
 """
 
 from __future__ import annotations
@@ -32,17 +34,36 @@ _KILLED = [-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(
 
 
 def in_child(module: str, *arguments: str, size: int) -> Any:
-    """Return the JSON that `main` of a module writes, run in a process that is killed beyond the limits for `size` bytes.
+    """Return the JSON that `main` of a module writes, run in a separate process.
+
+    The process is killed beyond the limits for `size` bytes.
 
     The module imports the standard library only, so that the process takes 40 ms. Raises TooMuch, and ValueError with its `Cannot`.
-    """
+    """  # noqa: E501
     seconds, megabytes = limits(size)
     root = str(Path(__file__).parents[2])
-    code = f"import sys; sys.path.append({root!r}); from {module} import main; from {__name__} import as_child; as_child(main)"
-    command = [sys.executable, "-I", "-S", "-c", code, str(os.getpid()), str(seconds), str(megabytes), *arguments]
+    code = (
+        f"import sys; sys.path.append({root!r}); from {module} import main; from {__name__} "
+        "import as_child; as_child(main)"
+    )
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        code,
+        str(os.getpid()),
+        str(seconds),
+        str(megabytes),
+        *arguments,
+    ]
     try:
         done = subprocess.run(  # noqa: S603  our own
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_BUSY * seconds, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_BUSY * seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise TooMuch(f"it took more than {_BUSY * seconds:,.0f} seconds") from None
@@ -50,9 +71,16 @@ def in_child(module: str, *arguments: str, size: int) -> Any:
     if done.returncode == _TOO_MUCH:
         raise TooMuch(said)
     if done.returncode in _KILLED:
-        raise TooMuch(f"it took more than {seconds:,.0f} seconds of processor time, or {megabytes:,.0f} MB of memory")
+        raise TooMuch(
+            f"it took more than {seconds:,.0f} seconds of processor time, or "
+            f"{megabytes:,.0f} MB of memory"
+        )
     if done.returncode:
-        raise ValueError(said if done.returncode == _CANNOT else f"the process that read it ended with exit code {done.returncode}")
+        raise ValueError(
+            said
+            if done.returncode == _CANNOT
+            else f"the process that read it ended with exit code {done.returncode}"
+        )
     return json.loads(done.stdout)
 
 
@@ -63,17 +91,29 @@ class Cannot(Exception):
 def as_child(main: Callable[[Callable[[], bool], list[str]], Any]) -> NoReturn:
     """Run `main` in the process that `in_child` started, and write what it returns.
 
-    It is given its arguments, and what says whether the parent is gone, which a library should ask from time to time.
+    It is given its arguments, and what says whether the parent is gone, which a library should ask
+    from time to time.
     """
     parent, seconds, megabytes, *arguments = sys.argv[1:]
     code, reason = 0, ""
     try:
-        for kind, limit in (("CORE", 0), ("CPU", round(float(seconds))), ("AS", round(float(megabytes)) << 20)):
-            with suppress(AttributeError, ValueError, OSError):  # Windows has none; others have lower ones, or refuse that of memory
+        for kind, limit in (
+            ("CORE", 0),
+            ("CPU", round(float(seconds))),
+            ("AS", round(float(megabytes)) << 20),
+        ):
+            with suppress(
+                AttributeError, ValueError, OSError
+            ):  # Windows has none; others have lower ones, or refuse that of memory
                 resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (limit, limit))
-        sys.stdout.write(json.dumps(main(lambda: os.getppid() != int(parent), arguments), default=lambda _: None))
+        sys.stdout.write(
+            json.dumps(main(lambda: os.getppid() != int(parent), arguments), default=lambda _: None)
+        )
     except (MemoryError, TooMuch) as error:
-        code, reason = _TOO_MUCH, str(error) or f"it took more than {float(megabytes):,.0f} MB of memory"
+        code, reason = (
+            _TOO_MUCH,
+            str(error) or f"it took more than {float(megabytes):,.0f} MB of memory",
+        )
     except Cannot as error:
         code, reason = _CANNOT, str(error)
     sys.stderr.write(reason)

@@ -1,4 +1,7 @@
-"""Commands that messages and screens print: each runs as printed, on the same store and in the same environment."""
+"""Commands that messages and screens print.
+
+Each runs as printed, on the same store and in the same environment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ DEFAULT_STORE = "tachograph.duckdb"
 
 
 def on_disk(location: str) -> str:
-    """Return the location of a named store. Raises UsageError for an in-memory one, which would end with the process."""
+    """Return the location of a named store.
+
+    Raises UsageError for an in-memory one, which would end with the process.
+    """
     if not location.strip() or location.startswith(":memory:"):
         raise UsageError(f"{location!r} is not a store on disk.", "Give a file, e.g. runs.duckdb.")
     return location
@@ -31,29 +37,46 @@ def command_line(words: str, location: str) -> str:
 
 
 def is_default(location: str) -> bool:
-    """Return whether a command in this folder uses this store without `--db`, with or without our $TACHOGRAPH_DB in its shell."""
+    """Return whether a command in this folder uses this store without `--db`.
+
+    Its shell may or may not have our $TACHOGRAPH_DB.
+    """
     given = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
-    return all(os.path.realpath(name) == os.path.realpath(location) for name in (given, DEFAULT_STORE))
+    return all(
+        os.path.realpath(name) == os.path.realpath(location) for name in (given, DEFAULT_STORE)
+    )
 
 
 def install_command(*requirements: str) -> str:
     """Return the command that adds requirements to this process's environment, quoted for a shell.
 
-    It names the interpreter: the `pip` of a shell may belong to another environment. An environment of `uv tool` has no pip, but uv has.
+    It names the interpreter: the `pip` of a shell may belong to another environment. An environment
+    of `uv tool` has no pip, but uv has.
     """
-    installer = [sys.executable, "-m", "pip", "install"] if find_spec("pip") else ["uv", "pip", "install", "--python", sys.executable]
+    installer = (
+        [sys.executable, "-m", "pip", "install"]
+        if find_spec("pip")
+        else ["uv", "pip", "install", "--python", sys.executable]
+    )
     return shlex.join([*installer, *requirements])
 
 
 def extra_command(extra: str) -> str:
-    """Return the command that installs an extra's requirements, one by one, since our own package is on no index that pip can use."""
+    """Return the command that installs an extra's requirements, one by one.
+
+    They are listed because our own package is on no index that pip can use.
+    """
     from importlib.metadata import requires
 
     from packaging.requirements import Requirement
 
     needed = []
     for one in map(Requirement, requires("tachograph") or ()):
-        if one.marker is not None and one.marker.evaluate({"extra": extra}) and not one.marker.evaluate({"extra": ""}):
+        if (
+            one.marker is not None
+            and one.marker.evaluate({"extra": extra})
+            and not one.marker.evaluate({"extra": ""})
+        ):
             extras = f"[{','.join(sorted(one.extras))}]" if one.extras else ""
             needed.append(f"{one.name}{extras}{one.specifier}")
     return install_command(*needed)

@@ -1,4 +1,4 @@
-"""Unexpected errors: a sentence for the user, and a file with the traceback for whoever fixes it."""
+"""Unexpected errors: a sentence for the user, and a file with the traceback for its fixer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ _LONGEST = 300
 
 
 def what_failed(error: Exception) -> str:
-    """Return the error in a line, without secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
+    """Return the error in one line, no secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
     said = str(error).strip().partition("\n")[0]
     shown = scrubbed_text(scrubbed(said))
     place = traceback.extract_tb(error.__traceback__)
-    where = f" ({'/'.join(Path(place[-1].filename).parts[-3:])}, line {place[-1].lineno})" if place else ""
+    where = (
+        f" ({'/'.join(Path(place[-1].filename).parts[-3:])}, line {place[-1].lineno})"
+        if place
+        else ""
+    )
     return f"{type(error).__name__}{': ' if shown else ''}{shown[:_LONGEST]}{where}"
 
 
@@ -34,9 +38,12 @@ def traceback_of(error: Exception) -> str:
 
 
 def written_down(error: Exception) -> str:
-    """Write the traceback to a file that only its owner may read. Returns its path, or "" if none could be made.
+    """Write the traceback to a file that only its owner may read.
 
-    The folder is that for state of the XDG Base Directory Specification, else that for temporary files.
+    Returns its path, or "" if none could be made.
+
+    The folder is that for state of the XDG Base Directory Specification, else that for temporary
+    files.
     """
     named = os.environ.get("XDG_STATE_HOME") or ""
     state = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")  # noqa: PTH111, PTH117  Path fails without a home
@@ -45,7 +52,12 @@ def written_down(error: Exception) -> str:
         file = folder / f"error-{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}.txt"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace") as opened:
+            with os.fdopen(
+                os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600),
+                "w",
+                encoding="utf-8",
+                errors="replace",
+            ) as opened:
                 opened.write(traceback_of(error))
             for old in sorted(folder.glob("error-*.txt"))[:-MOST_KEPT]:
                 old.unlink(missing_ok=True)

@@ -1,7 +1,9 @@
-"""Our own files and folders: locks that end with their process, temporary folders, and small files that people wrote.
+"""Our own files and folders.
 
-The system releases a lock however its process ends. Other containers and hosts that share the disk see it, where a process id would mean
-nothing.
+Locks that end with their process, temporary folders, and small files that people wrote.
+
+The system releases a lock however its process ends. Other containers and hosts that share the disk
+see it, where a process id would mean nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class NoLocks(OSError):
 
 
 def lock(file: Path) -> int | None:
-    """Lock the file until its descriptor, which is returned, is closed; None if another process holds the lock or the folder is gone.
+    """Lock the file until its descriptor, which is returned, is closed.
+
+    None if another process holds the lock or the folder is gone.
 
     Raises NoLocks if there are no locks or the file may not be opened.
     """
@@ -63,7 +67,9 @@ def lock(file: Path) -> int | None:
 
 @contextmanager
 def held_folder(within: Path, prefix: str) -> Iterator[Path]:
-    """Yield a new folder `<prefix><process id>-<random>`, locked by this process and removed after the block. Raises OSError.
+    """Yield a new locked folder `<prefix><process id>-<random>`. Raises OSError.
+
+    This process locks it, and it is removed after the block.
 
     Folders of killed processes with the same prefix are removed.
     """
@@ -76,10 +82,15 @@ def held_folder(within: Path, prefix: str) -> Iterator[Path]:
 
 
 def clear(folder: Path) -> None:
-    """Remove a folder of this user that no living process holds. Links are skipped, since everybody may write to the system's folder."""
+    """Remove a folder of this user that no living process holds.
+
+    Links are skipped, since everybody may write to the system's folder.
+    """
     with suppress(OSError):
         status = folder.lstat()
-        if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "geteuid") and status.st_uid != os.geteuid()):
+        if not stat.S_ISDIR(status.st_mode) or (
+            hasattr(os, "geteuid") and status.st_uid != os.geteuid()
+        ):
             return
         with ExitStack() as stack:
             is_ours = _hold(folder, stack)
@@ -88,14 +99,20 @@ def clear(folder: Path) -> None:
 
 
 def is_old(path: Path) -> bool:
-    """Return whether nothing was written to it for a day: without file locks, it then counts as abandoned."""
+    """Return whether nothing was written to it for a day.
+
+    Without file locks, it then counts as abandoned.
+    """
     with suppress(OSError):
         return time.time() - path.stat().st_mtime > 86_400
     return False
 
 
 def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
-    """Make a locked folder, removed when the stack closes. Retries if another process clears it before it is locked."""
+    """Make a locked folder, removed when the stack closes.
+
+    Retries if another process clears it before it is locked.
+    """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=within))
         with ExitStack() as mine:
@@ -106,7 +123,10 @@ def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
 
 
 def _hold(folder: Path, stack: ExitStack) -> bool | None:
-    """Hold the folder's lock until the stack closes. False if another process holds it, None if there are no locks."""
+    """Hold the folder's lock until the stack closes.
+
+    False if another process holds it, None if there are no locks.
+    """
     try:
         descriptor = lock(folder / "lock")
     except NoLocks:
@@ -123,13 +143,18 @@ _folders: dict[tuple[int, str], Path] = {}
 
 
 def temporary_folder() -> Path:
-    """Return this process's folder for temporary files, in $TMPDIR or the system's own folder, made on first use. Raises OSError."""
+    """Return this process's folder for temporary files, made on first use. Raises OSError.
+
+    It is in $TMPDIR or the system's own folder.
+    """
     place = tempfile.gettempdir()
     with _making:
         folder = _folders.get((os.getpid(), place))
         if folder is None or not folder.is_dir():  # some systems remove files that are days old
             stack = ExitStack()
-            folder = _folders[os.getpid(), place] = stack.enter_context(held_folder(Path(place), PREFIX))
+            folder = _folders[os.getpid(), place] = stack.enter_context(
+                held_folder(Path(place), PREFIX)
+            )
             atexit.register(_remove, stack, os.getpid())
     return folder
 
@@ -145,7 +170,10 @@ def use_folder_of_parent(folder: Path) -> None:
 
 
 def read_small_text(path: Path) -> str:
-    """Return the text of a small file that people wrote. Raises OSError if it cannot be read, ValueError if it is no text or too large."""
+    """Return the text of a small file that people wrote.
+
+    Raises OSError if it cannot be read, ValueError if it is no text or too large.
+    """
     with path.open("rb") as file:
         body = file.read(LARGEST_BYTES + 1)
     if len(body) > LARGEST_BYTES:

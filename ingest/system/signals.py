@@ -1,4 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP: recording which one came, delaying them in critical sections, and shielding child processes."""
+"""Ctrl-C, SIGTERM and SIGHUP.
+
+Recording which one came, delaying them in critical sections, and shielding child processes.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 """Signals that interrupt us. Windows has no SIGHUP."""
 
 _REPEATED_SECONDS = 1.0
-"""`timeout` and some supervisors signal a process and then its group: a second signal within this time is ignored."""
+"""`timeout` and some supervisors signal a process and then its group: a second signal within this
+time is ignored.
+"""
 
 
 @dataclass
@@ -32,13 +39,19 @@ def received() -> signal.Signals:
 
 
 def was_interrupted() -> bool:
-    """Return whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into another error."""
+    """Return whether a signal came since `interruptible` began.
+
+    A library may have turned the KeyboardInterrupt into another error.
+    """
     return _received.at > float("-inf")
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for each of SIGNALS within the block. One that is ignored (`nohup`) or handled otherwise is left as it is."""
+    """Raise KeyboardInterrupt for each of SIGNALS within the block.
+
+    One that is ignored (`nohup`) or handled otherwise is left as it is.
+    """
     with ExitStack() as stack:
         _received.number, _received.at = signal.SIGINT, float("-inf")
         for number in SIGNALS if _is_main_thread() else ():
@@ -52,14 +65,20 @@ def interruptible() -> Iterator[None]:
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     now = time.monotonic()
     is_repeated = now - _received.at < _REPEATED_SECONDS
-    _received.number, _received.at = _received.number if is_repeated else signal.Signals(number), now
+    _received.number, _received.at = (
+        _received.number if is_repeated else signal.Signals(number),
+        now,
+    )
     if not is_repeated:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Delay signals to the end of the block. Does nothing outside the main thread, which alone is interrupted."""
+    """Delay signals to the end of the block.
+
+    Does nothing outside the main thread, which alone is interrupted.
+    """
     handlers = {number: signal.getsignal(number) for number in SIGNALS} if _is_main_thread() else {}
     previous = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
@@ -76,7 +95,10 @@ def put_off() -> Iterator[None]:
 
 @contextmanager
 def inherited_block() -> Iterator[None]:
-    """Keep SIGNALS from child processes started in the block. Does nothing if the system cannot block signals."""
+    """Keep SIGNALS from child processes started in the block.
+
+    Does nothing if the system cannot block signals.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,4 +1,6 @@
-"""The ways to count a cost: as the agents report it, at list prices, or the former with the latter as a fallback.
+"""The ways to count a cost.
+
+As the agents report it, at list prices, or the former with the latter as a fallback.
 
 All sums of one answer use the same way.
 """
@@ -12,8 +14,9 @@ from dataclasses import dataclass
 class CostMeasure:
     """One way to count what runs cost. `key` is its word in links and for `--cost`.
 
-    `column` holds it in runs and model rows. `noun` names it in sentences about another measure, `lacks` is the metric that counts the runs
-    without it, and `prefix` begins the keys of its metrics.
+    `column` holds it in runs and model rows. `noun` names it in sentences about another measure,
+    `lacks` is the metric that counts the runs without it, and `prefix` begins the keys of its
+    metrics.
     """
 
     key: str
@@ -39,7 +42,9 @@ class CostMeasure:
         return f"{self.prefix}share"
 
     def of(self, key: str) -> str:
-        """Return the key of the same metric by this measure: `cost_median_usd` → `cost_list_median_usd`.
+        """Return the key of the same metric by this measure.
+
+        `cost_median_usd` → `cost_list_median_usd`.
 
         Other keys are returned unchanged.
         """
@@ -51,13 +56,28 @@ class CostMeasure:
         return tuple(dict.fromkeys(map(self.of, keys)))
 
 
-KINDS = ("usd", "share", "mean_usd", "median_usd", "p90_usd", "max_usd", "per_turn_usd", "per_completed_usd")
+KINDS = (
+    "usd",
+    "share",
+    "mean_usd",
+    "median_usd",
+    "p90_usd",
+    "max_usd",
+    "per_turn_usd",
+    "per_completed_usd",
+)
 """Metrics of each measure, without the prefix."""
 
-REPORTED = CostMeasure("reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_")
-LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_")
+REPORTED = CostMeasure(
+    "reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_"
+)
+LIST = CostMeasure(
+    "list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_"
+)
 
-BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_")
+BEST = CostMeasure(
+    "best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_"
+)
 
 COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
 """All measures; the default, by which agents are compared, comes first."""
@@ -69,7 +89,8 @@ GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for 
 """Columns of groups with a cost, which may be known for only some of the runs that started."""
 
 NEARLY_ALL = 0.9
-"""From this share of the started runs on, a cost is shown without the number of runs that have it."""
+"""From this share of the started runs on, a cost is shown without the number of runs that have it.
+"""
 
 _BOUNDED = {LIST: ("token_bounds", "tokens_basis"), BEST: ("cost_best_bounds",)}
 _MEDIAN = "median_usd"
@@ -83,7 +104,8 @@ BOUNDS = {
         if kind != "share"
     },
 }
-"""Cost column (of groups or a run) → the columns that say which bounds it includes. A reported cost has none.
+"""Cost column (of groups or a run) → the columns that say which bounds it includes. A reported cost
+has none.
 
 A sum with a bound in it is a bound; a median is one if more than half of its runs are.
 """

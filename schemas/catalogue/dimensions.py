@@ -10,16 +10,21 @@ def _by(key: str, label: str, sql: str, meaning: str) -> Dimension:
 
 
 def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
-    """Return a calendar grouping, as text that sorts by time, by the date of the run (`dated_at`)."""
+    """Return a calendar grouping, as text that sorts by time, by a run's date (`dated_at`)."""
     sql = f"strftime(timezone($zone, dated_at), '{pattern}')"
     return Dimension(key, label, meaning=meaning, sql=sql, in_order=True)
 
 
-_CAUSE = _by("cause", "Cause of the difference", "cost_cause", "Why list-price cost and reported cost differ.")
+_CAUSE = _by(
+    "cause",
+    "Cause of the difference",
+    "cost_cause",
+    "Why list-price cost and reported cost differ.",
+)
 _MAIN_MODEL = (
-    "The run's main model, the most expensive one, without its date; a run without a model counts into the one that was asked for, else "
-    "into the only one of its agent. "
-    "`tachograph models` shows each model's own cost."
+    "The run's main model, the most expensive one, without its date; a run without a model "
+    "counts into the one that was asked for, else into the only one of its agent. `tachograph "
+    "models` shows each model's own cost."
 )
 _EVIDENCE = "Evidence of the run's top claim; unknown where it claims no speedup."
 
@@ -31,15 +36,50 @@ DIMENSIONS = by_key(
     _by("region", "Region", "region", "Region of the main model's endpoint."),
     _by("outcome", "Outcome", "outcome", "How the run ended."),
     _by("failure", "Reason", "reason", "Why the run did not complete; unknown where it did."),
-    _by("whose", "Whose", "whose", "Who or what can change the reason: set-up, account, agent, provider, person, unknown."),
+    _by(
+        "whose",
+        "Whose",
+        "whose",
+        "Who or what can change the reason: set-up, account, agent, provider, person, unknown.",
+    ),
     _by("repo", "Repository", "repo", "Repository the run worked on."),
-    _by("task", "Task", "task_key", "Task the run worked on: repository and base commit where a benchmark names it, else its name."),
-    _by("experiment", "Experiment", "experiment", "Experiment the run belongs to, from its labels."),
-    _period("day", "Day", "%Y-%m-%d", "The day the run ended, in the time zone of --tz. Unknown where only its file has a date."),
-    _period("week", "Week", "%G-W%V", "The ISO week the run ended (starts on Monday). Unknown where only its file has a date."),
-    _period("month", "Month", "%Y-%m", "The month the run ended. Unknown where only its file has a date."),
+    _by(
+        "task",
+        "Task",
+        "task_key",
+        (
+            "Task the run worked on: repository and base commit where a benchmark names it, else "
+            "its name."
+        ),
+    ),
+    _by(
+        "experiment", "Experiment", "experiment", "Experiment the run belongs to, from its labels."
+    ),
+    _period(
+        "day",
+        "Day",
+        "%Y-%m-%d",
+        "The day the run ended, in the time zone of --tz. Unknown where only its file has a date.",
+    ),
+    _period(
+        "week",
+        "Week",
+        "%G-W%V",
+        "The ISO week the run ended (starts on Monday). Unknown where only its file has a date.",
+    ),
+    _period(
+        "month",
+        "Month",
+        "%Y-%m",
+        "The month the run ended. Unknown where only its file has a date.",
+    ),
     _by("evidence", "Evidence", "claimed_evidence", _EVIDENCE),
-    _by("scope", "Claim scope", "claimed_scope", "How much of the software the run's top claim covers."),
+    _by(
+        "scope",
+        "Claim scope",
+        "claimed_scope",
+        "How much of the software the run's top claim covers.",
+    ),
     _CAUSE,
     _by("session", "Session", "session_id", "Session of the agent. Resumed runs share a session."),
     _by("source", "Source", "source_name", "File the run was read from."),

@@ -1,7 +1,8 @@
 """An entry of the catalogue: a column's name, unit, meaning and, if derived, its SQL.
 
-An `Entry` is any column. A `Figure` belongs to a single row, a `Metric` adds up many rows, a `Dimension` groups them. The lists are in the
-files beside this one; all but `columns` do without pydantic and Arrow, so that help texts cost nothing.
+An `Entry` is any column. A `Figure` belongs to a single row, a `Metric` adds up many rows, a
+`Dimension` groups them. The lists are in the files beside this one; all but `columns` do without
+pydantic and Arrow, so that help texts cost nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ E = TypeVar("E", bound="Entry")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One column. `short` is its name for narrow places such as grids and cards; `meaning` is one sentence."""
+    """One column.
+
+    `short` is its name for narrow places such as grids and cards; `meaning` is one sentence.
+    """
 
     key: str
     label: str
@@ -45,9 +49,9 @@ UNNAMED: Columns = MappingProxyType({})
 class Figure(Entry):
     """A figure of one row of a table, stored or derived by `sql`; NULL if unknown.
 
-    `word` names it in links; a figure with a word is drawn as a distribution and compared. One that is `listed` is a column of the lists of
-    runs and a card on a run's page; `order` names the sorting by it, largest first. `aggregates` are keys of AGGREGATES: each makes a
-    metric of it.
+    `word` names it in links; a figure with a word is drawn as a distribution and compared. One that
+    is `listed` is a column of the lists of runs and a card on a run's page; `order` names the
+    sorting by it, largest first. `aggregates` are keys of AGGREGATES: each makes a metric of it.
     """
 
     sql: str = field(default="", kw_only=True)
@@ -59,11 +63,13 @@ class Figure(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Metric(Entry):
-    """A figure of a group: `sql` aggregates its rows, `known` counts the rows with a value, which it is based on.
+    """A figure of a group: `sql` aggregates its rows, `known` counts the rows with a value.
 
-    If `sql` divides money, it casts the quotient to `decimal(38, 9)`: the last digits of a float differ between workbook and JSON. Over
-    `v_model_rows`, where a run may have several rows, `known` is a condition instead: the figure is based on the runs with a row that meets
-    it.
+    The figure is based on these rows.
+
+    If `sql` divides money, it casts the quotient to `decimal(38, 9)`: the last digits of a float
+    differ between workbook and JSON. Over `v_model_rows`, where a run may have several rows,
+    `known` is a condition instead: the figure is based on the runs with a row that meets it.
     """
 
     sql: str = field(kw_only=True)
@@ -80,8 +86,9 @@ class Metric(Entry):
 class Dimension(Entry):
     """One way to group rows: `sql` gives a row's group, NULL if unknown.
 
-    `$zone` stands for the name of a time zone, `$key` for the part after the colon of a grouping (`label:team`); both are always bound
-    parameters. Groups of an `in_order` dimension are sorted by their value, others by cost.
+    `$zone` stands for the name of a time zone, `$key` for the part after the colon of a grouping
+    (`label:team`); both are always bound parameters. Groups of an `in_order` dimension are sorted
+    by their value, others by cost.
     """
 
     sql: str = field(kw_only=True)
@@ -90,7 +97,10 @@ class Dimension(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A way to aggregate a column. `label` and `meaning` are for metrics made from a figure of a run."""
+    """A way to aggregate a column.
+
+    `label` and `meaning` are for metrics made from a figure of a run.
+    """
 
     sql: str
     label: str
@@ -102,26 +112,43 @@ _MONEY = "cast({} as decimal(38, 9))"
 
 AGGREGATES = {
     "sum": Aggregate("sum({})", "{} (total)", "{} Total over the runs."),
-    "worked": Aggregate("sum({}) filter (is_started)", "{} (total)", "{} Total over the runs that started."),
-    "mean": Aggregate("avg({}) filter (is_started)", "{} per run (avg)", "{} Average over the runs."),
-    "median": Aggregate("median({}) filter (is_started)", "{} per run (p50)", "{} Median (p50) over the runs."),
-    "p90": Aggregate("quantile_cont({}, 0.9) filter (is_started)", "{} per run (p90)", "{} 90th percentile over the runs."),
+    "worked": Aggregate(
+        "sum({}) filter (is_started)", "{} (total)", "{} Total over the runs that started."
+    ),
+    "mean": Aggregate(
+        "avg({}) filter (is_started)", "{} per run (avg)", "{} Average over the runs."
+    ),
+    "median": Aggregate(
+        "median({}) filter (is_started)", "{} per run (p50)", "{} Median (p50) over the runs."
+    ),
+    "p90": Aggregate(
+        "quantile_cont({}, 0.9) filter (is_started)",
+        "{} per run (p90)",
+        "{} 90th percentile over the runs.",
+    ),
     "max": Aggregate("max({})", "Max {}", "{} Maximum over the runs."),
 }
 
 PER_RUN = ("worked", "mean", "median", "p90")
-"""Aggregates over runs that started: the others took no time or money, and their cost and time are not known to be 0."""
+"""Aggregates over runs that started: the others took no time or money, and their cost and time are
+not known to be 0.
+"""
 
 
 def by_key(*entries: E) -> dict[str, E]:
     """Return entries by key. Raises ValueError for a repeated key."""
     found = {entry.key: entry for entry in entries}
     if len(found) < len(entries):
-        raise ValueError(f"two entries of one key among {', '.join(entry.key for entry in entries)}: give each its own.")
+        raise ValueError(
+            f"two entries of one key among {', '.join(entry.key for entry in entries)}: give "
+            "each its own."
+        )
     return found
 
 
-def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning: str, how: str = "sum") -> Metric:
+def over(
+    column: str, key: str, label: str, unit: Unit, better: Better, meaning: str, how: str = "sum"
+) -> Metric:
     """Return a metric over one column by one of AGGREGATES, based on the rows with a value."""
     sql = AGGREGATES[how].sql.format(column)
     sql = _MONEY.format(sql) if unit is Unit.USD and how in ("mean", "p90") else sql
@@ -140,11 +167,26 @@ def _aggregate(figure: Figure, how: str, words: Aggregate) -> Metric:
 
 
 def quotient(above: str, below: str, only: str = "true") -> tuple[str, str]:
-    """Return SQL for the sum of one column divided by that of another, over rows that have both and meet `only`, and for their count."""
+    """Return SQL for the sum of one column divided by that of another, and for the count.
+
+    Both are over rows that have both columns and meet `only`.
+    """
     has_both = f"{only} and {below} > 0 and {above} is not null"
-    return f"sum({above}) filter ({has_both}) / sum({below}) filter ({has_both})", f"count(*) filter ({has_both})"
+    return (
+        f"sum({above}) filter ({has_both}) / sum({below}) filter ({has_both})",
+        f"count(*) filter ({has_both})",
+    )
 
 
 def of_model(column: str, like: Entry, key: str = "", meaning: str = "") -> Metric:
-    """Return the sum of one column of model rows, based on the runs that have it; named like the same figure of runs."""
-    return Metric.of(like, key=key or column, meaning=meaning, sql=f"sum({column})", known=f"{column} is not null")
+    """Return the sum of one column of model rows, based on the runs that have it.
+
+    Named like the same figure of runs.
+    """
+    return Metric.of(
+        like,
+        key=key or column,
+        meaning=meaning,
+        sql=f"sum({column})",
+        known=f"{column} is not null",
+    )

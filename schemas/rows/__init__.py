@@ -1,1 +1,4 @@
-"""The rows of the store: one strict, frozen model per table. `tables` lists them and makes Arrow tables of them."""
+"""The rows of the store: one strict, frozen model per table.
+
+`tables` lists them and makes Arrow tables of them.
+"""

@@ -9,22 +9,43 @@ class AnnotationRow(Row):
     """What people say of one run."""
 
     run_id: Text = column(description="Id of the run.")
-    labels: Labels = column(default={}, description="Labels that take the place of ingested ones. An empty value hides an ingested label.")
+    labels: Labels = column(
+        default={},
+        description=(
+            "Labels that take the place of ingested ones. An empty value hides an ingested label."
+        ),
+    )
     note: LongText | None = optional("Note", "Note that somebody made on the run.")
-    starred: Flag = column(default=False, title="Starred", description="Whether somebody starred the run.")
-    excluded: Flag = column(default=False, title="Excluded", description="Whether the run is left out of every number and list.")
+    starred: Flag = column(
+        default=False, title="Starred", description="Whether somebody starred the run."
+    )
+    excluded: Flag = column(
+        default=False,
+        title="Excluded",
+        description="Whether the run is left out of every number and list.",
+    )
     excluded_reason: Text | None = optional("Reason for exclusion", "Why the run is excluded.")
     given_at: UtcTime | None = optional(
-        "Date given", "Moment of the label `date`. A day is its noon in UTC, which is the same day in all zones from -12 to +11."
+        "Date given",
+        (
+            "Moment of the label `date`. A day is its noon in UTC, which is the same day in all "
+            "zones from -12 to +11."
+        ),
     )
     changed_at: UtcTime = column(description="When any of it was changed last (UTC).")
-    changed_by: Text = column(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")
+    changed_by: Text = column(
+        description="Who changed it: user@host, or the signed-in visitor of a dashboard."
+    )
 
 
 class SavedViewRow(Row):
     """A set of filters with a name, which is unique."""
 
     name: Text = column(description="What the view is called.")
-    address: Text = column(description="The filters as they stand in addresses: `agent=codex&outcome=completed`.")
+    address: Text = column(
+        description="The filters as they stand in addresses: `agent=codex&outcome=completed`."
+    )
     saved_at: UtcTime = column(description="When it was saved (UTC).")
-    saved_by: Text = column(description="Who saved it: user@host, or the signed-in visitor of a dashboard.")
+    saved_by: Text = column(
+        description="Who saved it: user@host, or the signed-in visitor of a dashboard."
+    )

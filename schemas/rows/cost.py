@@ -1,6 +1,7 @@
 """Causes of a difference between reported cost and list cost: a closed list, each with its meaning.
 
-A cause is found by recomputation and never guessed: the same tokens at the prices of the cause give the reported cost.
+A cause is found by recomputation and never guessed: the same tokens at the prices of the cause give
+the reported cost.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ class CostCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CauseMeaning:
-    """The presentation of a cause: `label` in tables, `meaning` in one sentence, `severity` of its findings."""
+    """The presentation of a cause.
+
+    `label` in tables, `meaning` in one sentence, `severity` of its findings.
+    """
 
     label: str
     severity: Literal["info", "warning"]
@@ -38,41 +42,76 @@ class CauseMeaning:
 
 
 CAUSES = {
-    CostCause.SAME: CauseMeaning("matches list", "info", "The reported cost equals the list-price cost, to a millionth of a dollar."),
+    CostCause.SAME: CauseMeaning(
+        "matches list",
+        "info",
+        "The reported cost equals the list-price cost, to a millionth of a dollar.",
+    ),
     CostCause.ONE_HOUR_CACHE_WRITES: CauseMeaning(
         "1-hour cache pricing",
         "info",
         "The agent priced 1-hour cache writes at the 5-minute rate, or the other way round.",
     ),
     CostCause.REGIONAL_ENDPOINT: CauseMeaning(
-        "regional endpoint", "info", "One side includes the surcharge of a regional endpoint, the other uses the global price."
+        "regional endpoint",
+        "info",
+        "One side includes the surcharge of a regional endpoint, the other uses the global price.",
     ),
     CostCause.FALLBACK_PRICE: CauseMeaning(
-        "fallback pricing", "warning", "The agent did not know the model and used the price of another one."
+        "fallback pricing",
+        "warning",
+        "The agent did not know the model and used the price of another one.",
     ),
     CostCause.LONG_CONTEXT: CauseMeaning(
-        "long context", "info", "The list-price cost prices long requests at the long-context tier; the reported cost uses base rates."
+        "long context",
+        "info",
+        (
+            "The list-price cost prices long requests at the long-context tier; the reported "
+            "cost uses base rates."
+        ),
     ),
-    CostCause.FAST_MODE: CauseMeaning("fast mode", "info", "One side includes the premium of fast mode, the other uses base rates."),
+    CostCause.FAST_MODE: CauseMeaning(
+        "fast mode",
+        "info",
+        "One side includes the premium of fast mode, the other uses base rates.",
+    ),
     CostCause.SERVICE_TIER: CauseMeaning(
-        "service tier", "info", "One side uses another service tier (batch, flex, priority), the other uses base rates."
+        "service tier",
+        "info",
+        "One side uses another service tier (batch, flex, priority), the other uses base rates.",
     ),
     CostCause.HELPER_MODEL_MISSING: CauseMeaning(
-        "missing model usage", "warning", "The reported total is higher than the sum of its models: the record leaves a model out."
+        "missing model usage",
+        "warning",
+        "The reported total is higher than the sum of its models: the record leaves a model out.",
     ),
     CostCause.OUTSIDE_TRANSCRIPT: CauseMeaning(
         "outside the transcript",
         "info",
-        "The agent reports more than the responses of its transcript cost: some of its requests are in no transcript.",
+        (
+            "The agent reports more than the responses of its transcript cost: some of its "
+            "requests are in no transcript."
+        ),
     ),
-    CostCause.PRICE_CHANGED_SINCE: CauseMeaning("price changed", "info", "The reported cost uses the model's price of another date."),
+    CostCause.PRICE_CHANGED_SINCE: CauseMeaning(
+        "price changed", "info", "The reported cost uses the model's price of another date."
+    ),
     CostCause.PRICE_FILE: CauseMeaning(
-        "price file", "info", "The reported cost uses public list prices; your price file has other prices."
+        "price file",
+        "info",
+        "The reported cost uses public list prices; your price file has other prices.",
     ),
     CostCause.GATEWAY: CauseMeaning(
-        "gateway", "info", "The model was used behind a gateway, whose price is not the list price of the model's maker."
+        "gateway",
+        "info",
+        (
+            "The model was used behind a gateway, whose price is not the list price of the "
+            "model's maker."
+        ),
     ),
-    CostCause.UNEXPLAINED: CauseMeaning("unexplained", "warning", "No known price explains the reported cost."),
+    CostCause.UNEXPLAINED: CauseMeaning(
+        "unexplained", "warning", "No known price explains the reported cost."
+    ),
 }
 
 UNPRICED_RULE = "cost_unpriced"
@@ -84,15 +123,23 @@ def rule_of(cause: CostCause) -> str:
     return f"cost_{cause}"
 
 
-COST_RULES = {rule_of(cause): meaning for cause, meaning in CAUSES.items() if cause is not CostCause.SAME} | {
+COST_RULES = {
+    rule_of(cause): meaning for cause, meaning in CAUSES.items() if cause is not CostCause.SAME
+} | {
     UNPRICED_RULE: CauseMeaning(
         "no list price",
         "warning",
-        "Neither the price library nor a price file has a price for the model, or the record has no token counts.",
+        (
+            "Neither the price library nor a price file has a price for the model, or the record "
+            "has no token counts."
+        ),
     ),
     SHORT_RULE: CauseMeaning(
         "output too short",
         "warning",
-        "The final text has more words than all output tokens that are recorded: tokens and list-price cost are lower bounds.",
+        (
+            "The final text has more words than all output tokens that are recorded: tokens and "
+            "list-price cost are lower bounds."
+        ),
     ),
 }

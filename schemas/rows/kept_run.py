@@ -1,7 +1,10 @@
-"""A run as a reader distilled it from a stream, a transcript or a trajectory: enough to make its rows again.
+"""A run as a reader distilled it from a stream, a transcript or a trajectory.
 
-Such logs have megabytes of messages and tool output. `runs.raw` keeps this record instead of the log; `runs.source_id` is the hash of its
-file. It is checked when a reader makes it, since its values come from the log.
+Enough to make its rows again.
+
+Such logs have megabytes of messages and tool output. `runs.raw` keeps this record instead of the
+log; `runs.source_id` is the hash of its file. It is checked when a reader makes it, since its
+values come from the log.
 """
 
 from __future__ import annotations
@@ -26,9 +29,12 @@ class _Kept(BaseModel):
 
 
 class KeptModel(_Kept):
-    """Tokens and cost of one model. `input_tokens` is uncached input; `reasoning_tokens` is a part of `output_tokens`.
+    """Tokens and cost of one model.
 
-    None: not in the log. `basis`: how far the tokens can be trusted, and the reason if they are not exact.
+    `input_tokens` is uncached input; `reasoning_tokens` is a part of `output_tokens`.
+
+    None: not in the log. `basis`: how far the tokens can be trusted, and the reason if they are not
+    exact.
     """
 
     model_id: str | None = None
@@ -46,10 +52,13 @@ class KeptModel(_Kept):
 
 
 class KeptRun(_Kept):
-    """One run. Durations in milliseconds. Naive times were local times of an unknown zone and are taken as UTC.
+    """One run. Durations in milliseconds.
 
-    `rank`: completeness of the log; of two logs of one run the higher rank is kept, then the one with more `lines` (if counted), else with
-    more tokens. Below 0: a log of another program, behind every record of the agent itself.
+    Naive times were local times of an unknown zone and are taken as UTC.
+
+    `rank`: completeness of the log; of two logs of one run the higher rank is kept, then the one
+    with more `lines` (if counted), else with more tokens. Below 0: a log of another program, behind
+    every record of the agent itself.
     """
 
     tachograph_run: int = 1
@@ -67,7 +76,9 @@ class KeptRun(_Kept):
     ended_at: AwareDatetime | datetime | None = None
     duration_ms: Whole | None = None
     active_ms: Whole | None = None
-    """For a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.runs`)."""
+    """For a session that waited for its user: the time in which the agent worked
+    (`ingest.agents.shared.runs`).
+    """
     duration_api_ms: Whole | None = None
     num_turns: Whole | None = None
     is_answered: bool = True
@@ -94,18 +105,37 @@ class KeptRun(_Kept):
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     part_ids: tuple[str, ...] = ()
-    """For a cut-off stream: its ids, by which the run that includes it refers to it. Otherwise: the id of its end only."""
+    """For a cut-off stream: its ids, by which the run that includes it refers to it. Otherwise: the
+    id of its end only.
+    """
     resume: dict[str, Any] | None = None
     """The reader's state for resuming a grown log. Only `texts` in it contains text."""
     is_textless: bool = False
 
     def textless(self) -> KeptRun:
         """Return the run without any text said in it. Its end stays if it is one word."""
-        resume = None if self.resume is None else {name: value for name, value in self.resume.items() if name != "texts"}
-        is_word = self.ended_as is not None and self.ended_as.replace("_", "").replace("-", "").isalnum()
+        resume = (
+            None
+            if self.resume is None
+            else {name: value for name, value in self.resume.items() if name != "texts"}
+        )
+        is_word = (
+            self.ended_as is not None and self.ended_as.replace("_", "").replace("-", "").isalnum()
+        )
         said = {"title": None, "prompt": None, "final_text": None, "errors": ()}
-        return self.model_copy(update=said | {"ended_as": self.ended_as if is_word else None, "resume": resume, "is_textless": True})
+        return self.model_copy(
+            update=said
+            | {
+                "ended_as": self.ended_as if is_word else None,
+                "resume": resume,
+                "is_textless": True,
+            }
+        )
 
     def as_json(self) -> str:
         """Return the kept record as JSON, without fields that are not in the log."""
-        return KEPT_START + "1," + self.model_dump_json(exclude_defaults=True, exclude={"tachograph_run"})[1:]
+        return (
+            KEPT_START
+            + "1,"
+            + self.model_dump_json(exclude_defaults=True, exclude={"tachograph_run"})[1:]
+        )

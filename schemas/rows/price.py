@@ -41,9 +41,17 @@ class Rates:
     web_search: Decimal | None = None
 
     def times(self, factor: Decimal, output: Decimal | None = None) -> Rates:
-        """Return all token rates multiplied by the factor, output by `output` if given; the price of a search is unchanged."""
-        factors = dict.fromkeys(TOKEN_RATES, factor) | ({} if output is None else {"output": output})
-        tokens = {name: (getattr(self, name) * factors[name]).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
+        """Return all token rates multiplied by the factor, output by `output` if given.
+
+        The price of a search is unchanged.
+        """
+        factors = dict.fromkeys(TOKEN_RATES, factor) | (
+            {} if output is None else {"output": output}
+        )
+        tokens = {
+            name: (getattr(self, name) * factors[name]).quantize(SMALLEST_RATE)
+            for name in TOKEN_RATES
+        }
         return Rates(**tokens, web_search=self.web_search)
 
 
@@ -53,7 +61,10 @@ NO_END = 2**63 - 1
 
 
 class Band(NamedTuple):
-    """The rates of a request whose prompt has more than `above` and at most `up_to` tokens; None without a price."""
+    """The rates of a request whose prompt has more than `above` and at most `up_to` tokens.
+
+    None without a price.
+    """
 
     above: int
     up_to: int
@@ -65,16 +76,22 @@ ANY_SIZE = Band(-1, NO_END, None)
 
 @dataclass(frozen=True, slots=True)
 class TieredRates:
-    """Rates by the size of the prompt: its uncached input, cache reads and cache writes. They hold for the whole request.
+    """Rates by the size of the prompt: its uncached input, cache reads and cache writes.
 
-    `tiers`: (size in tokens above which the rates hold, rates), ascending; up to the first size, and exactly at it, `base` holds.
+    They hold for the whole request.
+
+    `tiers`: (size in tokens above which the rates hold, rates), ascending; up to the first size,
+    and exactly at it, `base` holds.
     """
 
     base: Rates
     tiers: tuple[tuple[int, Rates], ...] = ()
 
     def times(self, factor: Decimal) -> TieredRates:
-        return TieredRates(self.base.times(factor), tuple((size, rates.times(factor)) for size, rates in self.tiers))
+        return TieredRates(
+            self.base.times(factor),
+            tuple((size, rates.times(factor)) for size, rates in self.tiers),
+        )
 
     def bands(self) -> Iterator[Band]:
         """Yield the rates for every size of prompt, first the base rates."""
@@ -85,7 +102,10 @@ class TieredRates:
 
 
 class Service(NamedTuple):
-    """How a request was served, as logged: `speed`, `service_tier` and `inference_geo` of a response."""
+    """How a request was served, as logged.
+
+    `speed`, `service_tier` and `inference_geo` of a response.
+    """
 
     speed: str | None = None
     service_tier: str | None = None

@@ -1,4 +1,7 @@
-"""Rows of the store: their base and the types of their columns, with their units. Without pydantic, which only checking rows needs."""
+"""Rows of the store: their base and the types of their columns, with their units.
+
+Without pydantic, which only checking rows needs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cache
-from typing import Annotated, Any, ClassVar, NoReturn, Self, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NoReturn,
+    Self,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import pyarrow as pa
 
@@ -18,7 +31,10 @@ from schemas.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its title for people (empty: they do not see it), its meaning, and the value of a row that is not given one."""
+    """A column of a table: its title for people, its meaning, and its default value.
+
+    An empty title hides it from people. The default is the value of a row that is not given one.
+    """
 
     title: str
     description: str
@@ -26,7 +42,7 @@ class Column:
 
 
 def column(*, description: str, title: str = "", default: Any = None) -> Any:
-    """Declare a column of a row model. A required one has no default; the check of its None fails."""
+    """Declare a column of a row model. A required one has no default; its None fails the check."""
     return Column(title, description, default)
 
 
@@ -36,16 +52,21 @@ def optional(title: str, description: str) -> Any:
 
 
 class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the key of a cache only if it has a metaclass
-    """One row of a table of the store, frozen. Its fields are the table's columns, their descriptions the comments on them.
+    """One row of a table of the store, frozen.
 
-    Values are checked when they become columns (`tables.arrow_table`), which takes a fifth of the time. Raises TypeError for an unknown
-    field.
+    Its fields are the table's columns, their descriptions the comments on them.
+
+    Values are checked when they become columns (`tables.arrow_table`), which takes a fifth of the
+    time. Raises TypeError for an unknown field.
     """
 
     columns: ClassVar[Mapping[str, Column]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls.columns = {**cls.columns, **{name: value for name, value in vars(cls).items() if isinstance(value, Column)}}
+        cls.columns = {
+            **cls.columns,
+            **{name: value for name, value in vars(cls).items() if isinstance(value, Column)},
+        }
 
     def __init__(self, **values: Any) -> None:
         self._hold({**_defaults(type(self)), **values})
@@ -59,7 +80,10 @@ class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the k
     def _hold(self, values: dict[str, Any]) -> None:
         object.__setattr__(self, "__dict__", values)
         if len(values) != len(self.columns):
-            raise TypeError(f"{type(self).__name__} does not take {', '.join(values.keys() - self.columns.keys())}")
+            raise TypeError(
+                f"{type(self).__name__} does not take "
+                f"{', '.join(values.keys() - self.columns.keys())}"
+            )
 
     def values(self) -> Iterable[Any]:
         return self.__dict__.values()
@@ -73,7 +97,7 @@ class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the k
     __hash__ = None  # type: ignore[assignment]  # values may be lists and maps
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"  # noqa: E501
 
 
 @cache
@@ -86,12 +110,16 @@ NANODOLLAR = Decimal("1e-9")
 
 
 LARGEST_INT = 2**53
-"""The largest whole number that JSON keeps exactly; no agent counts further, and sums of such numbers fit into 64 bits."""
+"""The largest whole number that JSON keeps exactly; no agent counts further, and sums of such
+numbers fit into 64 bits.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowType:
-    """The Arrow type that a value is stored as, and its unit. `compressed` asks the store for zstd, for long text.
+    """The Arrow type that a value is stored as, and its unit.
+
+    `compressed` asks the store for zstd, for long text.
 
     `bounds`: what else the check asks of a value, in the words of pydantic's schemas.
     """
@@ -125,7 +153,11 @@ Rank = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds=_WHOLE | {"ge": -
 Ratio = Annotated[float, ArrowType(pa.float64(), Unit.RATIO, bounds={"gt": 0})]
 Share = Annotated[float, ArrowType(pa.float64(), Unit.SHARE, bounds={"ge": 0, "le": 1})]
 Quantity = Annotated[float, ArrowType(pa.float64(), Unit.COUNT)]
-_IN_PYTHON = {"tz_constraint": "aware", "ge": datetime.min.replace(tzinfo=UTC), "le": datetime.max.replace(tzinfo=UTC)}
+_IN_PYTHON = {
+    "tz_constraint": "aware",
+    "ge": datetime.min.replace(tzinfo=UTC),
+    "le": datetime.max.replace(tzinfo=UTC),
+}
 """Times that Python can read again, in whatever zone."""
 UtcTime = Annotated[datetime, ArrowType(pa.timestamp("us", tz="UTC"), Unit.TIME, bounds=_IN_PYTHON)]
 UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(_MONEY), Unit.USD)]
@@ -140,7 +172,10 @@ def types_of(row: type[Row]) -> Mapping[str, Any]:
 
 
 def stored_type(row: type[Row], name: str) -> ArrowType:
-    """Return how a column is stored, and its unit. Raises TypeError if its annotation does not say it."""
+    """Return how a column is stored, and its unit.
+
+    Raises TypeError if its annotation does not say it.
+    """
     arrow = _arrow_type(types_of(row)[name])
     if arrow is None:
         raise TypeError(f"{row.__name__}.{name} names no ArrowType")

@@ -10,51 +10,102 @@ import pyarrow as pa
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.response import ResponseCopyRow
-from schemas.rows.row import ArrowType, Bytes, Count, Flag, Labels, LongText, Offset, Rank, RawText, Row, Text, UtcTime, column, optional
+from schemas.rows.row import (
+    ArrowType,
+    Bytes,
+    Count,
+    Flag,
+    Labels,
+    LongText,
+    Offset,
+    Rank,
+    RawText,
+    Row,
+    Text,
+    UtcTime,
+    column,
+    optional,
+)
 from schemas.rows.run import RecordKindName
 from schemas.units import Unit
 
 
 class SourceRow(Row):
-    """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
+    """One file, upload or stream: documents = accepted + duplicates + rejected + ignored."""
 
     source_id: Text = column(title="Source id", description="sha256 of the file's bytes.")
     name: Text = column(title="Source", description="Path or file name.")
     bytes: Bytes = column(title="Size", description="Size in bytes.")
     kind: Annotated[FileKind, ArrowType(pa.string())] = column(
         title="Kind",
-        description="log, archive, sidecar, measurement or loop; or, ignored: text, source, patch, json, csv, picture, binary or empty.",
+        description=(
+            "log, archive, sidecar, measurement or loop; or, ignored: text, source, patch, json, "
+            "csv, picture, binary or empty."
+        ),
     )
     container: Text = column(
-        title="Container type", description="How the records are stored in the file: object, array, jsonl, concatenated, mixed or none."
+        title="Container type",
+        description=(
+            "How the records are stored in the file: object, array, jsonl, concatenated, mixed "
+            "or none."
+        ),
     )
-    received_at: UtcTime = column(title="Ingested", description="When the file was first ingested (UTC).")
-    documents: Count = column(title="Documents", description="Records and other events found in the file.")
+    received_at: UtcTime = column(
+        title="Ingested", description="When the file was first ingested (UTC)."
+    )
+    documents: Count = column(
+        title="Documents", description="Records and other events found in the file."
+    )
     accepted: Count = column(title="Accepted", description="New runs.")
-    duplicates: Count = column(title="Duplicates", description="Duplicates: runs that were in the store already.")
-    rejected: Count = column(title="Rejected", description="Records that could not be read; see rejects.")
-    ignored: Count = column(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
-    ingest_id: Count | None = optional("Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    modified_ns: Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})] | None = column(
-        default=None,
-        description="When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is"
-        " not read again. Empty: no file, or modified less than two seconds before.",
+    duplicates: Count = column(
+        title="Duplicates", description="Duplicates: runs that were in the store already."
+    )
+    rejected: Count = column(
+        title="Rejected", description="Records that could not be read; see rejects."
+    )
+    ignored: Count = column(
+        title="Ignored",
+        description="Events other than result records; 1 for a file that is no log.",
+    )
+    ingest_id: Count | None = optional(
+        "Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables."
+    )
+    modified_ns: Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})] | None = (
+        column(
+            default=None,
+            description="When the file was last modified as it was read, in ns since 1970 (UTC). A file "  # noqa: E501
+            "with the same path, size and time is not read again. Empty: no file, or "
+            "modified less than two seconds before.",
+        )
     )
     resume_at: Bytes | None = column(
-        default=None, description="Of a session transcript: the byte from which a later ingest reads on where the file has grown."
+        default=None,
+        description=(
+            "Of a session transcript: the byte from which a later ingest reads on where the file "
+            "has grown."
+        ),
     )
-    ingested_by: Text | None = optional("Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard.")
+    ingested_by: Text | None = optional(
+        "Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard."
+    )
     tool_version: Text | None = optional("Version", "Version of Tachograph that ingested it.")
-    goes_on: Text | None = column(default=None, description="Of a file that has grown, and was read before: the source with its beginning.")
+    goes_on: Text | None = column(
+        default=None,
+        description="Of a file that has grown, and was read before: the source with its beginning.",
+    )
 
 
 class RejectRow(Row):
     """One document that could not be read as a run."""
 
     source_id: Text = column(title="Source id", description="The source (sources.source_id).")
-    ordinal: Offset = column(title="Ordinal", description="Number of the document within its source, from 0.")
+    ordinal: Offset = column(
+        title="Ordinal", description="Number of the document within its source, from 0."
+    )
     position: Text = column(title="Location", description="Line and byte offset in the file.")
-    reason: Annotated[RejectReason, ArrowType(pa.string())] = column(title="Reason", description="Reason code.")
+    reason: Annotated[RejectReason, ArrowType(pa.string())] = column(
+        title="Reason", description="Reason code."
+    )
     detail: LongText = column(title="Detail", description="What was wrong, and in which field.")
     excerpt: LongText = column(title="Excerpt", description="Beginning of the rejected record.")
 
@@ -72,7 +123,9 @@ class FindingRow(Row):
 
     run_id: Text = column(title="Run", description="Id of the run.")
     rule: Text = column(title="Rule", description="Name of the rule.")
-    severity: Annotated[Severity, ArrowType(pa.string())] = column(title="Severity", description="info, warning or error.")
+    severity: Annotated[Severity, ArrowType(pa.string())] = column(
+        title="Severity", description="info, warning or error."
+    )
     message: LongText = column(title="Message", description="What was found.")
     expected: Text | None = optional("Expected", "Expected value.")
     actual: Text | None = optional("Actual", "Actual value.")
@@ -81,10 +134,14 @@ class FindingRow(Row):
 class StoreMetaRow(Row):
     """The store's own card: one row."""
 
-    schema_version: Count = column(description="Version of the tables (schemas.store_version.SCHEMA_VERSION).")
+    schema_version: Count = column(
+        description="Version of the tables (schemas.store_version.SCHEMA_VERSION)."
+    )
     created_by: Text = column(description="Version of Tachograph that made the store.")
     created_at: UtcTime = column(description="When the store was made (UTC).")
-    last_ingest: Count = column(default=0, description="Number of the last ingest that was written, undone or not.")
+    last_ingest: Count = column(
+        default=0, description="Number of the last ingest that was written, undone or not."
+    )
 
 
 class IngestRow(Row):
@@ -93,19 +150,31 @@ class IngestRow(Row):
     ingest_id: Count = column(title="Ingest", description="Number of the ingest; never used again.")
     started_at: UtcTime = column(title="Started at", description="When it began (UTC).")
     finished_at: UtcTime = column(title="Finished at", description="When it was written (UTC).")
-    who: Text = column(title="By", description="Who ingested: user@host, or the signed-in visitor of a dashboard.")
+    who: Text = column(
+        title="By", description="Who ingested: user@host, or the signed-in visitor of a dashboard."
+    )
     tool_version: Text = column(title="Version", description="Version of Tachograph.")
     command: Text = column(title="Command", description="The command, or upload.")
-    labels: Labels = column(default={}, title="Labels", description="Labels given to all runs of the ingest.")
+    labels: Labels = column(
+        default={}, title="Labels", description="Labels given to all runs of the ingest."
+    )
     path_template: Text | None = optional("Path template", "Template for fields from paths.")
-    path_tz: Text | None = optional("Time zone of paths", "IANA time zone of times in names of files and folders. Empty: UTC.")
+    path_tz: Text | None = optional(
+        "Time zone of paths", "IANA time zone of times in names of files and folders. Empty: UTC."
+    )
     sources: Count = column(title="Files", description="Files, those that were known included.")
-    documents: Count = column(title="Documents", description="Records and other events found in the files.")
+    documents: Count = column(
+        title="Documents", description="Records and other events found in the files."
+    )
     accepted: Count = column(title="Accepted", description="New runs.")
-    duplicates: Count = column(title="Duplicates", description="Runs that were in the store already.")
+    duplicates: Count = column(
+        title="Duplicates", description="Runs that were in the store already."
+    )
     rejected: Count = column(title="Rejected", description="Records that could not be read.")
     ignored: Count = column(title="Ignored", description="Events other than result records.")
-    price_file: Text | None = column(default=None, description="sha256 of the price file that it gave the store.")
+    price_file: Text | None = column(
+        default=None, description="sha256 of the price file that it gave the store."
+    )
 
 
 class RunRecordRow(Row):
@@ -114,18 +183,35 @@ class RunRecordRow(Row):
     run_id: Text = column(description="Id of the run.")
     source_id: Text = column(description="Id of the file it was read from.")
     ordinal: Offset = column(description="Number of the record within its file, from 0.")
-    ingest_id: Count | None = column(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    record_kind: RecordKindName = column(description="result, stream, transcript, trajectory, trial, sidecar or telemetry.")
+    ingest_id: Count | None = column(
+        default=None,
+        description="The ingest that read it. Empty: an ingest before version 6 of the tables.",
+    )
+    record_kind: RecordKindName = column(
+        description="result, stream, transcript, trajectory, trial, sidecar or telemetry."
+    )
     is_kept: Flag = column(description="Whether the run is made of this record; one per run.")
-    labels: Labels = column(default={}, description="Labels of its path and of the files beside it.")
+    labels: Labels = column(
+        default={}, description="Labels of its path and of the files beside it."
+    )
     repo: Text | None = column(default=None, description="Repository by its path or sidecar file.")
     task: Text | None = column(default=None, description="Task by its path or sidecar file.")
-    experiment: Text | None = column(default=None, description="Experiment by its path or sidecar file.")
+    experiment: Text | None = column(
+        default=None, description="Experiment by its path or sidecar file."
+    )
     record_rank: Rank = column(description="How complete the record is.")
     context_rank: Count = column(description="How much context the record has.")
-    context: LongText | None = column(default=None, description="Of a run with several records: the context of this one, as JSON.")
-    told: LongText | None = column(default=None, description="Of a run with several records: the figures that this one tells, as JSON.")
-    raw: RawText | None = column(default=None, description="Of a copy that differs from the kept record: the record as it was read.")
+    context: LongText | None = column(
+        default=None, description="Of a run with several records: the context of this one, as JSON."
+    )
+    told: LongText | None = column(
+        default=None,
+        description="Of a run with several records: the figures that this one tells, as JSON.",
+    )
+    raw: RawText | None = column(
+        default=None,
+        description="Of a copy that differs from the kept record: the record as it was read.",
+    )
 
 
 class FoundFileRow(Row):
@@ -134,8 +220,12 @@ class FoundFileRow(Row):
     file_no: Count = column(description="Its number in sightings.")
     source_id: Text = column(description="Id of the file.")
     name: Text = column(description="Path or file name.")
-    labels: Labels = column(default={}, description="Labels that the ingest gave to all runs of the file.")
-    copy_labels: Labels = column(default={}, description="Of a copy that was not kept: labels that its path gave.")
+    labels: Labels = column(
+        default={}, description="Labels that the ingest gave to all runs of the file."
+    )
+    copy_labels: Labels = column(
+        default={}, description="Of a copy that was not kept: labels that its path gave."
+    )
 
 
 class SightingRow(Row):
@@ -146,7 +236,10 @@ class SightingRow(Row):
 
 
 class ArchiveMemberRow(Row):
-    """A file inside an archive: an ingest that finds the archive again finds its files without reading them."""
+    """A file inside an archive.
+
+    An ingest that finds the archive again finds its files without reading them.
+    """
 
     archive_id: Text = column(description="Id of the archive.")
     source_id: Text = column(description="Id of the file inside.")
@@ -166,6 +259,6 @@ class SupersededRejectRow(RejectRow):
 
 
 class SupersededResponseCopyRow(ResponseCopyRow):
-    """A copy of a response that a later ingest found otherwise in the same transcript, which has grown."""
+    """A copy of a response that a later ingest found changed in its transcript, which has grown."""
 
     superseded_by: Count = column(description="The later ingest.")

@@ -1,7 +1,7 @@
 """The tables of the store: name → row model → Arrow schema and Arrow tables.
 
-The row models define every column, its type and its meaning. The store's DDL (`ingest/store/sql/schema.sql`) is written from the Arrow
-schemas, and a test compares them.
+The row models define every column, its type and its meaning. The store's DDL
+(`ingest/store/sql/schema.sql`) is written from the Arrow schemas, and a test compares them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row, stored_type, types_of
-from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
+from schemas.rows.run import (
+    FileChangeRow,
+    ModelUsageRow,
+    PatchFileRow,
+    PatchRow,
+    RunRow,
+    ToolCallRow,
+)
 from schemas.rows.source import (
     ArchiveMemberRow,
     FindingRow,
@@ -74,12 +81,18 @@ TABLES: dict[str, type[Row]] = {
 
 @cache
 def arrow_schema(row: type[Row]) -> pa.Schema:
-    """Return the Arrow schema of a row model: fields in order, nullability from `| None`, comment in the field's metadata."""
+    """Return the Arrow schema of a row model.
+
+    Fields in order, nullability from `| None`, comment in the field's metadata.
+    """
     return pa.schema([_arrow_field(row, name) for name in row.columns])
 
 
 class WrongValue(ValueError):
-    """A value that does not fit its column: `runs.num_turns: Input should be a valid integer (found 1.5)`."""
+    """A value that does not fit its column.
+
+    `runs.num_turns: Input should be a valid integer (found 1.5)`.
+    """
 
     def __init__(self, row: type[Row], column: str, value: object, error: Exception) -> None:
         table = next((name for name, model in TABLES.items() if model is row), row.__name__)
@@ -89,18 +102,25 @@ class WrongValue(ValueError):
 def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
     """Return rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
 
-    Every value is checked by its field's strict type and by Arrow, column by column. Raises WrongValue, and TypeError for a row of another
-    kind.
+    Every value is checked by its field's strict type and by Arrow, column by column. Raises
+    WrongValue, and TypeError for a row of another kind.
     """
     if other := next((one for one in rows if type(one) is not row), None):
         raise TypeError(f"{shown(other)} is no {row.__name__}")
-    return arrow_columns(row, zip(*(one.values() for one in rows), strict=True)) if rows else arrow_schema(row).empty_table()
+    return (
+        arrow_columns(row, zip(*(one.values() for one in rows), strict=True))
+        if rows
+        else arrow_schema(row).empty_table()
+    )
 
 
 def arrow_columns(row: type[Row], columns: Iterable[tuple[Any, ...]]) -> pa.Table:
     """Return the same table, made of columns in the order of the fields."""
     schema = arrow_schema(row)
-    arrays = [_checked(row, field, check, column) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
+    arrays = [
+        _checked(row, field, check, column)
+        for field, check, column in zip(schema, _checks(row), columns, strict=True)
+    ]
     return pa.table(arrays, schema=schema)
 
 
@@ -127,17 +147,26 @@ def comment(field: pa.Field) -> str:
 
 @cache
 def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
-    """Return for each field, in order, the function that checks a column of its values, strictly."""
+    """Return for each field, in order, the function that strictly checks a column of its values."""
     return tuple(_check(types_of(row)[name]) for name in row.columns)
 
 
 def _check(type_: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python
+    return TypeAdapter(
+        tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)
+    ).validate_python
 
 
-def _checked(row: type[Row], field: pa.Field, check: Callable[[Sequence[Any]], Sequence[Any]], values: Sequence[Any]) -> pa.Array:
-    """Return a column as an Arrow array. Raises WrongValue with the first value that does not fit."""
-    if field.nullable and values and values[0] is None and values.count(None) == len(values):  # as half of the columns of runs
+def _checked(
+    row: type[Row],
+    field: pa.Field,
+    check: Callable[[Sequence[Any]], Sequence[Any]],
+    values: Sequence[Any],
+) -> pa.Array:
+    """Return a column as an Arrow array. Raises WrongValue with the first unfit value."""
+    if (
+        field.nullable and values and values[0] is None and values.count(None) == len(values)
+    ):  # as half of the columns of runs
         return pa.nulls(len(values), field.type)
     try:
         return _array(field, check(values))
@@ -163,14 +192,20 @@ def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
 
 def _reason(error: Exception) -> str:
     """Return why a value was refused, without the value."""
-    return str(error.errors(include_url=False, include_context=False)[0]["msg"]) if isinstance(error, ValidationError) else str(error)
+    return (
+        str(error.errors(include_url=False, include_context=False)[0]["msg"])
+        if isinstance(error, ValidationError)
+        else str(error)
+    )
 
 
 def _arrow_field(row: type[Row], name: str) -> pa.Field:
     arrow = stored_type(row, name)
     told = f"{row.columns[name].description}{_IN_UNITS.get(arrow.unit, '')}"
     metadata = {"comment": told} | ({"compressed": "zstd"} if arrow.compressed else {})
-    return pa.field(name, arrow.type, nullable=type(None) in get_args(types_of(row)[name]), metadata=metadata)
+    return pa.field(
+        name, arrow.type, nullable=type(None) in get_args(types_of(row)[name]), metadata=metadata
+    )
 
 
 _IN_UNITS = {Unit.USD: " In USD.", Unit.MILLISECONDS: " In ms."}

@@ -1,7 +1,10 @@
-"""The files ISO-Bench writes beside an agent's log in its `bench/prepare.py`, `bench/journal.py` and `src/eval/run_summary.py`.
+"""The files that ISO-Bench writes beside an agent's log.
 
-One folder per item: `runs/<repo>/<agent>/<model>/<timestamp>/<item>/`. Every field is `Secondary`: a sidecar only adds to a record, so a
-missing or malformed value is None. Times are Unix seconds, durations seconds.
+It writes them in `bench/prepare.py`, `bench/journal.py` and `src/eval/run_summary.py`.
+
+One folder per item: `runs/<repo>/<agent>/<model>/<timestamp>/<item>/`. Every field is `Secondary`:
+a sidecar only adds to a record, so a missing or malformed value is None. Times are Unix seconds,
+durations seconds.
 """
 
 from __future__ import annotations
@@ -14,18 +17,31 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.agents import ISO_BENCH_AGENTS
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
 
-_RUN_FOLDER = re.compile(r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$")
-_MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5|trae_sonnet$"), "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])")}
+_RUN_FOLDER = re.compile(
+    r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$"
+)
+_MODELS = {
+    "sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5|trae_sonnet$"),
+    "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])"),
+}
 
 
 def agent_named(word: str) -> str | None:
-    """Return the agent named by a word: `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`."""
+    """Return the agent named by a word.
+
+    `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`.
+    """
     name = word.lower().replace("-", "_")
-    return ISO_BENCH_AGENTS.get(name) or next((agent for key, agent in ISO_BENCH_AGENTS.items() if f"_{key}_" in f"_{name}_"), None)
+    return ISO_BENCH_AGENTS.get(name) or next(
+        (agent for key, agent in ISO_BENCH_AGENTS.items() if f"_{key}_" in f"_{name}_"), None
+    )
 
 
 def model_named(word: str) -> str | None:
-    """Return the model in `trae_sonnet45` or `gpt-5-2025-08-07`; None for a word that names none, such as `default`."""
+    """Return the model in `trae_sonnet45` or `gpt-5-2025-08-07`.
+
+    None for a word that names none, such as `default`.
+    """
     return next((model for model, pattern in _MODELS.items() if pattern.search(word.lower())), None)
 
 
@@ -39,9 +55,18 @@ class RunFolder(NamedTuple):
 
 
 def run_folder(patch: str | None) -> RunFolder | None:
-    """Return the run of a patch, by its path `…/runs/REPO/AGENT/MODEL/TIMESTAMP/ITEM/model_patch.diff`. None for any other path."""
+    """Return the run of a patch, by its path, or None for any other path.
+
+    The path is `…/runs/REPO/AGENT/MODEL/TIMESTAMP/ITEM/model_patch.diff`.
+    """
     found = _RUN_FOLDER.search(patch) if patch else None
-    return RunFolder(found["path"], agent_named(found["agent"]), model_named(found["model"]), found["item"]) if found else None
+    return (
+        RunFolder(
+            found["path"], agent_named(found["agent"]), model_named(found["model"]), found["item"]
+        )
+        if found
+        else None
+    )
 
 
 class _Wire(BaseModel):
@@ -52,62 +77,113 @@ class Commits(_Wire):
     """The commits of a task."""
 
     pre: Secondary[WireText] = Field(default=None, description="Commit the agent began from.")
-    human: Secondary[WireText] = Field(default=None, description="Commit of the human's optimization, the reference.")
+    human: Secondary[WireText] = Field(
+        default=None, description="Commit of the human's optimization, the reference."
+    )
 
 
 class RunMetadata(_Wire):
     """The place of the run in the benchmark, taken from its path."""
 
-    repo: Secondary[WireText] = Field(default=None, description="vllm, sglang; 'unknown' in flat layouts.")
-    agent: Secondary[WireText] = Field(default=None, description="claude_code, codex, trae, openhands, …")
-    model: Secondary[WireText] = Field(default=None, description="Folder name of the model; 'default' in flat layouts.")
-    run_timestamp: Secondary[WireText] = Field(
-        default=None, description="When the run of all items began: 2026-01-27_15-16-21, local time."
+    repo: Secondary[WireText] = Field(
+        default=None, description="vllm, sglang; 'unknown' in flat layouts."
     )
-    run_path: Secondary[WireText] = Field(default=None, description="<repo>/<agent>/<model>/<timestamp>.")
+    agent: Secondary[WireText] = Field(
+        default=None, description="claude_code, codex, trae, openhands, …"
+    )
+    model: Secondary[WireText] = Field(
+        default=None, description="Folder name of the model; 'default' in flat layouts."
+    )
+    run_timestamp: Secondary[WireText] = Field(
+        default=None,
+        description="When the run of all items began: 2026-01-27_15-16-21, local time.",
+    )
+    run_path: Secondary[WireText] = Field(
+        default=None, description="<repo>/<agent>/<model>/<timestamp>."
+    )
 
 
 class Metrics(_Wire):
     """Counts after the end of the agent."""
 
-    time_to_first_edit_s: Secondary[WireSeconds] = Field(default=None, description="Seconds until the first file changed.")
+    time_to_first_edit_s: Secondary[WireSeconds] = Field(
+        default=None, description="Seconds until the first file changed."
+    )
     commit_count: Secondary[WireCount] = Field(default=None, description="Commits the agent made.")
-    patch_size_loc: Secondary[WireCount] = Field(default=None, description="Lines added plus lines removed.")
-    changed_files_count: Secondary[WireCount] = Field(default=None, description="Files changed, scratch files aside.")
-    violations_count: Secondary[WireCount] = Field(default=None, description="Files changed that were not to be.")
+    patch_size_loc: Secondary[WireCount] = Field(
+        default=None, description="Lines added plus lines removed."
+    )
+    changed_files_count: Secondary[WireCount] = Field(
+        default=None, description="Files changed, scratch files aside."
+    )
+    violations_count: Secondary[WireCount] = Field(
+        default=None, description="Files changed that were not to be."
+    )
 
 
 class AgentProcess(_Wire):
     """The agent's process; in the journal under the agent's name."""
 
-    time_budget_minutes: Secondary[WireSeconds] = Field(default=None, description="Time it was given, in minutes.")
+    time_budget_minutes: Secondary[WireSeconds] = Field(
+        default=None, description="Time it was given, in minutes."
+    )
     returncode: Secondary[int] = Field(default=None, description="Exit code.")
-    duration_s: Secondary[WireSeconds] = Field(default=None, description="Wall time of the process.")
+    duration_s: Secondary[WireSeconds] = Field(
+        default=None, description="Wall time of the process."
+    )
 
 
 class Timestamps(_Wire):
     """When the journal was written."""
 
-    written: Secondary[WireSeconds] = Field(default=None, description="When, right after the agent ended; Unix seconds.")
+    written: Secondary[WireSeconds] = Field(
+        default=None, description="When, right after the agent ended; Unix seconds."
+    )
 
 
 class Journal(_Wire):
     """`journal.json`: the outcome of one item."""
 
-    task_id: Secondary[WireText] = Field(default=None, description="The plan the item belongs to: vllm_core, sglang_core.")
+    task_id: Secondary[WireText] = Field(
+        default=None, description="The plan the item belongs to: vllm_core, sglang_core."
+    )
     commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
-    agent_branch: Secondary[WireText] = Field(default=None, description="Branch of the agent's work.")
-    status: Secondary[WireText] = Field(default=None, description="success, error, max_steps_exceeded.")
-    run_metadata: Secondary[RunMetadata] = Field(default=None, description="The run's place in the benchmark.")
-    experiment: Secondary[dict[str, Any]] = Field(default=None, description="Switches of the run: hints_enabled, preflight_enabled.")
-    metrics: Secondary[Metrics] = Field(default=None, description="What was counted; absent where the run failed.")
-    timestamps: Secondary[Timestamps] = Field(default=None, description="When the journal was written.")
-    claude_code: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Claude Code.")
-    codex: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Codex.")
-    codex_cli: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Codex by its command line.")
-    trae: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is TRAE.")
-    openhands: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is OpenHands.")
-    error: Secondary[WireText] = Field(default=None, description="What failed, where something did.")
+    agent_branch: Secondary[WireText] = Field(
+        default=None, description="Branch of the agent's work."
+    )
+    status: Secondary[WireText] = Field(
+        default=None, description="success, error, max_steps_exceeded."
+    )
+    run_metadata: Secondary[RunMetadata] = Field(
+        default=None, description="The run's place in the benchmark."
+    )
+    experiment: Secondary[dict[str, Any]] = Field(
+        default=None, description="Switches of the run: hints_enabled, preflight_enabled."
+    )
+    metrics: Secondary[Metrics] = Field(
+        default=None, description="What was counted; absent where the run failed."
+    )
+    timestamps: Secondary[Timestamps] = Field(
+        default=None, description="When the journal was written."
+    )
+    claude_code: Secondary[AgentProcess] = Field(
+        default=None, description="The process, if the agent is Claude Code."
+    )
+    codex: Secondary[AgentProcess] = Field(
+        default=None, description="The process, if the agent is Codex."
+    )
+    codex_cli: Secondary[AgentProcess] = Field(
+        default=None, description="The process, if the agent is Codex by its command line."
+    )
+    trae: Secondary[AgentProcess] = Field(
+        default=None, description="The process, if the agent is TRAE."
+    )
+    openhands: Secondary[AgentProcess] = Field(
+        default=None, description="The process, if the agent is OpenHands."
+    )
+    error: Secondary[WireText] = Field(
+        default=None, description="What failed, where something did."
+    )
     error_type: Secondary[WireText] = Field(default=None, description="Its kind.")
 
     @property
@@ -117,15 +193,23 @@ class Journal(_Wire):
 
     @property
     def exit_code(self) -> int | None:
-        """Return the exit code of the agent's process; None also for a 0 beside an error, which proves neither."""
+        """Return the exit code of the agent's process.
+
+        None also for a 0 beside an error, which proves neither.
+        """
         code = self.process.returncode if self.process else None
         return None if code == 0 and self.status == "error" else code
 
 
 class Prompt(_Wire):
-    """`prompt.json`: what the harness asked of the agent; all that an item has of the harness if that broke off before its journal."""
+    """`prompt.json`: what the harness asked of the agent.
 
-    task: Secondary[WireText] = Field(default=None, description="Title of the plan: vLLM core performance.")
+    All that an item has of the harness if that broke off before its journal.
+    """
+
+    task: Secondary[WireText] = Field(
+        default=None, description="Title of the plan: vLLM core performance."
+    )
     commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
 
 
@@ -135,10 +219,19 @@ class SummaryMeta(_Wire):
     repo: Secondary[WireText] = Field(default=None, description="vllm, sglang.")
     agent: Secondary[WireText] = Field(default=None, description="The agent.")
     model: Secondary[WireText] = Field(default=None, description="Short name of the model.")
-    model_full: Secondary[WireText] = Field(default=None, description="Model id as the agent's files give it.")
-    timestamp: Secondary[WireText] = Field(default=None, description="When the run of all items began.")
-    task_id: Secondary[WireText] = Field(default=None, description="The plan the item belongs to; 'unknown' where the journal lacks it.")
-    item_id: Secondary[WireText] = Field(default=None, description="The item: the name of its folder.")
+    model_full: Secondary[WireText] = Field(
+        default=None, description="Model id as the agent's files give it."
+    )
+    timestamp: Secondary[WireText] = Field(
+        default=None, description="When the run of all items began."
+    )
+    task_id: Secondary[WireText] = Field(
+        default=None,
+        description="The plan the item belongs to; 'unknown' where the journal lacks it.",
+    )
+    item_id: Secondary[WireText] = Field(
+        default=None, description="The item: the name of its folder."
+    )
 
 
 class PatchStats(_Wire):
@@ -153,14 +246,20 @@ class SummaryAgent(_Wire):
     """The agent's work."""
 
     status: Secondary[WireText] = Field(default=None, description="The journal's status.")
-    patch_generated: Secondary[WireFlag] = Field(default=None, description="Whether there is a patch that is not empty.")
+    patch_generated: Secondary[WireFlag] = Field(
+        default=None, description="Whether there is a patch that is not empty."
+    )
     patch_stats: Secondary[PatchStats] = Field(default=None, description="Its size.")
-    duration_s: Secondary[WireSeconds] = Field(default=None, description="Wall time of the process; known for TRAE only.")
-    time_to_first_edit_s: Secondary[WireSeconds] = Field(default=None, description="Seconds until the first file changed.")
+    duration_s: Secondary[WireSeconds] = Field(
+        default=None, description="Wall time of the process; known for TRAE only."
+    )
+    time_to_first_edit_s: Secondary[WireSeconds] = Field(
+        default=None, description="Seconds until the first file changed."
+    )
 
 
 class RunSummary(_Wire):
-    """`run_summary.json`: the journal, the patch and the prediction in one, later also the evaluation."""
+    """`run_summary.json`: the journal, patch and prediction in one, later also the evaluation."""
 
     schema_version: Secondary[WireText] = Field(default=None, description="'1.0'.")
     meta: Secondary[SummaryMeta] = Field(default=None, description="Which run it is.")
@@ -172,8 +271,16 @@ class RunSummary(_Wire):
 class Prediction(_Wire):
     """The line of `prediction.jsonl`, in the format of SWE-bench's harness."""
 
-    instance_id: Secondary[WireText] = Field(default=None, description="<owner>__<repo>-<first 7 digits of the base commit>.")
-    model_patch: Secondary[WireText] = Field(default=None, description="The patch, as in model_patch.diff.")
+    instance_id: Secondary[WireText] = Field(
+        default=None, description="<owner>__<repo>-<first 7 digits of the base commit>."
+    )
+    model_patch: Secondary[WireText] = Field(
+        default=None, description="The patch, as in model_patch.diff."
+    )
     model_name_or_path: Secondary[WireText] = Field(
-        default=None, description="Model by the harness's own configuration, not by the agent: 'openhands' where that names none."
+        default=None,
+        description=(
+            "Model by the harness's own configuration, not by the agent: 'openhands' where that "
+            "names none."
+        ),
     )

@@ -1,7 +1,7 @@
 """The format of Kimi Code and its predecessor Kimi CLI: the lines of `wire.jsonl`.
 
-Sources: MoonshotAI/kimi-code (packages/agent-core/src/agent/records/types.ts), MoonshotAI/kimi-cli (src/kimi_cli/wire/types.py and
-file.py), a real file of protocol 1.4.
+Sources: MoonshotAI/kimi-code (packages/agent-core/src/agent/records/types.ts), MoonshotAI/kimi-cli
+(src/kimi_cli/wire/types.py and file.py), a real file of protocol 1.4.
 """
 
 from __future__ import annotations
@@ -14,8 +14,25 @@ from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, 
 
 CLI_TYPES = frozenset(
     {
-        *("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted", "StatusUpdate", "ContentPart", "ToolCall", "ToolResult"),
-        *("SubagentEvent", "ToolCallPart", "SteerInput", "CompactionBegin", "CompactionEnd", "ApprovalRequest", "ApprovalResponse"),
+        *(
+            "TurnBegin",
+            "TurnEnd",
+            "StepBegin",
+            "StepInterrupted",
+            "StatusUpdate",
+            "ContentPart",
+            "ToolCall",
+            "ToolResult",
+        ),
+        *(
+            "SubagentEvent",
+            "ToolCallPart",
+            "SteerInput",
+            "CompactionBegin",
+            "CompactionEnd",
+            "ApprovalRequest",
+            "ApprovalResponse",
+        ),
     }
 )
 
@@ -56,29 +73,49 @@ class KimiPart(_Wire):
 class KimiLoopEvent(_Wire):
     """An event inside a turn."""
 
-    type: Secondary[WireText] = Field(default=None, description="step.begin, content.part, tool.call, tool.result, step.end, …")
-    tool_call_id: Secondary[WireText] = Field(default=None, description="Of tool.call, tool.result.")
+    type: Secondary[WireText] = Field(
+        default=None, description="step.begin, content.part, tool.call, tool.result, step.end, …"
+    )
+    tool_call_id: Secondary[WireText] = Field(
+        default=None, description="Of tool.call, tool.result."
+    )
     name: Secondary[WireText] = Field(default=None, description="Of tool.call.")
     result: Secondary[KimiResult] = Field(default=None, description="Of tool.result.")
     part: Secondary[KimiPart] = Field(default=None, description="Of content.part.")
-    finish_reason: Secondary[WireText] = Field(default=None, description="Of step.end: tool_use, end_turn, …")
+    finish_reason: Secondary[WireText] = Field(
+        default=None, description="Of step.end: tool_use, end_turn, …"
+    )
 
 
 class KimiCodeLine(_Wire):
     """One line of Kimi Code."""
 
-    type: WireText = Field(description="metadata, config.update, turn.prompt, llm.request, usage.record, …")
+    type: WireText = Field(
+        description="metadata, config.update, turn.prompt, llm.request, usage.record, …"
+    )
     time: Any = Field(default=None, description="Unix ms.")
     created_at: Any = Field(default=None, alias="created_at", description="Of metadata: Unix ms.")
-    cwd: Secondary[WireText] = Field(default=None, description="Of config.update: working directory.")
+    cwd: Secondary[WireText] = Field(
+        default=None, description="Of config.update: working directory."
+    )
     provider: Secondary[WireText] = Field(default=None, description="Of llm.request.")
-    model: Secondary[WireText] = Field(default=None, description="Of llm.request: the model; of usage.record: its alias.")
-    model_alias: Secondary[WireText] = Field(default=None, description="Of config.update, llm.request: name in the settings.")
+    model: Secondary[WireText] = Field(
+        default=None, description="Of llm.request: the model; of usage.record: its alias."
+    )
+    model_alias: Secondary[WireText] = Field(
+        default=None, description="Of config.update, llm.request: name in the settings."
+    )
     input: Any = Field(default=None, description="Of turn.prompt: parts of the prompt.")
-    usage: KimiUsage | None = Field(default=None, description="Of usage.record: of a turn's request, or of one that summarizes.")
-    reason: Secondary[WireText] = Field(default=None, description="Of turn.ended: completed, cancelled, failed, …")
+    usage: KimiUsage | None = Field(
+        default=None, description="Of usage.record: of a turn's request, or of one that summarizes."
+    )
+    reason: Secondary[WireText] = Field(
+        default=None, description="Of turn.ended: completed, cancelled, failed, …"
+    )
     error: Secondary[KimiError] = Field(default=None, description="Of turn.ended.")
-    event: Secondary[KimiLoopEvent] = Field(default=None, description="Of context.append_loop_event.")
+    event: Secondary[KimiLoopEvent] = Field(
+        default=None, description="Of context.append_loop_event."
+    )
 
 
 class KimiFunction(_Wire):
@@ -97,8 +134,12 @@ class KimiCliPayload(_Wire):
     function: Secondary[KimiFunction] = Field(default=None, description="Of ToolCall.")
     tool_call_id: Secondary[WireText] = Field(default=None, description="Of ToolResult.")
     return_value: Secondary[KimiResult] = Field(default=None, description="Of ToolResult.")
-    message_id: Secondary[WireText] = Field(default=None, description="Of StatusUpdate: the response.")
-    token_usage: KimiUsage | None = Field(default=None, description="Of StatusUpdate: tokens of the step, told again as they grow.")
+    message_id: Secondary[WireText] = Field(
+        default=None, description="Of StatusUpdate: the response."
+    )
+    token_usage: KimiUsage | None = Field(
+        default=None, description="Of StatusUpdate: tokens of the step, told again as they grow."
+    )
 
 
 class KimiCliMessage(_Wire):

@@ -1,7 +1,7 @@
-"""OpenCode's formats: the events of `opencode run --format json`, and the session that `opencode export` prints.
+"""OpenCode's formats: events of `opencode run --format json`, and sessions of `opencode export`.
 
-Sources: sst/opencode (packages/opencode/src/cli/cmd/run.ts, export.ts, session/message-v2.ts) and real streams of 2025-12 to 2026-07. Tool
-output is skipped.
+Sources: sst/opencode (packages/opencode/src/cli/cmd/run.ts, export.ts, session/message-v2.ts) and
+real streams of 2025-12 to 2026-07. Tool output is skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ class OpenCodeCache(WireModel):
 
 
 class OpenCodeTokens(WireModel):
-    """Tokens of one step. Until spring 2026 `output` includes reasoning, later it does not: `total` decides."""
+    """Tokens of one step.
+
+    Until spring 2026 `output` includes reasoning, later it does not: `total` decides.
+    """
 
     total: WireCount | None = Field(default=None, description="All tokens; newer.")
     input: WireCount = Field(default=0, description="Uncached input.")
@@ -33,23 +36,38 @@ class OpenCodeTokens(WireModel):
 class OpenCodeState(WireModel):
     """The state of a tool call."""
 
-    status: Secondary[WireText] = Field(default=None, description="pending, running, completed, error.")
+    status: Secondary[WireText] = Field(
+        default=None, description="pending, running, completed, error."
+    )
 
 
 class OpenCodePart(WireModel):
     """A part of a message."""
 
     id: Secondary[WireText] = Field(default=None, description="prt_…")
-    message_id: Secondary[WireText] = Field(default=None, alias="messageID", description="msg_…: its message.")
-    type: Secondary[WireText] = Field(default=None, description="text, tool, step-start, step-finish, reasoning, …")
+    message_id: Secondary[WireText] = Field(
+        default=None, alias="messageID", description="msg_…: its message."
+    )
+    type: Secondary[WireText] = Field(
+        default=None, description="text, tool, step-start, step-finish, reasoning, …"
+    )
     text: Secondary[WireText] = Field(default=None, description="Of text.")
-    synthetic: Secondary[WireFlag] = Field(default=None, description="Of text: written by the program.")
-    tool: Secondary[WireText] = Field(default=None, description="Of tool: its name. `task` starts another session.")
+    synthetic: Secondary[WireFlag] = Field(
+        default=None, description="Of text: written by the program."
+    )
+    tool: Secondary[WireText] = Field(
+        default=None, description="Of tool: its name. `task` starts another session."
+    )
     call_id: Secondary[WireText] = Field(default=None, alias="callID", description="Of tool.")
     state: Secondary[OpenCodeState] = Field(default=None, description="Of tool.")
-    reason: Secondary[WireText] = Field(default=None, description="Of step-finish: stop, tool-calls, length, …")
+    reason: Secondary[WireText] = Field(
+        default=None, description="Of step-finish: stop, tool-calls, length, …"
+    )
     cost: WireUsd | None = Field(
-        default=None, description="Of step-finish: USD; 0 too where the model has no price or is in a subscription."
+        default=None,
+        description=(
+            "Of step-finish: USD; 0 too where the model has no price or is in a subscription."
+        ),
     )
     tokens: OpenCodeTokens | None = Field(default=None, description="Of step-finish.")
 
@@ -58,13 +76,18 @@ class OpenCodeErrorData(WireModel):
     """Details of an error."""
 
     message: Secondary[WireText] = Field(default=None, description="The message.")
-    status_code: Secondary[int] = Field(default=None, alias="statusCode", description="HTTP status.")
+    status_code: Secondary[int] = Field(
+        default=None, alias="statusCode", description="HTTP status."
+    )
 
 
 class OpenCodeError(WireModel):
     """An error of a run or of a message."""
 
-    name: Secondary[WireText] = Field(default=None, description="APIError, ProviderAuthError, MessageAbortedError, UnknownError, …")
+    name: Secondary[WireText] = Field(
+        default=None,
+        description="APIError, ProviderAuthError, MessageAbortedError, UnknownError, …",
+    )
     data: Secondary[OpenCodeErrorData] = Field(default=None, description="Its message.")
 
 
@@ -92,11 +115,14 @@ class OpenCodeMessageInfo(WireModel):
     id: Secondary[WireText] = Field(default=None, description="msg_…")
     role: Secondary[WireText] = Field(default=None, description="user, assistant.")
     model_id: Secondary[WireText] = Field(default=None, alias="modelID", description="Model.")
-    provider_id: Secondary[WireText] = Field(default=None, alias="providerID", description="Provider.")
+    provider_id: Secondary[WireText] = Field(
+        default=None, alias="providerID", description="Provider."
+    )
     cost: WireUsd | None = Field(default=None, description="USD.")
     tokens: OpenCodeTokens | None = Field(default=None, description="Tokens.")
     time: Secondary[OpenCodeTime] = Field(
-        default=None, description="Its times. Those of a message that a fork copied are older than the fork."
+        default=None,
+        description="Its times. Those of a message that a fork copied are older than the fork.",
     )
     error: Secondary[OpenCodeError] = Field(default=None, description="Why it failed.")
     summary: Any = Field(default=None, description="True for the summary that a compaction writes.")
@@ -116,7 +142,9 @@ class OpenCodeSession(WireModel):
     id: WireText = Field(description="ses_…")
     version: Secondary[WireText] = Field(default=None, description="Version of OpenCode.")
     directory: Secondary[WireText] = Field(default=None, description="Working directory.")
-    parent_id: Secondary[WireText] = Field(default=None, alias="parentID", description="Session whose `task` started this one.")
+    parent_id: Secondary[WireText] = Field(
+        default=None, alias="parentID", description="Session whose `task` started this one."
+    )
     time: Secondary[OpenCodeTime] = Field(default=None, description="Its times.")
 
 

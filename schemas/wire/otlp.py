@@ -1,8 +1,10 @@
-"""OpenTelemetry's exports as a collector's file exporter writes them (OTLP/JSON): logs, metrics and spans.
+"""OpenTelemetry's exports as a collector's file exporter writes them (OTLP/JSON).
 
-64-bit integers are strings, in some exporters numbers; times are nanoseconds since 1970. Attributes are read as one dict of plain values.
-Sources: opentelemetry-proto 1.x; Claude Code's, Codex's and Gemini CLI's pages on monitoring; semantic conventions for GenAI
-(development); OpenInference.
+Logs, metrics and spans.
+
+64-bit integers are strings, in some exporters numbers; times are nanoseconds since 1970. Attributes
+are read as one dict of plain values. Sources: opentelemetry-proto 1.x; Claude Code's, Codex's and
+Gemini CLI's pages on monitoring; semantic conventions for GenAI (development); OpenInference.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ SIGNALS = ("resourceLogs", "resourceMetrics", "resourceSpans")
 """An export has one of them."""
 
 DELTA = (1, "AGGREGATION_TEMPORALITY_DELTA")
-"""`aggregationTemporality` of points that count since the point before. Others count since the start of their series."""
+"""`aggregationTemporality` of points that count since the point before. Others count since the
+start of their series.
+"""
 
 PROVIDERS = {
     "anthropic": "anthropic",
@@ -36,7 +40,9 @@ PROVIDERS = {
 """The price library's provider → `gen_ai.provider.name`."""
 
 OWN = "tachograph."
-"""Prefix of the attributes that say what the conventions have no name for (`schemas.wire.handed_on`)."""
+"""Prefix of the attributes that say what the conventions have no name for
+(`schemas.wire.handed_on`).
+"""
 
 
 def _plain(value: Any) -> Any:
@@ -59,7 +65,11 @@ def _plain(value: Any) -> Any:
 
 def _attributes(pairs: Any) -> dict[str, Any]:
     listed = pairs if isinstance(pairs, list) else ()
-    return {pair["key"]: _plain(pair.get("value")) for pair in listed if isinstance(pair, dict) and isinstance(pair.get("key"), str)}
+    return {
+        pair["key"]: _plain(pair.get("value"))
+        for pair in listed
+        if isinstance(pair, dict) and isinstance(pair.get("key"), str)
+    }
 
 
 Attributes = Annotated[dict[str, Any], BeforeValidator(_attributes)]
@@ -79,7 +89,10 @@ class OtlpLogRecord(_WithAttributes):
 
     time_unix_nano: Any = Field(default=None, description="When it happened.")
     observed_time_unix_nano: Any = Field(default=None, description="When it was received.")
-    event_name: Secondary[WireText] = Field(default=None, description="Its name; in many programs the attribute event.name, or the body.")
+    event_name: Secondary[WireText] = Field(
+        default=None,
+        description="Its name; in many programs the attribute event.name, or the body.",
+    )
     body: PlainValue = Field(default=None, description="Its text, or its name.")
 
 
@@ -108,8 +121,12 @@ class OtlpPoint(_WithAttributes):
 class OtlpSum(CamelWireModel):
     """A counter."""
 
-    data_points: list[OtlpPoint] = Field(default=[], description="Its points, of any number of series.")
-    aggregation_temporality: Any = Field(default=None, description="1 delta, 2 cumulative; or its name.")
+    data_points: list[OtlpPoint] = Field(
+        default=[], description="Its points, of any number of series."
+    )
+    aggregation_temporality: Any = Field(
+        default=None, description="1 delta, 2 cumulative; or its name."
+    )
 
 
 class OtlpMetric(CamelWireModel):
@@ -144,7 +161,9 @@ class OtlpSpan(_WithAttributes):
 
     trace_id: WireText = Field(default="", description="Hexadecimal; in some exporters base64.")
     span_id: WireText = Field(default="", description="The same.")
-    parent_span_id: Secondary[WireText] = Field(default=None, description="Empty for the first span of a trace.")
+    parent_span_id: Secondary[WireText] = Field(
+        default=None, description="Empty for the first span of a trace."
+    )
     name: Secondary[WireText] = Field(default=None, description="Operation and what it is about.")
     start_time_unix_nano: Any = Field(default=None, description="Start; 0 where it is unknown.")
     end_time_unix_nano: Any = Field(default=None, description="End.")

@@ -1,7 +1,8 @@
 """What `tachograph measure` writes: one benchmark, run in turns on a baseline and on a candidate.
 
-Runs come in blocks of four whose order is mirrored (A B B A), so that a steady drift of the machine cancels. The blocks of the first phase
-run the baseline against itself and show the noise. Ratios above 1 mean that the candidate is better.
+Runs come in blocks of four whose order is mirrored (A B B A), so that a steady drift of the machine
+cancels. The blocks of the first phase run the baseline against itself and show the noise. Ratios
+above 1 mean that the candidate is better.
 """
 
 from __future__ import annotations
@@ -50,26 +51,43 @@ class BenchmarkRun(_Wire):
     phase: Literal["noise", "compared"]
     block: int = Field(description="Number of the block within its phase, from 1.")
     arm: Arm
-    load: float | None = Field(default=None, description="Load average of the machine over the last minute, at the start.")
+    load: float | None = Field(
+        default=None, description="Load average of the machine over the last minute, at the start."
+    )
     values: list[float]
 
 
 class Series(_Wire):
-    """One measured quantity over all runs, and what they show. Several benchmarks have their geometric mean as the first series."""
+    """One measured quantity over all runs, and what they show.
 
-    members: list[int] = Field(description="Indexes into the values of a run; several are combined by their geometric mean.")
+    Several benchmarks have their geometric mean as the first series.
+    """
+
+    members: list[int] = Field(
+        description=(
+            "Indexes into the values of a run; several are combined by their geometric mean."
+        )
+    )
     benchmark: str | None = None
     metric: str
     statistic: str | None = None
     unit: str
     better: Better
     verdict: MeasureVerdict
-    noise_floor: float | None = Field(default=None, ge=0, description="0.02: two measurements of the same code differ by up to 2 %.")
+    noise_floor: float | None = Field(
+        default=None,
+        ge=0,
+        description="0.02: two measurements of the same code differ by up to 2 %.",
+    )
     ratio: float | None = Field(default=None, description="Geometric mean over the blocks.")
-    ratio_low: float | None = Field(default=None, description="Lower end of the 95 % interval (Student's t over the blocks).")
+    ratio_low: float | None = Field(
+        default=None, description="Lower end of the 95 % interval (Student's t over the blocks)."
+    )
     ratio_high: float | None = None
     median_ratio: float | None = Field(default=None, description="Ratio of the medians.")
-    median_low: float | None = Field(default=None, description="Lower end of its 95 % interval (bootstrap).")
+    median_low: float | None = Field(
+        default=None, description="Lower end of its 95 % interval (bootstrap)."
+    )
     median_high: float | None = None
     p_value: float | None = Field(default=None, description="Mann-Whitney, two-sided.")
 
@@ -101,7 +119,9 @@ class PairedBenchmark(_Wire):
     check: str | None = None
     machine: Machine
     planned_blocks: int = 0
-    ended_by: str = Field(default="", description="Why it ended early: decided, until, time, interrupted or baseline.")
+    ended_by: str = Field(
+        default="", description="Why it ended early: decided, until, time, interrupted or baseline."
+    )
     failure: Failure | None = None
     failure_detail: str | None = None
     series: list[Series] = Field(default_factory=list)

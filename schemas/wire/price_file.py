@@ -38,11 +38,16 @@ class _Entry(BaseModel):
         return self
 
     def holds(self, day: date) -> bool:
-        return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
+        return (self.since is None or self.since <= day) and (
+            self.until is None or day < self.until
+        )
 
 
 class PriceEntry(_Entry):
-    """A price of the user: USD per million tokens, and per 1,000 web searches. Defaults: see `rates`."""
+    """A price of the user: USD per million tokens, and per 1,000 web searches.
+
+    Defaults: see `rates`.
+    """
 
     model: str = Field(min_length=1)
     input: PerMillion
@@ -53,14 +58,18 @@ class PriceEntry(_Entry):
     web_search: PerMillion | None = None
 
     def rates(self) -> Rates:
-        """Return rates per token. Cache reads and writes default to the input rate, 1-hour writes to the rate of other writes."""
+        """Return rates per token.
+
+        Cache reads and writes default to the input rate, 1-hour writes to the rate of other writes.
+        """
         write = self.input if self.cache_write is None else self.cache_write
         return Rates(
             input=self.input / MILLION,
             output=self.output / MILLION,
             cache_read=(self.input if self.cache_read is None else self.cache_read) / MILLION,
             cache_write_5m=write / MILLION,
-            cache_write_1h=(write if self.cache_write_1h is None else self.cache_write_1h) / MILLION,
+            cache_write_1h=(write if self.cache_write_1h is None else self.cache_write_1h)
+            / MILLION,
             web_search=None if self.web_search is None else self.web_search / THOUSAND,
         )
 

@@ -1,6 +1,9 @@
-"""Benchmark files without runs of their own: predictions (patches), grades, and sums of runs that have their own records.
+"""Benchmark files without runs of their own.
 
-Sources: SWE-bench's predictions and reports (swebench.harness), Harbor's result of a job, terminal-bench's metadata of a run.
+Predictions (patches), grades, and sums of runs that have their own records.
+
+Sources: SWE-bench's predictions and reports (swebench.harness), Harbor's result of a job,
+terminal-bench's metadata of a run.
 """
 
 from __future__ import annotations
@@ -17,11 +20,16 @@ _NAMES = (
     frozenset(("n_total_trials", "stats")),
     frozenset(("run_id", "agent_name", "n_attempts")),
 )
-"""Fields that identify a grade, a sum of grades, a job of Harbor, the metadata of a run of terminal-bench."""
+"""Fields that identify a grade, a sum of grades, a job of Harbor, the metadata of a run of
+terminal-bench.
+"""
 
 
 def is_roll_up(value: dict[str, Any]) -> bool:
-    """Return whether an object is such a file, an entry of one, or has entries by task. It contains no runs, whatever its patches."""
+    """Return whether an object is such a file, an entry of one, or has entries by task.
+
+    It contains no runs, whatever its patches.
+    """
     if any(names <= value.keys() for names in _NAMES) or _is_prediction(value):
         return True
     first = next(iter(value.values()), None)

@@ -1,7 +1,11 @@
-"""The trajectories of SWE-agent (versions 0.x and 1.x, one object per run) and of mini-swe-agent (written again after every step).
+"""The trajectories of SWE-agent and mini-swe-agent.
 
-Sources: sweagent/types.py, agent/agents.py and agent/models.py (SWE-agent/SWE-agent), records of 0.6 to 1.1;
-minisweagent/agents/default.py, models/litellm_model.py, run/utils/save.py of versions 1.15 to 2.4, records of 1.15 and 2.2.4.
+SWE-agent (versions 0.x and 1.x) has one object per run; mini-swe-agent's is written again after
+every step.
+
+Sources: sweagent/types.py, agent/agents.py and agent/models.py (SWE-agent/SWE-agent), records of
+0.6 to 1.1; minisweagent/agents/default.py, models/litellm_model.py, run/utils/save.py of versions
+1.15 to 2.4, records of 1.15 and 2.2.4.
 """
 
 from __future__ import annotations
@@ -20,18 +24,30 @@ MINI_FORMAT = "mini-swe-agent-"
 class SweModelStats(WireModel):
     """Sums of the run. `total_cost` (0.x), unused here, is the running sum of the whole batch."""
 
-    instance_cost: WireUsd | None = Field(default=None, description="Cost in USD, from the provider's usage.")
-    tokens_sent: WireCount | None = Field(default=None, description="Input, counted by the agent itself in 1.x.")
-    tokens_received: WireCount | None = Field(default=None, description="Output, counted by the agent itself in 1.x.")
-    api_calls: WireCount | None = Field(default=None, description="Calls; more than steps where a reply was asked for again.")
+    instance_cost: WireUsd | None = Field(
+        default=None, description="Cost in USD, from the provider's usage."
+    )
+    tokens_sent: WireCount | None = Field(
+        default=None, description="Input, counted by the agent itself in 1.x."
+    )
+    tokens_received: WireCount | None = Field(
+        default=None, description="Output, counted by the agent itself in 1.x."
+    )
+    api_calls: WireCount | None = Field(
+        default=None, description="Calls; more than steps where a reply was asked for again."
+    )
 
 
 class SweInfo(WireModel):
     """Exit status and results of the run."""
 
     model_stats: SweModelStats | None = Field(default=None, description="Cost and tokens.")
-    exit_status: Secondary[WireText] = Field(default=None, description="submitted, exit_cost, submitted (exit_cost), …; null if torn.")
-    swe_agent_version: Secondary[WireText] = Field(default=None, description="Version of SWE-agent; since 1.0.")
+    exit_status: Secondary[WireText] = Field(
+        default=None, description="submitted, exit_cost, submitted (exit_cost), …; null if torn."
+    )
+    swe_agent_version: Secondary[WireText] = Field(
+        default=None, description="Version of SWE-agent; since 1.0."
+    )
 
 
 class SweStep(WireModel):
@@ -40,7 +56,9 @@ class SweStep(WireModel):
     action: Secondary[WireText] = Field(default=None, description="Command.")
     response: Secondary[WireText] = Field(default=None, description="The whole reply.")
     thought: Secondary[WireText] = Field(default=None, description="The reply without its command.")
-    execution_time: Secondary[float] = Field(default=None, description="Seconds that the command took; since 1.0.")
+    execution_time: Secondary[float] = Field(
+        default=None, description="Seconds that the command took; since 1.0."
+    )
 
 
 class SweMessage(WireModel):
@@ -48,7 +66,9 @@ class SweMessage(WireModel):
 
     role: Secondary[WireText] = Field(default=None, description="system, user, assistant, tool.")
     content: Any = Field(default=None, description="Text, or a list of parts.")
-    is_demo: Secondary[bool] = Field(default=None, description="Whether it is of the demonstration and not of the run.")
+    is_demo: Secondary[bool] = Field(
+        default=None, description="Whether it is of the demonstration and not of the run."
+    )
 
 
 class SweTrajectory(WireModel):
@@ -57,7 +77,10 @@ class SweTrajectory(WireModel):
     trajectory: list[SweStep] = Field(default=[], description="Steps.")
     history: Secondary[list[SweMessage]] = Field(default=None, description="Messages.")
     info: SweInfo = Field(default=SweInfo(), description="How the run went.")
-    replay_config: Any = Field(default=None, description="Settings (agent.model.name, problem_statement.id, env.repo), or their JSON.")
+    replay_config: Any = Field(
+        default=None,
+        description="Settings (agent.model.name, problem_statement.id, env.repo), or their JSON.",
+    )
 
 
 class MiniResponse(WireModel):
@@ -73,28 +96,48 @@ class MiniResponse(WireModel):
 class MiniExtra(WireModel):
     """The agent's additions to a message."""
 
-    response: MiniResponse | None = Field(default=None, description="The response that the message came from.")
-    cost: WireUsd | None = Field(default=None, description="Cost of the call by litellm's table, in USD; 0 where it has no price.")
+    response: MiniResponse | None = Field(
+        default=None, description="The response that the message came from."
+    )
+    cost: WireUsd | None = Field(
+        default=None,
+        description="Cost of the call by litellm's table, in USD; 0 where it has no price.",
+    )
     timestamp: Any = Field(default=None, description="Unix seconds; since 2.0.")
-    actions: Secondary[list[Any]] = Field(default=None, description="Commands of the message; since 2.0.")
-    returncode: Secondary[int] = Field(default=None, description="Of an observation: exit code; since 2.0.")
+    actions: Secondary[list[Any]] = Field(
+        default=None, description="Commands of the message; since 2.0."
+    )
+    returncode: Secondary[int] = Field(
+        default=None, description="Of an observation: exit code; since 2.0."
+    )
 
 
 class MiniMessage(MiniResponse):
-    """One message. With the Responses API it is itself the response (`object`: response, text in `output`)."""
+    """One message.
 
-    role: Secondary[WireText] = Field(default=None, description="system, user, assistant, tool, exit.")
+    With the Responses API it is itself the response (`object`: response, text in `output`).
+    """
+
+    role: Secondary[WireText] = Field(
+        default=None, description="system, user, assistant, tool, exit."
+    )
     content: Any = Field(default=None, description="Text, or a list of parts.")
-    object: Secondary[WireText] = Field(default=None, description="response, where the message is one.")
+    object: Secondary[WireText] = Field(
+        default=None, description="response, where the message is one."
+    )
     output: Secondary[list[Any]] = Field(default=None, description="Items of a response.")
     extra: MiniExtra | None = Field(default=None, description="What the agent notes.")
 
 
 class MiniModelStats(WireModel):
-    """Sums of the run. Before 2.0 they were the model object's own, which might serve several runs."""
+    """Sums of the run. Before 2.0 they were the model object's, which might serve several runs."""
 
-    instance_cost: WireUsd | None = Field(default=None, description="Cost in USD; 0.0 where litellm knows no price.")
-    api_calls: WireCount | None = Field(default=None, description="Calls, also those whose reply could not be parsed.")
+    instance_cost: WireUsd | None = Field(
+        default=None, description="Cost in USD; 0.0 where litellm knows no price."
+    )
+    api_calls: WireCount | None = Field(
+        default=None, description="Calls, also those whose reply could not be parsed."
+    )
 
 
 class MiniLimits(WireModel):
@@ -108,9 +151,15 @@ class MiniConfig(WireModel):
     """Settings of the run."""
 
     agent: Secondary[MiniLimits] = Field(default=None, description="Limits.")
-    model: Any = Field(default=None, description="model_name: the model that was asked for, with the route to it.")
-    model_type: Secondary[WireText] = Field(default=None, description="Class that asked the model: by litellm, OpenRouter, Portkey, …")
-    environment: Any = Field(default=None, description="Container or host; cwd: the working directory.")
+    model: Any = Field(
+        default=None, description="model_name: the model that was asked for, with the route to it."
+    )
+    model_type: Secondary[WireText] = Field(
+        default=None, description="Class that asked the model: by litellm, OpenRouter, Portkey, …"
+    )
+    environment: Any = Field(
+        default=None, description="Container or host; cwd: the working directory."
+    )
 
 
 class MiniInfo(WireModel):
@@ -118,8 +167,12 @@ class MiniInfo(WireModel):
 
     model_stats: MiniModelStats | None = Field(default=None, description="Cost and calls.")
     config: Secondary[MiniConfig] = Field(default=None, description="Settings.")
-    mini_version: Secondary[WireText] = Field(default=None, description="Version of mini-swe-agent.")
-    exit_status: Secondary[WireText] = Field(default=None, description="Submitted, LimitsExceeded, …, an exception's class; first empty.")
+    mini_version: Secondary[WireText] = Field(
+        default=None, description="Version of mini-swe-agent."
+    )
+    exit_status: Secondary[WireText] = Field(
+        default=None, description="Submitted, LimitsExceeded, …, an exception's class; first empty."
+    )
     exception_str: Secondary[WireText] = Field(default=None, description="Text of the exception.")
     traceback: Secondary[WireText] = Field(default=None, description="Its traceback.")
 

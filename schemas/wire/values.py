@@ -1,4 +1,7 @@
-"""Scalars of wire records: JSON numbers only, finite, not negative. A `Secondary` field never makes a record invalid."""
+"""Scalars of wire records: JSON numbers only, finite, not negative.
+
+A `Secondary` field never makes a record invalid.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ T = TypeVar("T")
 
 
 class WireModel(BaseModel):
-    """Base of an agent's records: unknown fields are ignored, and every declared field may be missing."""
+    """Base of an agent's records.
+
+    Unknown fields are ignored, and every declared field may be missing.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
@@ -28,17 +34,26 @@ class CamelWireModel(WireModel):
 
 
 DIGITS_LOST = "usd_digits_lost"
-"""Error type for a float that does not determine the amount: the record must be read again with `WrittenFloat`."""
+"""Error type for a float that does not determine the amount: the record must be read again with
+`WrittenFloat`.
+"""
 
 _FLOAT_IS_EXACT = 1e6
-"""Below this amount a float determines the nanodollars, unless it is next to the middle between two of them."""
+"""Below this amount a float determines the nanodollars, unless it is next to the middle between two
+of them.
+"""
 
 _MIDDLE = 3e-16
-"""Relative distance to that middle within which rounding may decide: of the float, and of one multiplication."""
+"""Relative distance to that middle within which rounding may decide: of the float, and of one
+multiplication.
+"""
 
 
 def _money(value: object) -> Decimal:
-    """Return a JSON number as exact dollars, rounded once, to nanodollars. Raises DIGITS_LOST for a float that does not determine them."""
+    """Return a JSON number as exact dollars, rounded once, to nanodollars.
+
+    Raises DIGITS_LOST for a float that does not determine them.
+    """
     if type(value) is float:
         size = abs(value)
         if not size < _FLOAT_IS_EXACT or abs(size * 1e9 % 1.0 - 0.5) <= size * 1e9 * _MIDDLE:
@@ -46,8 +61,15 @@ def _money(value: object) -> Decimal:
         rounded = usd(Decimal(repr(value)))
     else:
         amount = _amount(value)
-        if not amount.is_finite() or abs(amount) > LARGEST_USD + 1 or abs(rounded := usd(amount)) > LARGEST_USD:
-            raise PydanticCustomError("usd_range", f"Input should be a finite number of US dollars, at most {LARGEST_USD:,}")
+        if (
+            not amount.is_finite()
+            or abs(amount) > LARGEST_USD + 1
+            or abs(rounded := usd(amount)) > LARGEST_USD
+        ):
+            raise PydanticCustomError(
+                "usd_range",
+                f"Input should be a finite number of US dollars, at most {LARGEST_USD:,}",
+            )
     if rounded < 0:
         raise PydanticKnownError("greater_than_equal", {"ge": 0})
     return rounded
@@ -66,7 +88,9 @@ def _amount(value: object) -> Decimal:
 class _WholeNumber:
     """Validator of `24` or `24.0`, without calling Python code: a record has dozens of them."""
 
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, _source: Any, _handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         exact = core_schema.int_schema(strict=True, ge=0, le=LARGEST_INT)
         as_float = core_schema.float_schema(strict=True, ge=0, le=LARGEST_INT, allow_inf_nan=False)
         return core_schema.union_schema(
@@ -78,16 +102,23 @@ class _WholeNumber:
 
 
 class _Dollars:
-    """Validator of dollars by `_money` alone: checking its answer as a Decimal would take as long again."""
+    """Validator of dollars by `_money` alone.
 
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+    Checking its answer as a Decimal would take as long again.
+    """
+
+    def __get_pydantic_core_schema__(
+        self, _source: Any, _handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(_money)
 
 
 class _NoneOnError:
     """Validator that turns an invalid value into None."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         return core_schema.with_default_schema(handler(source), default=None, on_error="default")
 
 
@@ -110,4 +141,6 @@ WireFlag = Annotated[bool, Strict()]
 WireText = Annotated[str, Strict()]
 
 Secondary = Annotated[T | None, _NoneOnError()]
-"""A field without influence on figures: a value of an unknown form becomes None (the raw record keeps it)."""
+"""A field without influence on figures: a value of an unknown form becomes None (the raw record
+keeps it).
+"""

@@ -1,6 +1,9 @@
-"""Run attacks and print their table: `python -m tests.attack [--kills 1000] [--only kills,writers] [--md]`.
+"""Run attacks and print their table.
 
-Exit code 1 where anything failed. What failed is told as it happens, with what reproduces it; its folder is kept.
+`python -m tests.attack [--kills 1000] [--only kills,writers] [--md]`.
+
+Exit code 1 where anything failed. What failed is told as it happens, with what reproduces it; its
+folder is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +18,18 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.attack import broken_logs, disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, uploads, workers, writers
+from tests.attack import (
+    broken_logs,
+    disk_full,
+    hostile_links,
+    hostile_pages,
+    inputs,
+    kills,
+    other_tests,
+    uploads,
+    workers,
+    writers,
+)
 from tests.attack.browsing import Tab
 from tests.attack.lab import Lab, table
 from tests.conftest import environment
@@ -41,7 +55,10 @@ SIZES: Mapping[str, tuple[int, str]] = {
 def attack_pages(lab: Lab, browser: Browser, size: Mapping[str, int]) -> None:
     """Screens, exports and links, over one dashboard."""
     with hostile_pages.dashboard(lab) as shown:
-        with browser.new_page(viewport={"width": 1280, "height": 900}) as page, closing(Tab(page, shown.address)) as tab:
+        with (
+            browser.new_page(viewport={"width": 1280, "height": 900}) as page,
+            closing(Tab(page, shown.address)) as tab,
+        ):
             hostile_pages.attack_screens(lab, tab, shown, size["runs"])
             hostile_links.attack(lab, tab, shown, size["links"])
         hostile_pages.attack_exports(lab, browser, shown)
@@ -53,7 +70,9 @@ def attack_writers(lab: Lab, size: Mapping[str, int]) -> None:
         writers.attack(lab, count, busy=size["busy"], dashboards=size["dashboards"])
 
 
-def with_browser(attack: Callable[[Lab, Browser, Mapping[str, int]], None]) -> Callable[[Lab, Mapping[str, int]], None]:
+def with_browser(
+    attack: Callable[[Lab, Browser, Mapping[str, int]], None],
+) -> Callable[[Lab, Mapping[str, int]], None]:
     """The attack with a browser of its own."""
 
     def attack_in_browser(lab: Lab, size: Mapping[str, int]) -> None:
@@ -80,13 +99,23 @@ ATTACKS: Mapping[str, Callable[[Lab, Mapping[str, int]], None]] = {
 
 def options() -> argparse.Namespace:
     """What was asked for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.attack", description=__doc__.partition("\n")[0]
+    )
     for name, (default, what) in SIZES.items():
-        parser.add_argument(f"--{name}", type=int, default=default, help=f"{what} (default {default:,})")
-    parser.add_argument("--only", default=",".join(ATTACKS), help=f"attacks to run, with commas between: {', '.join(ATTACKS)}")
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{what} (default {default:,})"
+        )
+    parser.add_argument(
+        "--only",
+        default=",".join(ATTACKS),
+        help=f"attacks to run, with commas between: {', '.join(ATTACKS)}",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all chance (default 0)")
     parser.add_argument("--md", action="store_true", help="print the table as Markdown")
-    parser.add_argument("--folder", type=Path, help="where to work (default: a new temporary folder)")
+    parser.add_argument(
+        "--folder", type=Path, help="where to work (default: a new temporary folder)"
+    )
     return parser.parse_args()
 
 
@@ -95,7 +124,10 @@ def main() -> int:
     asked = options()
     names = asked.only.split(",")
     if unknown := set(names) - set(ATTACKS):
-        print(f"There is no attack {', '.join(sorted(unknown))}. Attacks: {', '.join(ATTACKS)}", file=sys.stderr)
+        print(
+            f"There is no attack {', '.join(sorted(unknown))}. Attacks: {', '.join(ATTACKS)}",
+            file=sys.stderr,
+        )
         return 2
     folder = Path(tempfile.mkdtemp(prefix="attacks-", dir=asked.folder))
     with ExitStack() as stack:

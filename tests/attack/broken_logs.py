@@ -1,11 +1,17 @@
-"""Broken logs of every reader and broken results of every measuring tool: `tests.fuzz.fuzz_ingest` at length."""
+"""Broken logs of every reader and broken results of every measuring tool.
+
+`tests.fuzz.fuzz_ingest` at length.
+"""
 
 from __future__ import annotations
 
 from tests.attack.lab import Failure, Lab
 from tests.fuzz.fuzz_ingest import our_seeds, tried
 
-CHECKED = "every document counted, every sum right, no value impossible, none over 20 s or 1 GiB, none a defect of a reader"
+CHECKED = (
+    "every document counted, every sum right, no value impossible, none over 20 s or 1 GiB, none "
+    "a defect of a reader"
+)
 
 
 def attack(lab: Lab, inputs: int) -> None:

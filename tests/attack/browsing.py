@@ -1,4 +1,7 @@
-"""A browser that keeps account of what a hostile page must not do, and the canary that hostile texts ask."""
+"""A browser that checks what a hostile page must not do, and the canary for hostile texts.
+
+Hostile texts send requests to the canary.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ SLOW_SECONDS = 3 * PATIENCE_SECONDS
 
 HARMLESS = ("data:", "blob:", "about:")
 DANGEROUS_LINKS = """links => links.map(link => link.getAttribute("href") || "")
-    .filter(href => /^[\\s\\u0000-\\u0020]*(javascript|data|vbscript|file):/i.test(href) && !/^data:image|^blob:/.test(href))"""
+    .filter(href => /^[\\s\\u0000-\\u0020]*(javascript|data|vbscript|file):/i.test(href) && !/^data:image|^blob:/.test(href))"""  # noqa: E501
 
 
 class Canary:
@@ -61,7 +64,10 @@ def canary() -> Iterator[Canary]:
 
 
 class Tab:
-    """One page of a browser, watched until it is closed. `offences`: requests to anybody but `address`, dialogs, windows that opened."""
+    """One page of a browser, watched until it is closed.
+
+    `offences`: requests to anybody but `address`, dialogs, windows that opened.
+    """
 
     def __init__(self, page: Page, address: str) -> None:
         self._address = address
@@ -89,7 +95,7 @@ class Tab:
         dialog.dismiss()
 
     def open(self, path: str) -> Page:
-        """Go to a screen of the dashboard and wait until it is drawn, unless the server refuses the address."""
+        """Go to a dashboard screen and wait until it is drawn, unless the server refuses it."""
         response = self.page.goto(f"{self._address}/{path}")
         if response is None or response.ok:
             self._wait()
@@ -119,7 +125,9 @@ class Tab:
             assert frame.evaluate("window.__pwned") is None, f"a script ran in {frame.url[:200]}"
         links = self.page.eval_on_selector_all("a[href], area[href], form[action]", DANGEROUS_LINKS)
         assert not links, f"links that run something: {links[:3]}"
-        assert not self.page.get_by_test_id("stException").count(), self.page.get_by_test_id("stException").first.inner_text()[:1000]
+        assert not self.page.get_by_test_id("stException").count(), self.page.get_by_test_id(
+            "stException"
+        ).first.inner_text()[:1000]
         assert "Traceback (most recent call last)" not in self.page.locator("body").inner_text()
         offences, self.offences = self.offences, []
         assert not offences, f"{len(offences)} offences: {offences[:5]}"

@@ -1,4 +1,7 @@
-"""The command line in this process: as `main` runs it, a hundred times faster than a process of its own."""
+"""The command line in this process.
+
+As `main` runs it, a hundred times faster than a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ class Stream(io.TextIOWrapper):
     """A standard stream in memory, which says that it is a terminal or not."""
 
     def __init__(self, *, is_terminal: bool = False) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+        super().__init__(
+            io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True
+        )
         self._is_terminal = is_terminal
 
     def isatty(self) -> bool:
@@ -40,7 +45,10 @@ class Stream(io.TextIOWrapper):
 
 
 def tachograph(*words: str | Path, cwd: Path, is_terminal: bool = False) -> Done:
-    """Run a command in a folder. Any exception of it is the test's, as a traceback would be the user's."""
+    """Run a command in a folder.
+
+    Any exception of it is the test's, as a traceback would be the user's.
+    """
     out, err = Stream(is_terminal=is_terminal), Stream()
     with ExitStack() as stack:
         stack.enter_context(chdir(cwd))

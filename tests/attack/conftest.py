@@ -1,4 +1,7 @@
-"""What the attacks in the suite share: a lab per test, and a dashboard for visitors who are no browser."""
+"""What the attacks in the suite share.
+
+A lab per test, and a dashboard for visitors who are no browser.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,16 @@ def note(event, arguments):
         with open({log!r}, "a") as log:
             log.write(f"{{event}} {{arguments}}\\n")
 sys.addaudithook(note)
-"""
+"""  # noqa: E501
 """A `sitecustomize` that writes down whom the process asks or connects to."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A dashboard of the sample runs where everybody uploads, and the files that tell what it said and whom it talked to."""
+    """A dashboard of the sample runs where everybody uploads, with two files about it.
+
+    The files hold the server's messages and its network contacts.
+    """
 
     address: str
     log: Path
@@ -46,7 +52,9 @@ def lab(forks: Forks, tmp_path: Path) -> Lab:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, samples_read: Callable[..., Path]) -> Iterator[Server]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, samples_read: Callable[..., Path]
+) -> Iterator[Server]:
     """One for all: tests that use it are of the xdist group "web"."""
     folder = tmp_path_factory.mktemp("doors")
     store = Path(shutil.copy(samples_read(), folder))
@@ -55,6 +63,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, samples_read: Callable[...,
     (folder / "site").mkdir()
     (folder / "site" / "sitecustomize.py").write_text(WATCH.format(log=str(asked)))
     access = Access(hosts=(PROXY, "other.example:8443"))
-    with served(store, folder / "log", access, PYTHONPATH=str(folder / "site"), TMPDIR=str(folder)) as (address, _):
+    with served(
+        store, folder / "log", access, PYTHONPATH=str(folder / "site"), TMPDIR=str(folder)
+    ) as (address, _):
         yield Server(address, folder / "log", asked)
     assert "Traceback" not in (folder / "log").read_text()

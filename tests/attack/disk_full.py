@@ -1,7 +1,10 @@
-"""A disk that fills up while logs are ingested and while a store is rebuilt; and a file that may not grow beyond a bound.
+"""A disk that fills up while logs are ingested and while a store is rebuilt.
 
-The disk is a small tmpfs with the store, the spool and the temporary folder on it. Where it may not be mounted, only files are bounded.
-What is asserted after each: the store is as before or after, what is said is a sentence, and with room the same call succeeds.
+And a file that may not grow beyond a bound.
+
+The disk is a small tmpfs with the store, the spool and the temporary folder on it. Where it may not
+be mounted, only files are bounded. What is asserted after each: the store is as before or after,
+what is said is a sentence, and with room the same call succeeds.
 """
 
 from __future__ import annotations
@@ -20,16 +23,26 @@ from tests.attack.lab import Lab, Tally
 from tests.conftest import environment
 from tests.forks import Ended
 
-CHECKED = "exit code 4 and a sentence; hash of all columns as before; with room the same call succeeds and leaves nothing behind"
+CHECKED = (
+    "exit code 4 and a sentence; hash of all columns as before; with room the same call succeeds "
+    "and leaves nothing behind"
+)
 ROOMY_BYTES = 256 << 20
 STORE_UNUSABLE = 4
 
 
 @contextmanager
 def small_disk(place: Path, size: int) -> Iterator[None]:
-    """A disk of so many bytes at a folder, with a folder `tmp`. On an error, what is on it is copied beside it."""
+    """A disk of so many bytes at a folder, with a folder `tmp`.
+
+    On an error, what is on it is copied beside it.
+    """
     place.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place], check=True, capture_output=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place],
+        check=True,
+        capture_output=True,
+    )
     try:
         (place / "tmp").mkdir()
         yield
@@ -46,7 +59,10 @@ def refusal(folder: Path) -> str:
         with small_disk(folder / "tried", 1 << 20):
             return ""
     except (OSError, subprocess.CalledProcessError) as error:
-        return f"no tmpfs may be mounted here ({getattr(error, 'stderr', b'').decode().strip() or error})"
+        return (
+            "no tmpfs may be mounted here "
+            f"({getattr(error, 'stderr', b'').decode().strip() or error})"
+        )
 
 
 def resize(place: Path, size: int) -> None:
@@ -56,7 +72,10 @@ def resize(place: Path, size: int) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A command on a store: `before` beforehand, `done` afterwards. `needs`: bytes of the disk it takes at its fullest, about."""
+    """A command on a store: `before` beforehand, `done` afterwards.
+
+    `needs`: bytes of the disk it takes at its fullest, about.
+    """
 
     name: str
     arguments: Sequence[str | Path]
@@ -81,7 +100,10 @@ def attack(lab: Lab, attempts: int) -> None:
 
 
 def _cases(lab: Lab) -> Iterator[Case]:
-    """First ingest, another ingest, rebuild: each with the states around it, from running it where there is room."""
+    """First ingest, another ingest, rebuild.
+
+    Each with the states around it, from running it where there is room.
+    """
     room = lab.room("full")
     few, more = logs.write_logs(room / "few", "few", 40), logs.write_logs(room / "more", "more", 40)
     store = room / "of-more" / STORE
@@ -104,13 +126,21 @@ def _cases(lab: Lab) -> Iterator[Case]:
 
 
 def _sizes(case: Case, attempts: int) -> list[int]:
-    """Sizes between what the store takes already and what the command needs, evenly: where it is one, the middle."""
+    """Sizes between what the store takes already and what the command needs, evenly.
+
+    Where it is one, the middle.
+    """
     least = (case.store.stat().st_size if case.store else 0) + (1 << 14)
-    return [least + (case.needs - least) * (2 * step + 1) // (2 * attempts) for step in range(attempts)]
+    return [
+        least + (case.needs - least) * (2 * step + 1) // (2 * attempts) for step in range(attempts)
+    ]
 
 
 def _fill(lab: Lab, tally: Tally, case: Case, size: int) -> None:
-    with tally.attempt(f"`tachograph {_shown(case)}` on a tmpfs of {size:,} bytes") as folder, small_disk(folder / "disk", size):
+    with (
+        tally.attempt(f"`tachograph {_shown(case)}` on a tmpfs of {size:,} bytes") as folder,
+        small_disk(folder / "disk", size),
+    ):
         _run(lab, case, folder)
         resize(folder / "disk", ROOMY_BYTES)
         _run_again(lab, case, folder)
@@ -128,17 +158,26 @@ def _shown(case: Case) -> str:
 
 
 def _run(lab: Lab, case: Case, folder: Path, file_bytes: int = 0) -> None:
-    """The command fails and says so in a sentence, and the store is as before; or there was room."""
+    """The command fails, saying so in a sentence, and the store is as before; or there was room."""
     store = folder / "disk" / STORE
     if case.store:
         shutil.copy(case.store, store)
-    ended = lab.forks.run(folder, *case.arguments, "--db", store, environment=_on(folder / "disk"), file_bytes=file_bytes)
+    ended = lab.forks.run(
+        folder,
+        *case.arguments,
+        "--db",
+        store,
+        environment=_on(folder / "disk"),
+        file_bytes=file_bytes,
+    )
     found = lab.hasher.state(store)
     if ended.code == 0:
         assert found.is_like(case.done), f"it claims success: {differences(found, case.done)}"
     else:
         require_sentence(ended)
-        assert found.is_like(case.before), f"the store is not as before: {differences(found, case.before)}"
+        assert found.is_like(case.before), (
+            f"the store is not as before: {differences(found, case.before)}"
+        )
 
 
 def _on(disk: Path) -> dict[str, str]:
@@ -147,10 +186,15 @@ def _on(disk: Path) -> dict[str, str]:
 
 
 def require_sentence(ended: Ended) -> None:
-    """Exit code 4 and an error for people: no traceback, and nothing that an engine wrote for its log."""
+    """Exit code 4 and an error for people.
+
+    No traceback, and nothing that an engine wrote for its log.
+    """
     assert ended.code == STORE_UNUSABLE, ended.story
     assert ended.err.startswith("Error: "), ended.story
-    assert not any(sign in ended.err for sign in ("Traceback", '{"', "Error: Error", "Exception")), f"no sentence: {ended.story}"
+    assert not any(
+        sign in ended.err for sign in ("Traceback", '{"', "Error: Error", "Exception")
+    ), f"no sentence: {ended.story}"
 
 
 def _run_again(lab: Lab, case: Case, folder: Path) -> None:
@@ -158,6 +202,10 @@ def _run_again(lab: Lab, case: Case, folder: Path) -> None:
     disk, store = folder / "disk", folder / "disk" / STORE
     lab.forks.succeed(folder, *case.arguments, "--db", store, environment=_on(disk))
     found = lab.hasher.state(store)
-    assert found.is_like(case.done), f"with room it does not end as it should: {differences(found, case.done)}"
-    left = sorted({path.name for path in (*disk.iterdir(), *(disk / "tmp").iterdir())} - {STORE, "tmp"})
+    assert found.is_like(case.done), (
+        f"with room it does not end as it should: {differences(found, case.done)}"
+    )
+    left = sorted(
+        {path.name for path in (*disk.iterdir(), *(disk / "tmp").iterdir())} - {STORE, "tmp"}
+    )
     assert not left, f"left over: {left}"

@@ -1,4 +1,7 @@
-"""An SQLite database whose real table takes minutes to read: each of its rows is the same one, behind a column of megabytes."""
+"""An SQLite database whose real table takes minutes to read.
+
+Each of its rows is the same one, behind a column of megabytes.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,22 @@ _SCHEMA, _ROOT, _LEAF, _OVERFLOW, _UPPER, _LOWER = range(1, 7)
 
 
 def make_endless(path: Path, megabytes: int = 4) -> None:
-    """Write the database: 216,000 rows, each a walk over so many megabytes. Most of the file is a hole."""
+    """Write the database: 216,000 rows, each a walk over so many megabytes.
+
+    Most of the file is a hole.
+    """
     size = megabytes << 20
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"pragma page_size = {_PAGE}")
         database.execute("create table programs (id, code, generation, combined_score, correct)")
-        database.execute("insert into programs values ('a', zeroblob(?), 7, 1.5, 3)", [size - (1 << 16)])
+        database.execute(
+            "insert into programs values ('a', zeroblob(?), 7, 1.5, 3)", [size - (1 << 16)]
+        )
         database.commit()
-    schema, leaf = (bytearray(page) for page in (path.read_bytes()[:_PAGE], path.read_bytes()[_PAGE : 2 * _PAGE]))
+    schema, leaf = (
+        bytearray(page)
+        for page in (path.read_bytes()[:_PAGE], path.read_bytes()[_PAGE : 2 * _PAGE])
+    )
     schema[28:32] = struct.pack(">I", size // _PAGE)
     # the row ends with the number of the page that it goes on in, and that page with its own
     [begins] = struct.unpack(">H", leaf[8:10])

@@ -1,7 +1,10 @@
-"""Hostile inputs by the hundred: repeated tokens, deep nesting, many of everything, archives that grow.
+"""Hostile inputs by the hundred.
 
-Every family is a name and a function of a size: size in bytes → the bytes of a file of about that size, always the same. Names say what
-is repeated: `text/…` stands in the summary of a good record, `line/…` is that text bare in a file, `file/…` and `archive/…` are files.
+Repeated tokens, deep nesting, many of everything, archives that grow.
+
+Every family is a name and a function of a size: size in bytes → the bytes of a file of about that
+size, always the same. Names say what is repeated: `text/…` stands in the summary of a good record,
+`line/…` is that text bare in a file, `file/…` and `archive/…` are files.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ from tests.conftest import record, record_text
 
 
 def overlapping_zip(size: int) -> bytes:
-    """A zip whose entries all point to the same data: what David Fifield showed. A third of the size is that data."""
+    """A zip whose entries all point to the same data: what David Fifield showed.
+
+    A third of the size is that data.
+    """
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     kernel = b" " * min(size * 300, 1 << 26)
     data = compressor.compress(kernel) + compressor.flush()
@@ -33,7 +39,12 @@ def overlapping_zip(size: int) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("good.json", record_text())
         first = zipfile.ZipInfo("000000")
-        first.compress_type, first.CRC, first.file_size, first.compress_size = 8, zlib.crc32(kernel), len(kernel), len(data)
+        first.compress_type, first.CRC, first.file_size, first.compress_size = (
+            8,
+            zlib.crc32(kernel),
+            len(kernel),
+            len(data),
+        )
         first.header_offset = archive.fp.tell()  # type: ignore[union-attr]
         archive.fp.write(first.FileHeader() + data)  # type: ignore[union-attr]
         archive.start_dir = archive.fp.tell()  # type: ignore[union-attr]
@@ -219,10 +230,20 @@ def one_line(token: str) -> Callable[[int], str]:
 
 TEXTS: dict[str, Callable[[int], str]] = {
     **{name: repeated(token) for name, token in TOKENS.items()},
-    **{f"pair-{ord(opening):02x}-{ord(closing):02x}": repeated(opening + closing) for opening, closing in PAIRED},
-    **{f"nest-{ord(opening):02x}": nested(opening, closing) for opening, closing in ("{}", "[]", "()", "<>", "*_")},
+    **{
+        f"pair-{ord(opening):02x}-{ord(closing):02x}": repeated(opening + closing)
+        for opening, closing in PAIRED
+    },
+    **{
+        f"nest-{ord(opening):02x}": nested(opening, closing)
+        for opening, closing in ("{}", "[]", "()", "<>", "*_")
+    },
     **{f"shuffle-{seed}": shuffled(seed, tuple(TOKENS.values())) for seed in range(12)},
-    **{f"shuffle-claims-{seed}": shuffled(seed, _claims) for seed in range(6) if (_claims := tuple(list(TOKENS.values())[36:66]))},
+    **{
+        f"shuffle-claims-{seed}": shuffled(seed, _claims)
+        for seed in range(6)
+        if (_claims := tuple(list(TOKENS.values())[36:66]))
+    },
     "line-long-claim": one_line("from 10 ms to 5 ms"),
     "line-long-table": one_line("| 10 ms | 5 ms |"),
     "line-long-label": one_line("Before: 10 ms\nAfter: 5 ms"),
@@ -243,12 +264,23 @@ def bare(text: Callable[[int], str]) -> Make:
 
 
 def _model(number: int, cost: float = 0.0) -> dict[str, Any]:
-    return {"inputTokens": number, "outputTokens": 1, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": cost}
+    return {
+        "inputTokens": number,
+        "outputTokens": 1,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+        "costUSD": cost,
+    }
 
 
 def many_models(size: int) -> bytes:
     count = max(1, size // 130)
-    return _line(record(modelUsage={f"claude-opus-4-6-{number}": _model(number) for number in range(count)}, total_cost_usd=0))
+    return _line(
+        record(
+            modelUsage={f"claude-opus-4-6-{number}": _model(number) for number in range(count)},
+            total_cost_usd=0,
+        )
+    )
 
 
 def many_keys(size: int) -> bytes:
@@ -256,7 +288,12 @@ def many_keys(size: int) -> bytes:
 
 
 def many_items(size: int) -> bytes:
-    return _line(record(items=[{"a": 1}] * (size // 16), permission_denials=[{"tool_name": "Bash"}] * (size // 50)))
+    return _line(
+        record(
+            items=[{"a": 1}] * (size // 16),
+            permission_denials=[{"tool_name": "Bash"}] * (size // 50),
+        )
+    )
 
 
 def deep_field(size: int) -> bytes:
@@ -275,7 +312,10 @@ def wrapped_strings(size: int) -> bytes:
 
 
 def many_records(size: int) -> bytes:
-    return b"".join(_line(record(uuid=f"00000000-0000-0000-0000-{number:012}")) + b"\n" for number in range(size // 600 + 1))
+    return b"".join(
+        _line(record(uuid=f"00000000-0000-0000-0000-{number:012}")) + b"\n"
+        for number in range(size // 600 + 1)
+    )
 
 
 def same_record(size: int) -> bytes:
@@ -283,24 +323,44 @@ def same_record(size: int) -> bytes:
 
 
 def many_events(size: int) -> bytes:
-    event = _line({"type": "assistant", "session_id": "s", "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash"}]}})
+    event = _line(
+        {
+            "type": "assistant",
+            "session_id": "s",
+            "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash"}]},
+        }
+    )
     return (event + b"\n") * (size // len(event)) + _line(record(session_id="s"))
 
 
 def many_tools(size: int) -> bytes:
     events = (
-        {"type": "assistant", "session_id": "s", "message": {"content": [{"type": "tool_use", "id": f"{n}", "name": f"T{n}"}]}}
+        {
+            "type": "assistant",
+            "session_id": "s",
+            "message": {"content": [{"type": "tool_use", "id": f"{n}", "name": f"T{n}"}]},
+        }
         for n in range(size // 120)
     )
     return b"\n".join(map(_line, events)) + b"\n" + _line(record(session_id="s"))
 
 
 def many_sessions(size: int) -> bytes:
-    return b"\n".join(_line({"type": "system", "subtype": "init", "session_id": f"{n}"}) for n in range(size // 60))
+    return b"\n".join(
+        _line({"type": "system", "subtype": "init", "session_id": f"{n}"})
+        for n in range(size // 60)
+    )
 
 
 def big_output(size: int) -> bytes:
-    event = {"type": "user", "message": {"content": [{"type": "tool_result", "content": _line(record()).decode() * (size // 700 + 1)}]}}
+    event = {
+        "type": "user",
+        "message": {
+            "content": [
+                {"type": "tool_result", "content": _line(record()).decode() * (size // 700 + 1)}
+            ]
+        },
+    }
     return _line(event) + b"\n" + _line(record())
 
 
@@ -321,13 +381,20 @@ def open_array(size: int) -> bytes:
 
 
 def pretty(size: int) -> bytes:
-    return json.dumps(record(result="a", items=list(range(size // 12))), indent=2).replace(",\n", ", // note\n").encode()
+    return (
+        json.dumps(record(result="a", items=list(range(size // 12))), indent=2)
+        .replace(",\n", ", // note\n")
+        .encode()
+    )
 
 
 def docker(size: int) -> bytes:
     text = _line(record(result="a" * size)).decode()
     pieces = [text[at : at + 100] for at in range(0, len(text), 100)]
-    return b"\n".join(_line({"log": piece, "stream": "stdout", "time": "2026-03-01T10:11:12Z"}) for piece in [*pieces, "\n"])
+    return b"\n".join(
+        _line({"log": piece, "stream": "stdout", "time": "2026-03-01T10:11:12Z"})
+        for piece in [*pieces, "\n"]
+    )
 
 
 def kubernetes(size: int) -> bytes:
@@ -355,31 +422,60 @@ def zeros(size: int) -> bytes:
 
 
 FILES: dict[str, Make] = {
-    **{f"file/{make.__name__.replace('_', '-')}": make for make in (
-        many_models, many_keys, many_items, deep_field, deep_objects, wrapped_strings, many_records, same_record, many_events, many_tools,
-        many_sessions, big_output, cut_records, cut_records_in_line, wrong_records, open_array, pretty, docker, kubernetes, long_number,
-        noise, half_binary, utf16, zeros,
-    )},
-    **{f"archive/{name}": make for name, make in {
-        "zip-overlapping": overlapping_zip,
-        "zip-many": lambda size: zip_of(size // 120 + 1, b"{}"),
-        "zip-in-zips": zip_in_zips,
-        "zip-bomb-and-good": bomb_and_good,
-        "zip-cut": lambda size: zip_of(size // 120 + 1, b"{}")[:-30],
-        "tar-many": lambda size: tar_of(size // 1024 + 1, b"{}"),
-        "tar-cut": lambda size: tar_of(size // 1024 + 1, b"{}")[: size // 2],
-        "tar-gz-many": lambda size: gzip.compress(tar_of(size // 64 + 1, b"{}")),
-        "gz-spaces": lambda size: gzip.compress(b" " * (size * 900)),
-        "gz-braces": lambda size: gzip.compress(b'{"' * (size * 4)),
-        "gz-cut": lambda size: gzip.compress(many_records(size))[: size // 60 + 40],
-        "gz-many-members": lambda size: gzip.compress(b"{}\n") * (size // 23 + 1),
-        "bz2-spaces": lambda size: bz2.compress(b" " * (size * 900)),
-        "xz-spaces": lambda size: lzma.compress(b" " * (size * 900)),
-        "zst-spaces": lambda size: zstandard.compress(b" " * (size * 900)),
-        "zst-frames": lambda size: zstandard.compress(b"{}\n") * (size // 12 + 1),
-        "gz-in-gz": lambda size: gzip.compress(gzip.compress(gzip.compress(gzip.compress(b" " * size * 100)))),
-    }.items()},
-}  # fmt: skip
+    **{
+        f"file/{make.__name__.replace('_', '-')}": make
+        for make in (
+            many_models,
+            many_keys,
+            many_items,
+            deep_field,
+            deep_objects,
+            wrapped_strings,
+            many_records,
+            same_record,
+            many_events,
+            many_tools,
+            many_sessions,
+            big_output,
+            cut_records,
+            cut_records_in_line,
+            wrong_records,
+            open_array,
+            pretty,
+            docker,
+            kubernetes,
+            long_number,
+            noise,
+            half_binary,
+            utf16,
+            zeros,
+        )
+    },
+    **{
+        f"archive/{name}": make
+        for name, make in {
+            "zip-overlapping": overlapping_zip,
+            "zip-many": lambda size: zip_of(size // 120 + 1, b"{}"),
+            "zip-in-zips": zip_in_zips,
+            "zip-bomb-and-good": bomb_and_good,
+            "zip-cut": lambda size: zip_of(size // 120 + 1, b"{}")[:-30],
+            "tar-many": lambda size: tar_of(size // 1024 + 1, b"{}"),
+            "tar-cut": lambda size: tar_of(size // 1024 + 1, b"{}")[: size // 2],
+            "tar-gz-many": lambda size: gzip.compress(tar_of(size // 64 + 1, b"{}")),
+            "gz-spaces": lambda size: gzip.compress(b" " * (size * 900)),
+            "gz-braces": lambda size: gzip.compress(b'{"' * (size * 4)),
+            "gz-cut": lambda size: gzip.compress(many_records(size))[: size // 60 + 40],
+            "gz-many-members": lambda size: gzip.compress(b"{}\n") * (size // 23 + 1),
+            "bz2-spaces": lambda size: bz2.compress(b" " * (size * 900)),
+            "xz-spaces": lambda size: lzma.compress(b" " * (size * 900)),
+            "zst-spaces": lambda size: zstandard.compress(b" " * (size * 900)),
+            "zst-frames": lambda size: zstandard.compress(b"{}\n") * (size // 12 + 1),
+            "gz-in-gz": lambda size: gzip.compress(
+                gzip.compress(gzip.compress(gzip.compress(b" " * size * 100)))
+            ),
+        }.items()
+    },
+}
 """Name → a size → a file that is more than a text."""
 
 FAMILIES: dict[str, Make] = {

@@ -1,4 +1,7 @@
-"""Every screen opened by hostile links: ids that are none, SQL, scripts, halves of characters, megabytes of parameters."""
+"""Every screen opened by hostile links.
+
+Ids that are none, SQL, scripts, halves of characters, megabytes of parameters.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,52 @@ from tests.attack.lab import Lab
 from tests.attack.payloads import payloads
 
 FILTERS = (
-    *("repo", "task", "agent", "model", "main-model", "outcome", "experiment", "label", "since", "until", "min-cost", "max-cost"),
+    *(
+        "repo",
+        "task",
+        "agent",
+        "model",
+        "main-model",
+        "outcome",
+        "experiment",
+        "label",
+        "since",
+        "until",
+        "min-cost",
+        "max-cost",
+    ),
     *("evidence", "min-claim", "min-confidence", "session", "search", "nosuchfilter"),
 )
 CONTROLS = (
-    *("run", "what", "order", "columns", "page", "by", "tz", "grouping", "reprice", "format", "groups", "pair"),
+    *(
+        "run",
+        "what",
+        "order",
+        "columns",
+        "page",
+        "by",
+        "tz",
+        "grouping",
+        "reprice",
+        "format",
+        "groups",
+        "pair",
+    ),
     *("rule", "time", "measure", "preview", "embed", "embed_options"),
 )
-CHECKED = "a heading is drawn; no traceback on the page, no exception in the log; no script ran, no request but to the dashboard"
+CHECKED = (
+    "a heading is drawn; no traceback on the page, no exception in the log; no script ran, no "
+    "request but to the dashboard"
+)
 PATHS = (*SCREENS, "run", "nosuchscreen", "runs/../run", "run/%2e%2e/%00")
 
 
 def values(bird: str) -> dict[str, str]:
     """Name → value, percent-encoded."""
-    texts = {f"payload: {name}": quote(text, safe="", errors="surrogatepass") for name, text in payloads(bird).items()}
+    texts = {
+        f"payload: {name}": quote(text, safe="", errors="surrogatepass")
+        for name, text in payloads(bird).items()
+    }
     return texts | {
         "bytes that are no UTF-8": "%FF%FE%ED%A0%80",
         "zero": "%00",
@@ -46,7 +81,10 @@ def values(bird: str) -> dict[str, str]:
 
 
 def attack(lab: Lab, tab: Tab, shown: Dashboard, links: int) -> None:
-    """Open so many links, each a screen with all filters and all parameters of its widgets set to one hostile value."""
+    """Open many links to screens with all filters and widget parameters set to a hostile value.
+
+    Each link has one such value; `links` is their number.
+    """
     tally = lab.tally("hostile links", CHECKED)
     for path, name, query in _chosen(lab, shown.bird.address, links):
         with tally.attempt(f"a dashboard of {shown.store}, /{path}?… with {name}: {query[:300]}"):
@@ -60,5 +98,9 @@ def _chosen(lab: Lab, bird: str, links: int) -> Iterator[tuple[str, str, str]]:
     for number in range(links):
         path = PATHS[number % len(PATHS)]
         name = chance.choice(list(every))
-        keys = (*FILTERS, *CONTROLS) if len(every[name]) < 1_000 else chance.sample((*FILTERS, *CONTROLS), 3)
+        keys = (
+            (*FILTERS, *CONTROLS)
+            if len(every[name]) < 1_000
+            else chance.sample((*FILTERS, *CONTROLS), 3)
+        )
         yield path, name, "&".join(f"{key}={every[name].replace('{key}', key)}" for key in keys)

@@ -1,4 +1,4 @@
-"""Hostile texts in every field of a record, shown on every screen, written in every format, opened in a real browser."""
+"""Hostile texts in every field of a record, on every screen, in every format, in a real browser."""
 
 from __future__ import annotations
 
@@ -34,13 +34,32 @@ SCREENS = (
     "data",
     "data?view=upload",
 )
-"""Every screen that the menu leads to; a test of the menu says if one is missing. A run has its own."""
+"""Every screen that the menu leads to; a test of the menu says if one is missing. A run has its
+own.
+"""
 
-COMMANDS = ("report", "runs", "models", "usage", "claims", "findings", "verdicts", "measurements", "rejects", "sources")
+COMMANDS = (
+    "report",
+    "runs",
+    "models",
+    "usage",
+    "claims",
+    "findings",
+    "verdicts",
+    "measurements",
+    "rejects",
+    "sources",
+)
 FORMATS = ("html", "md", "csv", "xlsx", "table")
 HALVES = "half of a pair"
-PAGE_CHECKED = "no script ran, no request but to the dashboard, no dialog or window, no link that runs, no traceback on page or in log"
-EXPORT_CHECKED = "html and md: the same in Chromium; csv and xlsx: no formula; md and table: no control or bidi character"
+PAGE_CHECKED = (
+    "no script ran, no request but to the dashboard, no dialog or window, no link that runs, no "
+    "traceback on page or in log"
+)
+EXPORT_CHECKED = (
+    "html and md: the same in Chromium; csv and xlsx: no formula; md and table: no control or "
+    "bidi character"
+)
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
 
@@ -66,7 +85,10 @@ def dashboard(lab: Lab) -> Iterator[Dashboard]:
 
 
 def _hostile_store(lab: Lab, bird: Canary) -> Path:
-    """A store with a run for each payload: in all texts of its stream, in file names, as labels, repository and task."""
+    """A store with a run for each payload.
+
+    In all texts of its stream, in file names, as labels, repository and task.
+    """
     room = lab.room("hostile")
     texts = payloads(bird.address)
     for number, text in enumerate(texts.values()):
@@ -76,28 +98,48 @@ def _hostile_store(lab: Lab, bird: Canary) -> Path:
         (folder / f"{name}.json").write_bytes(hostile_stream(text, number))
         (folder / f"cut {name}.json").write_bytes(hostile_stream(text, number)[-600:-100])
         _write_measured(folder / f"measured {name}", text, name)
-    labels = [word for name in ("script", "image", "formula") for word in ("--label", f"{texts[name].replace('=', '≈')}={texts[name]}")]
+    labels = [
+        word
+        for name in ("script", "image", "formula")
+        for word in ("--label", f"{texts[name].replace('=', '≈')}={texts[name]}")
+    ]
     template = ["--path-template", "{repo}/{task}/{team}/*"]
-    ended = lab.forks.succeed(room, "ingest", room / "logs", *labels, *template, "--jobs", "1", "--db", room / STORE)
+    ended = lab.forks.succeed(
+        room, "ingest", room / "logs", *labels, *template, "--jobs", "1", "--db", room / STORE
+    )
     assert f"{len(texts)} accepted" in ended.err, ended.story
     assert f"{2 * len(texts)} measured values" in ended.err, ended.story
     return room / STORE
 
 
 def _write_measured(place: Path, text: str, task: str) -> None:
-    """Measured values of the task with the text as benchmark and machine, and of which the reason against a ratio has the text."""
+    """Measured values of the task with the text as benchmark and machine.
+
+    The reason against a ratio has the text too.
+    """
     rows = [("before", 2.0, f"{text} A"), ("after", 1.0, text)]
     with place.open("w", encoding="utf-8", errors="replace", newline="") as file:
         table = csv.writer(file)
-        table.writerow(("variant", "metric", "unit", "value", "bench_model", "benchmark", "machine", "task"))
-        table.writerows((variant, "latency", "ms", value, model, text, text, task) for variant, value, model in rows)
+        table.writerow(
+            ("variant", "metric", "unit", "value", "bench_model", "benchmark", "machine", "task")
+        )
+        table.writerows(
+            (variant, "latency", "ms", value, model, text, text, task)
+            for variant, value, model in rows
+        )
 
 
 def attack_screens(lab: Lab, tab: Tab, shown: Dashboard, runs: int) -> None:
-    """Show every screen, and `runs` runs on their own page: always that with halves of characters, which no encoding can write."""
+    """Show every screen, and `runs` runs on their own page.
+
+    Always that with halves of characters, which no encoding can write.
+    """
     tally = lab.tally("hostile records on every screen", PAGE_CHECKED)
     tab.open("upload")
-    for path in (*SCREENS, *(f"run?run={quote(run, safe='')}" for run in _chosen_runs(lab, shown, runs))):
+    for path in (
+        *SCREENS,
+        *(f"run?run={quote(run, safe='')}" for run in _chosen_runs(lab, shown, runs)),
+    ):
         with tally.attempt(f"a dashboard of {shown.store}, /{path}"):
             tab.move(path)
             tab.unfold()
@@ -110,7 +152,7 @@ def attack_screens(lab: Lab, tab: Tab, shown: Dashboard, runs: int) -> None:
 
 
 def check(tab: Tab, shown: Dashboard) -> None:
-    """Raise AssertionError with what the page, the server or the canary has against what was just opened."""
+    """Raise AssertionError if page, server or canary has a problem with what was just opened."""
     asked, logged = shown.bird.take(), shown.log.take()
     tab.check()
     assert "Traceback" not in logged, f"the server logged an exception: …{logged[-3000:]}"
@@ -129,7 +171,8 @@ def _upload(tab: Tab, bird: Canary) -> None:
     """Three files, each with a hostile name and a hostile record."""
     texts = payloads(bird.address)
     files = [
-        {"name": texts[name], "mimeType": "text/plain", "buffer": hostile_stream(texts[name], 0)} for name in ("script", "image", "bidi")
+        {"name": texts[name], "mimeType": "text/plain", "buffer": hostile_stream(texts[name], 0)}
+        for name in ("script", "image", "bidi")
     ]
     tab.page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
     tab.page.get_by_role("heading", name="Upload results").wait_for()
@@ -137,19 +180,30 @@ def _upload(tab: Tab, bird: Canary) -> None:
 
 def _require_all_screens(tab: Tab) -> None:
     """Raise AssertionError where the menu leads to a screen that is not attacked."""
-    links = tab.page.eval_on_selector_all("[data-testid=stTopNavLink]", "links => links.map(link => new URL(link.href).pathname)")
+    links = tab.page.eval_on_selector_all(
+        "[data-testid=stTopNavLink]", "links => links.map(link => new URL(link.href).pathname)"
+    )
     missing = {link.strip("/") for link in links} - {*SCREENS, "overview"}
     assert not missing, f"screens that are not attacked: {missing}"
 
 
-def attack_exports(lab: Lab, browser: Browser, shown: Dashboard, commands: Sequence[str] = COMMANDS) -> None:
+def attack_exports(
+    lab: Lab, browser: Browser, shown: Dashboard, commands: Sequence[str] = COMMANDS
+) -> None:
     """Write what each command tells in each format, and open it as whoever gets it would."""
     tally = lab.tally("hostile records in every export", EXPORT_CHECKED)
     for command in commands:
         for suffix in FORMATS:
-            words = [command, "--format", suffix, *(["--by", "model,repo"] if command == "report" else [])]
+            words = [
+                command,
+                "--format",
+                suffix,
+                *(["--by", "model,repo"] if command == "report" else []),
+            ]
             with tally.attempt(f"tachograph {' '.join(words)} of {shown.store}") as folder:
-                ended = lab.forks.succeed(folder, *words, "-o", folder / f"export.{suffix}", "--db", shown.store)
+                ended = lab.forks.succeed(
+                    folder, *words, "-o", folder / f"export.{suffix}", "--db", shown.store
+                )
                 assert "Traceback" not in ended.err, ended.story
                 CHECKS[suffix](folder / f"export.{suffix}", browser)
                 assert not (asked := shown.bird.take()), f"the canary was asked for {asked}"
@@ -168,7 +222,13 @@ def _check_md(path: Path, browser: Browser) -> None:
     text = path.read_text(encoding="utf-8")
     _require_no_controls(text)
     page = path.with_suffix(".rendered.html")
-    page.write_text(f"<meta charset=utf-8>{MarkdownIt('commonmark', {'html': True}).enable('table').render(text)}", encoding="utf-8")
+    page.write_text(
+        (
+            "<meta "
+            f"charset=utf-8>{MarkdownIt('commonmark', {'html': True}).enable('table').render(text)}"
+        ),
+        encoding="utf-8",
+    )
     _check_html(page, browser)
 
 
@@ -184,11 +244,13 @@ def _require_no_controls(text: str) -> None:
 def _check_csv(path: Path, _: Browser) -> None:
     rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))
     formulas = [cell for row in rows for cell in row if is_formula(cell)]
-    assert not formulas, f"{len(formulas)} cells that a spreadsheet takes for formulas: {formulas[:2]!r}"
+    assert not formulas, (
+        f"{len(formulas)} cells that a spreadsheet takes for formulas: {formulas[:2]!r}"
+    )
 
 
 def is_formula(cell: str) -> bool:
-    """Whether a spreadsheet that drops blanks and control characters before a cell would compute it."""
+    """Whether a spreadsheet would compute a cell after dropping leading blanks and controls."""
     bare = re.sub(r"^[\s\0-\x20\x7f-\xa0\ufeff]+", "", cell)
     return bare[:1] in ("=", "+", "-", "@") and bool(bare[1:]) and not _NUMBER.fullmatch(bare)
 

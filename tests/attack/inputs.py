@@ -1,7 +1,7 @@
 """Hostile inputs are ingested, each beside a good record, within bounds on time, memory and disk.
 
-An input is a family of `tests.attack.hostile_inputs` at a size, in a wrapping: bare, compressed, in a zip, in a text of a JSON object, in
-an event of a stream.
+An input is a family of `tests.attack.hostile_inputs` at a size, in a wrapping: bare, compressed, in
+a zip, in a text of a JSON object, in an event of a stream.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from tests.forks import Ended, Running
 
 SIZES = (3_000, 200_000, 2_000_000)
 SECONDS = 120
-"""Time for one command: an input that takes no more than linear time needs a few seconds on any machine."""
+"""Time for one command: an input that takes no more than linear time needs a few seconds on any
+machine.
+"""
 
 MEMORY_BYTES = 1 << 30
 DISK_BYTES = 1 << 30
@@ -34,7 +36,10 @@ DISK_BYTES = 1 << 30
 
 READ, UNREADABLE = 0, 3
 COUNTS = ("accepted", "duplicates", "rejected", "ignored")
-CHECKED = f"no traceback; {SECONDS} s, 1 GiB of memory, 1 GiB of disk; counts balance per source; the good record is in; a report is made"
+CHECKED = (
+    f"no traceback; {SECONDS} s, 1 GiB of memory, 1 GiB of disk; counts balance per source; the "
+    "good record is in; a report is made"
+)
 GOOD = "good"
 
 
@@ -84,7 +89,10 @@ class Input:
 
 
 def attack(lab: Lab, inputs: int) -> None:
-    """Ingest so many inputs, each by a process of its own: every family first, then sizes and wrappings at random."""
+    """Ingest so many inputs, each by a process of its own.
+
+    Every family first, then sizes and wrappings at random.
+    """
     tally = lab.tally("hostile inputs, one process each", CHECKED)
     for one in _chosen(lab, inputs):
         with tally.attempt(f"ingest {one}, beside a good record") as folder:
@@ -104,13 +112,20 @@ def attack_at_once(lab: Lab, inputs: int, size: int) -> None:
         for number in range(inputs):
             turn, place = divmod(number, len(names))
             one = Input(names[place], size, wrappings[(place + turn) % len(wrappings)])
-            (logs / f"{number:03}-{one.family.replace('/', '-')}-{one.wrapping}").write_bytes(one.made())
+            (logs / f"{number:03}-{one.family.replace('/', '-')}-{one.wrapping}").write_bytes(
+                one.made()
+            )
         _ingest(lab, folder, logs)
     tally.attempts = inputs
 
 
 def _chosen(lab: Lab, inputs: int) -> Iterator[Input]:
-    every = [Input(family, size, wrapping) for family in FAMILIES for size in SIZES for wrapping in WRAPPINGS]
+    every = [
+        Input(family, size, wrapping)
+        for family in FAMILIES
+        for size in SIZES
+        for wrapping in WRAPPINGS
+    ]
     lab.chance("inputs").shuffle(every)
     firsts = list({one.family: one for one in every}.values())
     yield from [*firsts, *(one for one in every if one not in firsts)][:inputs]
@@ -120,7 +135,9 @@ def _ingest(lab: Lab, folder: Path, logs: Path) -> None:
     (logs / f"{GOOD}.json").write_text(record_text(uuid=GOOD, session_id=GOOD), encoding="utf-8")
     store = folder / "of" / STORE
     store.parent.mkdir()
-    ended = _within_bounds(lab.forks.start(folder, "ingest", logs, "--jobs", "1", "--json", "--db", store), folder)
+    ended = _within_bounds(
+        lab.forks.start(folder, "ingest", logs, "--jobs", "1", "--json", "--db", store), folder
+    )
     assert ended.code in (READ, UNREADABLE), ended.story
     counts = json.loads(ended.out)
     assert counts["documents"] == sum(counts[name] for name in COUNTS), counts
@@ -132,7 +149,11 @@ def _ingest(lab: Lab, folder: Path, logs: Path) -> None:
 def _within_bounds(running: Running, folder: Path) -> Ended:
     """How the command ended, if within all bounds."""
     deadline, fullest = time.monotonic() + SECONDS, 0
-    while not select.select([running], [], [], 0.1)[0] and time.monotonic() < deadline and fullest <= DISK_BYTES:
+    while (
+        not select.select([running], [], [], 0.1)[0]
+        and time.monotonic() < deadline
+        and fullest <= DISK_BYTES
+    ):
         fullest = max(fullest, sum(map(_bytes_in, (folder / "tmp", folder / "of"))))
     if fullest > DISK_BYTES:
         running.end()
@@ -154,6 +175,11 @@ def _bytes_in(folder: Path) -> int:
 
 def _check_store(lab: Lab, store: Path) -> None:
     assert lab.hasher.state(store) != State()
-    unbalanced = "select name, documents from sources where documents <> accepted + duplicates + rejected + ignored"
+    unbalanced = (
+        "select name, documents from sources where documents <> accepted + duplicates + rejected "
+        "+ ignored"
+    )
     assert not (found := lab.hasher.rows(store, unbalanced)), f"counts do not balance: {found}"
-    assert lab.hasher.rows(store, f"select 1 from runs where run_id = '{GOOD}'"), "the good record beside it is not in the store"
+    assert lab.hasher.rows(store, f"select 1 from runs where run_id = '{GOOD}'"), (
+        "the good record beside it is not in the store"
+    )

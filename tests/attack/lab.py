@@ -1,4 +1,7 @@
-"""What all attacks share: where they work, the seed of their chances, and the tallies they fill and print as a table."""
+"""What all attacks share.
+
+Where they work, the seed of their chances, and the tallies they fill and print as a table.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class Tally:
 
     @contextmanager
     def attempt(self, again: str) -> Iterator[Path]:
-        """A new folder for one attempt. Any exception within is a failure: it is told, and the folder is kept."""
+        """A new folder for one attempt.
+
+        Any exception within is a failure: it is told, and the folder is kept.
+        """
         self.attempts += 1
         folder = self.folder / f"{self.attempts:04}"
         folder.mkdir(parents=True)
@@ -89,7 +95,10 @@ def _plain(rows: Sequence[tuple[str, ...]]) -> str:
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     """Numbers to the right, words to the left."""
     cells = zip(row, widths, strict=True)
-    return "  ".join(cell.rjust(width) if place in NUMBERS else cell.ljust(width) for place, (cell, width) in enumerate(cells)).rstrip()
+    return "  ".join(
+        cell.rjust(width) if place in NUMBERS else cell.ljust(width)
+        for place, (cell, width) in enumerate(cells)
+    ).rstrip()
 
 
 @dataclass
@@ -104,7 +113,13 @@ class Lab:
 
     def tally(self, attack: str, checked: str) -> Tally:
         """A new line of the table."""
-        self.tallies.append(Tally(attack, checked, self.folder / f"{len(self.tallies):02}-{''.join(filter(str.isalnum, attack))[:40]}"))
+        self.tallies.append(
+            Tally(
+                attack,
+                checked,
+                self.folder / f"{len(self.tallies):02}-{''.join(filter(str.isalnum, attack))[:40]}",
+            )
+        )
         return self.tallies[-1]
 
     def chance(self, name: str) -> random.Random:

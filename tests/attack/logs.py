@@ -14,7 +14,7 @@ RESULT = """Optimized the attention kernel: **3.17x speedup** (measured: 100 ms 
 |---|---|---|
 | 1 | 12.0 ms | 4.1 ms |
 
-Modified `src/kernel.py` (+12, -3). Committed as 4f2a9c1."""
+Modified `src/kernel.py` (+12, -3). Committed as 4f2a9c1."""  # noqa: E501
 
 PRICES = """[[price]]
 model = "claude-opus-4-6"
@@ -26,14 +26,23 @@ cache_write = 1.5
 
 
 def write_logs(folder: Path, name: str, runs: int = 12, *, chained: bool = False) -> Path:
-    """A folder of logs, all its runs called by `name`: a file of records, an event stream, a log that is cut off. Returns it.
+    """A folder of logs, all its runs called by `name`.
+
+    A file of records, an event stream, a log that is cut off. Returns it.
 
     `chained`: the records belong to one session and each continues the totals of the one before it.
     """
     folder.mkdir(parents=True)
-    (folder / f"{name}.jsonl").write_text("\n".join(_line(name, number, chained=chained) for number in range(runs - 1)), encoding="utf-8")
-    (folder / f"{name}-stream.jsonl").write_text("\n".join(map(json.dumps, _stream(name))), encoding="utf-8")
-    (folder / f"{name}-cut.json").write_text(record_text(result=f"{name} was cut off.")[:-200], encoding="utf-8")
+    (folder / f"{name}.jsonl").write_text(
+        "\n".join(_line(name, number, chained=chained) for number in range(runs - 1)),
+        encoding="utf-8",
+    )
+    (folder / f"{name}-stream.jsonl").write_text(
+        "\n".join(map(json.dumps, _stream(name))), encoding="utf-8"
+    )
+    (folder / f"{name}-cut.json").write_text(
+        record_text(result=f"{name} was cut off.")[:-200], encoding="utf-8"
+    )
     return folder
 
 
@@ -42,13 +51,21 @@ def write_long_logs(folder: Path, name: str, files: int, runs: int) -> Path:
     folder.mkdir(parents=True)
     text = "Nothing to tell. " * (4_500_000 // (17 * runs))
     for file in range(files):
-        lines = (record_text(uuid=f"{name}-{file}-{number}", session_id=f"{name}-{file}-{number}", result=text) for number in range(runs))
+        lines = (
+            record_text(
+                uuid=f"{name}-{file}-{number}", session_id=f"{name}-{file}-{number}", result=text
+            )
+            for number in range(runs)
+        )
         (folder / f"{name}-{file}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
 
 def write_lines(path: Path, name: str, lines: int) -> Path:
-    """One file with so many records of 1.5 kB, one on a line: from some 90,000 on several processes read it in portions."""
+    """One file with so many records of 1.5 kB, one on a line.
+
+    From some 90,000 on several processes read it in portions.
+    """
     path.parent.mkdir(parents=True)
     one = record_text(uuid="UUID", session_id="UUID", result="Nothing to tell. " * 60)
     with path.open("w", encoding="utf-8") as file:
@@ -58,23 +75,53 @@ def write_lines(path: Path, name: str, lines: int) -> Path:
 
 
 def mend(folder: Path, name: str) -> None:
-    """Write the log that was cut off whole, as a person would: what was rejected of it can be retried."""
-    (folder / f"{name}-cut.json").write_text(record_text(uuid=f"{name}-cut", session_id=f"{name}-cut"), encoding="utf-8")
+    """Write the log that was cut off whole, as a person would.
+
+    What was rejected of it can be retried.
+    """
+    (folder / f"{name}-cut.json").write_text(
+        record_text(uuid=f"{name}-cut", session_id=f"{name}-cut"), encoding="utf-8"
+    )
 
 
 def _line(name: str, number: int, *, chained: bool) -> str:
     session = f"{name}-chain" if chained else f"{name}-{number}"
     cost = 0.25 * (number + 1)
-    usage = {"claude-opus-4-6": record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "outputTokens": 20 * (number + 1)}}
-    return record_text(uuid=f"{name}-{number}", session_id=session, total_cost_usd=cost, modelUsage=usage, result="" if number else RESULT)
+    usage = {
+        "claude-opus-4-6": record()["modelUsage"]["claude-opus-4-6"]
+        | {"costUSD": cost, "outputTokens": 20 * (number + 1)}
+    }
+    return record_text(
+        uuid=f"{name}-{number}",
+        session_id=session,
+        total_cost_usd=cost,
+        modelUsage=usage,
+        result="" if number else RESULT,
+    )
 
 
 def _stream(name: str) -> list[dict[str, Any]]:
     session = f"{name}-stream"
     block = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "…"}
     return [
-        {"type": "system", "subtype": "init", "cwd": "/srv/app", "session_id": session, "tools": ["Bash"], "model": "claude-opus-4-6"},
-        {"type": "assistant", "session_id": session, "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Bash"}]}},
-        {"type": "user", "session_id": session, "message": {"content": [block]}, "timestamp": "2026-05-11T06:34:05.000Z"},
+        {
+            "type": "system",
+            "subtype": "init",
+            "cwd": "/srv/app",
+            "session_id": session,
+            "tools": ["Bash"],
+            "model": "claude-opus-4-6",
+        },
+        {
+            "type": "assistant",
+            "session_id": session,
+            "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Bash"}]},
+        },
+        {
+            "type": "user",
+            "session_id": session,
+            "message": {"content": [block]},
+            "timestamp": "2026-05-11T06:34:05.000Z",
+        },
         record(uuid=f"{name}-last", session_id=session, result=RESULT),
     ]

@@ -16,21 +16,26 @@ from pathlib import Path
 from tests.forks import Running
 
 _CHANGES = 0x2 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200
-"""Of inotify(7): a file was written to, closed after writing, renamed from or to a name, made, removed."""
+"""Of inotify(7): a file was written to, closed after writing, renamed from or to a name, made,
+removed.
+"""
 
 _EVENT = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Watch:
-    """Counts the changes of the files in a folder: each write, each new or vanished name. Needs Linux."""
+    """Counts the changes of the files in a folder: each write, each new or vanished name.
+
+    Needs Linux.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.changes = 0
 
     def until(self, running: Running, change: int, seconds: float) -> None:
-        """Return at the `change`-th change, when the command has ended, or after so many seconds."""
+        """Return at the `change`-th change, at the command's end, or after so many seconds."""
         deadline = time.monotonic() + seconds
         while self.changes < change and (left := deadline - time.monotonic()) > 0:
             ready, _, _ = select.select([self._descriptor, running.fileno()], [], [], left)
@@ -62,7 +67,10 @@ def watch(folder: Path) -> Iterator[Watch]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment in the life of a command: so many seconds after the `change`-th change of the folder, or after its start (0)."""
+    """A moment in the life of a command.
+
+    So many seconds after the `change`-th change of the folder, or after its start (0).
+    """
 
     seconds: float
     change: int = 0
@@ -79,7 +87,12 @@ class Moment:
 
 
 def chosen(chance: random.Random, seconds: float, changes: int, earliest: float = 0.0) -> Moment:
-    """A moment of a command that takes so many seconds and changes its folder so often: half of them at a change."""
+    """A moment of a command that takes so many seconds and changes its folder so often.
+
+    Half of them at a change.
+    """
     if changes and chance.random() < 0.5:
-        return Moment(chance.choice((0.0, 0.0, chance.uniform(0, 0.003))), chance.randint(1, changes))
+        return Moment(
+            chance.choice((0.0, 0.0, chance.uniform(0, 0.003))), chance.randint(1, changes)
+        )
     return Moment(chance.uniform(earliest, seconds))

@@ -1,6 +1,9 @@
-"""Tests as lines of the table, at full size: the other attacks of this folder, such as foreign origins, and laws on whole stores.
+"""Tests as lines of the table, at full size.
 
-All run with `--hypothesis-profile=thorough`: every case of which the suite runs a share (`tests.examples`), and ten times as many examples.
+The other attacks of this folder, such as foreign origins, and laws on whole stores.
+
+All run with `--hypothesis-profile=thorough`: every case of which the suite runs a share
+(`tests.examples`), and ten times as many examples.
 """
 
 from __future__ import annotations
@@ -40,14 +43,19 @@ _LAWS = (
     "verdicts",
 )
 LAWS = tuple(HERE.parent / f"test_{name}.py" for name in _LAWS)
-"""Tests outside of this folder whose examples take a second each: the suite has time for some of them."""
+"""Tests outside of this folder whose examples take a second each: the suite has time for some of
+them.
+"""
 
 FULL_SIZE = {"TACHOGRAPH_ATTACK_FILES": "10000"}
 """Variables without which a test is left out, or small, in the suite."""
 
 
 def attack(lab: Lab) -> None:
-    """Run each file of tests of this folder that the table has not at full size; an attempt is a test."""
+    """Run each file of tests of this folder that the table has not at full size.
+
+    An attempt is a test.
+    """
     for file in sorted(HERE.glob("test_*.py")):
         if file.name not in OURS:
             _run(lab, file)
@@ -76,13 +84,29 @@ def _run(lab: Lab, file: Path) -> None:
         f"--junitxml={told}",
         f"--basetemp={tally.folder / 'tmp'}",
     ]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | FULL_SIZE, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | FULL_SIZE, capture_output=True, text=True, check=False
+    )
     tally.seconds = time.monotonic() - started
     if not told.exists():
-        tally.failures.append(Failure(tally.attack, done.stdout[-2000:] + done.stderr[-2000:], " ".join(command), tally.folder))
+        tally.failures.append(
+            Failure(
+                tally.attack,
+                done.stdout[-2000:] + done.stderr[-2000:],
+                " ".join(command),
+                tally.folder,
+            )
+        )
         return
     for case in ElementTree.parse(told).iter("testcase"):
         if case.find("skipped") is None:
             tally.attempts += 1
         if case.find("failure") is not None or case.find("error") is not None:
-            tally.failures.append(Failure(tally.attack, case.get("name", ""), f"pytest {file} -k {case.get('name')}", tally.folder))
+            tally.failures.append(
+                Failure(
+                    tally.attack,
+                    case.get("name", ""),
+                    f"pytest {file} -k {case.get('name')}",
+                    tally.folder,
+                )
+            )

@@ -1,4 +1,6 @@
-"""Hostile texts: what a record, a file name or a link may hold to make a browser, a spreadsheet or a terminal act.
+"""Hostile texts in a record, file name or link, against browsers, spreadsheets and terminals.
+
+The texts try to make one of these act.
 
 A script that runs sets `window.__pwned`; whatever loads or sends something asks the canary.
 """
@@ -38,26 +40,50 @@ def payloads(canary: str) -> dict[str, str]:
         "math": f'<math><a xlink:href="javascript:{RUN_SCRIPT}">m</a></math>',
         "details": f'<details open ontoggle="{fetch}">',
         "input": f'<input autofocus onfocus="{fetch}">',
-        "video": f'<video poster="{canary}/poster.png" src="{canary}/video.mp4" autoplay onloadstart="{RUN_SCRIPT}">',
-        "frame": f'<iframe src="{canary}/frame"></iframe><iframe srcdoc="<script>parent.{RUN_SCRIPT}</script>"></iframe>',
+        "video": (
+            f'<video poster="{canary}/poster.png" src="{canary}/video.mp4" autoplay '
+            f'onloadstart="{RUN_SCRIPT}">'
+        ),
+        "frame": (
+            f'<iframe src="{canary}/frame"></iframe><iframe '
+            f'srcdoc="<script>parent.{RUN_SCRIPT}</script>"></iframe>'
+        ),
         "object": f'<object data="{canary}/object"></object><embed src="{canary}/embed">',
         "base": f'<base href="{canary}/base/">',
         "refresh": f'<meta http-equiv="refresh" content="0;url={canary}/refresh">',
-        "form": f'<form action="{canary}/form"><button autofocus formaction="javascript:{RUN_SCRIPT}">x</button></form>',
-        "style": f'<style>@import "{canary}/style.css"; * {{ background: url({canary}/css.png) }}</style>',
+        "form": (
+            f'<form action="{canary}/form"><button autofocus '
+            f'formaction="javascript:{RUN_SCRIPT}">x</button></form>'
+        ),
+        "style": (
+            f'<style>@import "{canary}/style.css"; * '
+            f"{{ background: url({canary}/css.png) }}</style>"
+        ),
         "style attribute": f'<p style="background:url({canary}/attribute.png)">x</p>',
-        "stylesheet": f'<link rel="stylesheet" href="{canary}/sheet.css"><link rel="prefetch" href="{canary}/prefetch">',
+        "stylesheet": (
+            f'<link rel="stylesheet" href="{canary}/sheet.css"><link rel="prefetch" '
+            f'href="{canary}/prefetch">'
+        ),
         "attribute that ends": f'" onmouseover="{fetch}" autofocus onfocus="{fetch}" x="',
         "quote that ends": f"' onfocus='{fetch}' autofocus x='",
         "markdown image": f"![x]({canary}/markdown.png)",
         "markdown image by reference": f"![x][ref]\n\n[ref]: {canary}/reference.png",
-        "markdown link to script": f"[click](javascript:{RUN_SCRIPT}) [click](data:text/html,<script>{RUN_SCRIPT}</script>)",
+        ("markdown link to script"): (
+            f"[click](javascript:{RUN_SCRIPT}) [click](data:text/html,"
+            f"<script>{RUN_SCRIPT}</script>)"
+        ),
         "markdown autolink": f"<javascript:{RUN_SCRIPT}> <{canary}/autolink>",
         "markdown html": f'\n\n<div>\n\n<img src="{canary}/block.png">\n\n</div>',
-        "markdown directive": f":red[x] :material/home: $\\href{{javascript:{RUN_SCRIPT}}}{{x}}$ $\\includegraphics{{{canary}/tex.png}}$",
+        ("markdown directive"): (
+            f":red[x] :material/home: $\\href{{javascript:{RUN_SCRIPT}}}{{x}}$ "
+            f"$\\includegraphics{{{canary}/tex.png}}$"
+        ),
         "markdown code that ends": f"```\n</code></pre><script>{fetch}</script>\n```",
         "template": "{{7*7}} ${7*7} <%= 7*7 %> {% raw %} #{7*7}",
-        "plotly": f'<a href="javascript:{RUN_SCRIPT}">x</a><b onclick="{RUN_SCRIPT}">%{{customdata}}</b><extra></extra>',
+        "plotly": (
+            f'<a href="javascript:{RUN_SCRIPT}">x</a><b '
+            f'onclick="{RUN_SCRIPT}">%{{customdata}}</b><extra></extra>'
+        ),
         "data address": f"data:text/html,<script>{RUN_SCRIPT}</script>",
         "formula": '=HYPERLINK("' + canary + '/formula","x")',
         "formula plus": "+cmd|' /C calc'!A0",
@@ -77,13 +103,21 @@ def payloads(canary: str) -> dict[str, str]:
 
 
 def hostile_stream(text: str, number: int) -> bytes:
-    """A stream of events with a record, as JSON lines, in which every text is hostile; run_id and session begin with the number."""
+    """A stream of events with a record, as JSON lines, in which every text is hostile.
+
+    Run_id and session begin with the number.
+    """
     identity = f"{number} {text}"
     call = {"type": "tool_use", "id": text, "name": text, "input": {text: text}}
     usage = record()["modelUsage"]["claude-opus-4-6"]
     events: list[dict[str, Any]] = [
-        {"type": "system", "subtype": "init", "session_id": identity} | dict.fromkeys(("cwd", "model", "permissionMode"), text),
-        {"type": "assistant", "session_id": identity, "message": {"role": text, "model": text, "content": [call]}},
+        {"type": "system", "subtype": "init", "session_id": identity}
+        | dict.fromkeys(("cwd", "model", "permissionMode"), text),
+        {
+            "type": "assistant",
+            "session_id": identity,
+            "message": {"role": text, "model": text, "content": [call]},
+        },
         record(
             uuid=identity,
             session_id=identity,
@@ -91,7 +125,9 @@ def hostile_stream(text: str, number: int) -> bytes:
             stop_reason=text,
             terminal_reason=text,
             fast_mode_state=text,
-            permission_denials=[{"tool_name": text, "tool_use_id": text, "tool_input": {text: text}}],
+            permission_denials=[
+                {"tool_name": text, "tool_use_id": text, "tool_input": {text: text}}
+            ],
             modelUsage={text: usage},
         ),
     ]

@@ -13,8 +13,9 @@ from tests.attack.hostile_inputs import FAMILIES
 from tests.attack.lab import Lab
 
 KILLS = 6
-"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. In the suite, a few
-commands are killed in `tests/test_interrupts.py`."""
+"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred
+times as many. In the suite, a few commands are killed in `tests/test_interrupts.py`.
+"""
 
 
 @pytest.mark.thorough
@@ -65,7 +66,9 @@ def made(place: Path, *rows: str, at: str = "2026-01-01") -> State:
     return Hasher().state(place)
 
 
-def test_the_order_of_rows_is_nothing_and_our_own_clock_only_to_the_exact_hash(tmp_path: Path) -> None:
+def test_the_order_of_rows_is_nothing_and_our_own_clock_only_to_the_exact_hash(
+    tmp_path: Path,
+) -> None:
     one, turned = made(tmp_path / "1", *ROWS), made(tmp_path / "2", *reversed(ROWS))
     later = made(tmp_path / "3", *ROWS, at="2026-01-02")
     assert one.is_same(turned)
@@ -75,7 +78,13 @@ def test_the_order_of_rows_is_nothing_and_our_own_clock_only_to_the_exact_hash(t
 
 @pytest.mark.parametrize(
     "rows",
-    [ROWS[1:], (*ROWS[:2], "('b', 0, null)"), (*ROWS[:2], "('b', null, [])"), ("('a', 1, [2, 1])", *ROWS[1:]), (ROWS[0], *ROWS)],
+    [
+        ROWS[1:],
+        (*ROWS[:2], "('b', 0, null)"),
+        (*ROWS[:2], "('b', null, [])"),
+        ("('a', 1, [2, 1])", *ROWS[1:]),
+        (ROWS[0], *ROWS),
+    ],
 )
 def test_every_change_is_seen(rows: tuple[str, ...], tmp_path: Path) -> None:
     one, other = made(tmp_path / "1", *ROWS), made(tmp_path / "2", *rows)
@@ -86,4 +95,9 @@ def test_every_change_is_seen(rows: tuple[str, ...], tmp_path: Path) -> None:
 def test_a_file_that_the_engine_only_began_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     duckdb.connect(str(tmp_path / "header")).close()
-    assert Hasher().state(tmp_path / "empty") == Hasher().state(tmp_path / "header") == Hasher().state(tmp_path / "none") == State()
+    assert (
+        Hasher().state(tmp_path / "empty")
+        == Hasher().state(tmp_path / "header")
+        == Hasher().state(tmp_path / "none")
+        == State()
+    )

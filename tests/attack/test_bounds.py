@@ -1,4 +1,7 @@
-"""Bounded work on any content: what hostile inputs become, and what is said of what was not read (D9, D10, D11)."""
+"""Bounded work on any content.
+
+What hostile inputs become, and what is said of what was not read (D9, D10, D11).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,11 @@ COUNTS = ("accepted", "duplicates", "rejected", "ignored")
 
 def unread(data: bytes) -> list[tuple[str, RejectReason]]:
     """(name, reason) of what is not read of an archive."""
-    return [(part.position, part.reason) for part in members(Source("a", data)) if isinstance(part, Unreadable)]
+    return [
+        (part.position, part.reason)
+        for part in members(Source("a", data))
+        if isinstance(part, Unreadable)
+    ]
 
 
 @pytest.fixture
@@ -37,11 +44,17 @@ def small_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_hostile_input_is_accounted_for(store: Store) -> None:
-    sources = [Source(name, FAMILIES[name](300)) for name in FAMILIES if not name.startswith("archive/")]
+    sources = [
+        Source(name, FAMILIES[name](300)) for name in FAMILIES if not name.startswith("archive/")
+    ]
     report = ingest(sources, store, Options(jobs=1))
     assert len(report.sources) == len(sources)
     assert not report.unreadable
-    assert [source.name for source in report.sources if source.documents != sum(getattr(source, name) for name in COUNTS)] == []
+    assert [
+        source.name
+        for source in report.sources
+        if source.documents != sum(getattr(source, name) for name in COUNTS)
+    ] == []
     assert [source.name for source in report.sources if not source.documents] == []
 
 
@@ -58,10 +71,16 @@ def test_d9_members_that_share_their_bytes_are_read_once_and_named() -> None:
     assert {reason for _, reason in names} == {RejectReason.TOO_MUCH}
 
 
-def test_d9_unread_members_are_named_up_to_a_bound_and_then_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d9_unread_members_are_named_up_to_a_bound_and_then_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("ingest.sources.archives.MOST_NAMED", 5)
     assert MOST_NAMED > 5
-    found = [part for part in members(Source("a", overlapping_zip(20_000))) if isinstance(part, Unreadable)]
+    found = [
+        part
+        for part in members(Source("a", overlapping_zip(20_000)))
+        if isinstance(part, Unreadable)
+    ]
     assert len(found) == 6
     assert "more members skipped, not listed here" in found[-1].detail
 
@@ -70,7 +89,10 @@ def test_d9_a_record_of_very_many_models_is_a_reject_that_names_the_bound(store:
     """One with 100,000 made a report take 84 seconds."""
     report = ingest([Source("a.json", many_models(200_000))], store)
     [reject] = report.sources[0].rejects
-    assert (reject.reason, f"the maximum is {MOST_MODELS:,}" in reject.detail) == (RejectReason.TOO_MUCH, True)
+    assert (reject.reason, f"the maximum is {MOST_MODELS:,}" in reject.detail) == (
+        RejectReason.TOO_MUCH,
+        True,
+    )
 
 
 @pytest.mark.usefixtures("small_bombs")
@@ -89,9 +111,19 @@ def test_d11_good_members_behind_a_bomb_are_named_in_zip_and_tar() -> None:
         assert ("a!good.json", RejectReason.TOO_MUCH) in unread(data)
 
 
-def test_d10_a_summary_beyond_the_bound_is_kept_whole_and_the_bound_is_a_finding(store: Store) -> None:
+def test_d10_a_summary_beyond_the_bound_is_kept_whole_and_the_bound_is_a_finding(
+    store: Store,
+) -> None:
     text = "It is 50% faster → now.\n" * (READ_CHARACTERS // 20)
-    report = ingest([Source("a.json", json.dumps(json.loads(record_text(result=text)), ensure_ascii=False).encode())], store)
+    report = ingest(
+        [
+            Source(
+                "a.json",
+                json.dumps(json.loads(record_text(result=text)), ensure_ascii=False).encode(),
+            )
+        ],
+        store,
+    )
     assert report.total("accepted") == 1
     with store.reading() as connection:
         [(kept,)] = connection.execute("select result from runs").fetchall()
@@ -103,4 +135,7 @@ def test_d10_a_summary_beyond_the_bound_is_kept_whole_and_the_bound_is_a_finding
 def test_d10_a_long_event_is_read_from_its_bytes() -> None:
     event = '{"type":"user","message":{"content":"' + "→ {" * 600_000 + '"}}'
     parts = list(read(Source("x", f"{event}\n{record_text()}\n".encode())))
-    assert [part.value["type"] for part in parts if isinstance(part, Document)] == ["user", "result"]
+    assert [part.value["type"] for part in parts if isinstance(part, Document)] == [
+        "user",
+        "result",
+    ]

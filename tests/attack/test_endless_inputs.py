@@ -1,4 +1,7 @@
-"""D6 and D11: what has no end, or holds up whoever opens it. It is refused, bounded or passed by, and told in a sentence."""
+"""D6 and D11: what has no end, or holds up whoever opens it.
+
+It is refused, bounded or passed by, and told in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,28 @@ for found in read_paths(map(Path, sys.argv[1:])):
 
 
 def shell(line: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Of a line for a shell, so that pipes are those of a shell: `$COMMAND` and `$SOURCES` are the programs above."""
-    line = line.replace("$COMMAND", '"$PYTHON" -c "$THE_COMMAND" ingest --db "$DB"').replace("$SOURCES", '"$PYTHON" -c "$THE_SOURCES"')
-    variables = environment(PYTHON=sys.executable, THE_COMMAND=COMMAND, THE_SOURCES=SOURCES, RECORD=record_text(), **more)
-    return subprocess.run(["bash", "-c", line], env=variables, capture_output=True, text=True, timeout=120, check=False)
+    """Of a line for a shell, so that pipes are those of a shell.
+
+    `$COMMAND` and `$SOURCES` are the programs above.
+    """
+    line = line.replace("$COMMAND", '"$PYTHON" -c "$THE_COMMAND" ingest --db "$DB"').replace(
+        "$SOURCES", '"$PYTHON" -c "$THE_SOURCES"'
+    )
+    variables = environment(
+        PYTHON=sys.executable,
+        THE_COMMAND=COMMAND,
+        THE_SOURCES=SOURCES,
+        RECORD=record_text(),
+        **more,
+    )
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -76,7 +97,11 @@ def place(tmp_path: Path) -> Path:
 
 
 def unreadable(*paths: str | Path) -> list[str]:
-    return [found.message for found in read_paths(list(map(Path, paths))) if isinstance(found, InputUnreadable)]
+    return [
+        found.message
+        for found in read_paths(list(map(Path, paths)))
+        if isinstance(found, InputUnreadable)
+    ]
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
@@ -97,17 +122,23 @@ def test_d11_what_the_system_makes_up_is_refused_by_name_once(tmp_path: Path, pa
     [named] = unreadable(path)
     [inside] = unreadable(tmp_path)
     assert f"cannot read {path}: {path[:5].rstrip('/')} is a virtual file system" in named
-    assert inside.startswith(f"cannot read {tmp_path / 'link'}: {path[:5].rstrip('/')} is a virtual file system")
+    assert inside.startswith(
+        f"cannot read {tmp_path / 'link'}: {path[:5].rstrip('/')} is a virtual file system"
+    )
 
 
-def test_d11_the_working_folder_of_a_process_is_a_folder_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d11_the_working_folder_of_a_process_is_a_folder_like_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "log.json").write_text(record_text())
     monkeypatch.chdir(tmp_path)
     [source] = read_paths([Path("/proc/self/cwd")])
     assert isinstance(source, Source)
 
 
-def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # the name of a socket may not be long
     (tmp_path / "log.json").write_text(record_text())
     os.mkfifo("pipe")
@@ -119,13 +150,19 @@ def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(tmp
     assert found.path == tmp_path / "log.json"
 
 
-def test_d11_a_pipe_nobody_writes_to_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d11_a_pipe_nobody_writes_to_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(pipes, "WRITER_SECONDS", 0.1)
-    assert unreadable(tmp_path / "pipe") == [f"cannot read {tmp_path / 'pipe'}: nothing was written to this pipe for 0.1 s"]
+    assert unreadable(tmp_path / "pipe") == [
+        f"cannot read {tmp_path / 'pipe'}: nothing was written to this pipe for 0.1 s"
+    ]
 
 
-def test_d11_a_pipe_whose_writer_is_slow_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d11_a_pipe_whose_writer_is_slow_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Slow to come, and slow to say something: only that nobody is there is a reason to give up."""
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(pipes, "WRITER_SECONDS", 30)
@@ -160,10 +197,23 @@ def test_d6_pipes_of_a_shell_are_read(tmp_path: Path) -> None:
     ]
     found = shell("\n".join(lines), LOG=str(tmp_path / "log"))
     assert found.stderr == ""
-    assert [int(line.removesuffix(" bytes")) for line in found.stdout.splitlines()] == [1, 2, 3, 4, 5, 0, 0, 0, 5, 5]
+    assert [int(line.removesuffix(" bytes")) for line in found.stdout.splitlines()] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        0,
+        0,
+        0,
+        5,
+        5,
+    ]
 
 
-@pytest.mark.parametrize("line", ["yes | $SOURCES -", "$SOURCES <(yes)", r"yes x | tr -d '\n' | $SOURCES /dev/stdin"])
+@pytest.mark.parametrize(
+    "line", ["yes | $SOURCES -", "$SOURCES <(yes)", r"yes x | tr -d '\n' | $SOURCES /dev/stdin"]
+)
 def test_d6_an_endless_pipe_ends_with_a_message(place: Path, line: str) -> None:
     found = shell(line, TMPDIR=str(place))
     assert found.stderr == ""
@@ -171,9 +221,16 @@ def test_d6_an_endless_pipe_ends_with_a_message(place: Path, line: str) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_d6_the_command_tells_what_is_endless_and_reads_the_rest(db: str, place: Path, tmp_path: Path) -> None:
+def test_d6_the_command_tells_what_is_endless_and_reads_the_rest(
+    db: str, place: Path, tmp_path: Path
+) -> None:
     (tmp_path / "log.json").write_text(record_text())
-    done = shell('yes | $COMMAND - /dev/zero "$LOG"', DB=db, TMPDIR=str(place), LOG=str(tmp_path / "log.json"))
+    done = shell(
+        'yes | $COMMAND - /dev/zero "$LOG"',
+        DB=db,
+        TMPDIR=str(place),
+        LOG=str(tmp_path / "log.json"),
+    )
     assert (done.returncode, done.stdout) == (ExitCode.INPUT_UNREADABLE, "")
     assert "cannot read stdin: a pipe may have at most 3000000 bytes" in done.stderr
     assert "cannot read /dev/zero: it is a device" in done.stderr
@@ -182,16 +239,24 @@ def test_d6_the_command_tells_what_is_endless_and_reads_the_rest(db: str, place:
 
 
 def test_d6_an_endless_device_on_standard_input_is_refused() -> None:
-    assert shell("$SOURCES - < /dev/zero").stdout.startswith("cannot read stdin: it is a device, not a file")
+    assert shell("$SOURCES - < /dev/zero").stdout.startswith(
+        "cannot read stdin: it is a device, not a file"
+    )
 
 
 @pytest.mark.parametrize("words", ["/dev/zero", "- < /dev/zero", "/proc/self/mem"])
 def test_d6_extracting_claims_refuses_what_cannot_hold_texts(words: str) -> None:
     done = shell(f"$EXTRACT {words}", EXTRACT=f"{sys.executable} -m app.cli.main claims extract")
-    assert (done.returncode, "Give a file of JSON lines" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
+    assert (
+        done.returncode,
+        "Give a file of JSON lines" in done.stderr,
+        "Traceback" in done.stderr,
+    ) == (3, True, False)
 
 
-def test_d6_extracting_claims_bounds_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_d6_extracting_claims_bounds_a_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(claims, "MOST_BYTES", 100)
     texts = tmp_path / "texts.jsonl"
     texts.write_text('{"id": 1, "text": "2x faster"}\n' + "x" * 101)
@@ -217,7 +282,9 @@ def killed(place: Path) -> Path:
     """The folder that a killed process left, in which it was copying a pipe."""
     line = f'yes | "{sys.executable}" -c "$SOURCES" -'
     variables = environment(SOURCES=SOURCES.replace("3_000_000", "1 << 40"), TMPDIR=str(place))
-    with subprocess.Popen(["bash", "-c", line], env=variables, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        ["bash", "-c", line], env=variables, start_new_session=True, stderr=subprocess.DEVNULL
+    ) as process:
         while not list(place.glob("tachograph-*/tmp*")):
             assert process.poll() is None
             time.sleep(0.01)
@@ -226,8 +293,13 @@ def killed(place: Path) -> Path:
     return folder
 
 
-def test_d6_what_a_killed_process_left_is_swept_by_the_next_call(killed: Path, place: Path, db: str) -> None:
-    """Also where the next has nothing to copy, while what a living process holds stays, and what is somebody else's."""
+def test_d6_what_a_killed_process_left_is_swept_by_the_next_call(
+    killed: Path, place: Path, db: str
+) -> None:
+    """What a killed process left is swept even by a call with nothing to copy.
+
+    What a living process holds stays, and so does what belongs to others.
+    """
     (place / "tachograph-notes").mkdir()
     with held_folder(place, files.PREFIX) as alive:
         done = shell('$COMMAND "$LOG"', DB=db, TMPDIR=str(place), LOG=str(Path(__file__)))
@@ -244,7 +316,9 @@ def test_d6_a_link_among_what_is_to_be_swept_leads_nowhere(place: Path, tmp_path
         assert [path.name for path in (tmp_path / "mine").iterdir()] == ["kept"]
 
 
-def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_away(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_away(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 10)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     files.temporary_folder().joinpath("lock").unlink()
@@ -269,14 +343,22 @@ if __name__ == "__main__":
     begin = (Settings(), Path(), tasks.own_folder())
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), tasks.begin_worker, begin) as pool:
         print(pool.submit(files.temporary_folder).result() == folder, len(list(folder.parent.iterdir())))
-"""
+"""  # noqa: E501
 
 
-def test_d6_processes_that_read_for_another_use_its_folder_which_is_gone_with_it(place: Path, tmp_path: Path) -> None:
+def test_d6_processes_that_read_for_another_use_its_folder_which_is_gone_with_it(
+    place: Path, tmp_path: Path
+) -> None:
     """So that it does not matter how a worker ends."""
     (tmp_path / "parent.py").write_text(PARENT)
     variables = environment(TMPDIR=str(place), PYTHONPATH=str(ROOT))
-    done = subprocess.run([sys.executable, tmp_path / "parent.py"], env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "parent.py"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.stdout, done.stderr) == ("True 1\n", "")
     assert list(place.iterdir()) == []
 
@@ -289,7 +371,10 @@ def database_with_view(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("create table programs (id, generation, combined_score, correct)")
         database.execute("insert into programs values ('a', 0, 1.0, 1)")
-        endless = "with recursive t(generation) as (select 0 union all select 0 from t) select generation from t"
+        endless = (
+            "with recursive t(generation) as (select 0 union all select 0 from t) select "
+            "generation from t"
+        )
         database.execute(f"create view attempt_log as {endless}")
         database.commit()
 
@@ -299,15 +384,21 @@ def rejects(store: Store) -> list[tuple[str, str]]:
         return connection.execute("select reason, detail from rejects").fetchall()
 
 
-def test_d11_a_view_without_end_costs_its_database_and_no_neighbour(store: Store, tmp_path: Path) -> None:
+def test_d11_a_view_without_end_costs_its_database_and_no_neighbour(
+    store: Store, tmp_path: Path
+) -> None:
     database_with_view(tmp_path / "evolution.sqlite")
     (tmp_path / "log.json").write_text(record_text())
     report = ingest(list(read_paths([tmp_path])), store, Options(jobs=1))
     assert [report.total(name) for name in ("accepted", "rejected", "ignored")] == [1, 1, 0]
-    assert rejects(store) == [("too_much", "reading stopped here: its attempt_log is a view, which may take any time")]
+    assert rejects(store) == [
+        ("too_much", "reading stopped here: its attempt_log is a view, which may take any time")
+    ]
 
 
-def test_d11_a_database_that_keeps_the_library_busy_is_given_up(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d11_a_database_that_keeps_the_library_busy_is_given_up(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bounds, "SECONDS", 1.0)
     monkeypatch.setattr(bounds, "SECONDS_PER_MEGABYTE", 0.0)
     make_endless(tmp_path / "evolution.sqlite")
@@ -330,7 +421,10 @@ def test_a_schema_that_is_no_text_is_damaged(tmp_path: Path) -> None:
         database.execute("create table programs (id)")
         database.execute("create table attempts (id)")
         database.execute("pragma writable_schema = on")
-        database.execute("update sqlite_master set name = cast(x'9f9f' as text), sql = 'create table (' where name = 'attempts'")
+        database.execute(
+            "update sqlite_master set name = cast(x'9f9f' as text), sql = 'create table (' "
+            "where name = 'attempts'"
+        )
         database.commit()
     with pytest.raises(ValueError, match="SQLite cannot read it"):
         read_tables(tmp_path / "evolution.sqlite", {"programs": ("id",)}, 20)
@@ -338,14 +432,28 @@ def test_a_schema_that_is_no_text_is_damaged(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
 @pytest.mark.parametrize(("jobs", "number"), [("1", signal.SIGINT), ("2", signal.SIGTERM)])
-def test_d11_signals_end_an_ingest_while_a_library_is_busy(tmp_path: Path, place: Path, db: str, jobs: str, number: signal.Signals) -> None:
+def test_d11_signals_end_an_ingest_while_a_library_is_busy(
+    tmp_path: Path, place: Path, db: str, jobs: str, number: signal.Signals
+) -> None:
     """SIGINT and SIGTERM did nothing: their handlers run when the library returns."""
     logs = tmp_path / "logs"
     logs.mkdir()
     make_endless(logs / "evolution.sqlite", megabytes=16)
     (logs / "log.json").write_text(record_text())
-    command = [sys.executable, "-m", "app.cli.main", "ingest", str(logs), "--jobs", jobs, "--db", db]
-    with subprocess.Popen(command, env=environment(TMPDIR=str(place)), cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "ingest",
+        str(logs),
+        "--jobs",
+        jobs,
+        "--db",
+        db,
+    ]
+    with subprocess.Popen(
+        command, env=environment(TMPDIR=str(place)), cwd=ROOT, stderr=subprocess.PIPE, text=True
+    ) as process:
 
         def readers() -> list[str]:
             found = []

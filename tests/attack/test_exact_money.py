@@ -1,4 +1,7 @@
-"""D16: money is read digit by digit, in every shape a record comes in; what no store can hold is refused with field, value and bound."""
+"""D16: money is read digit by digit, in every shape a record comes in.
+
+What no store can hold is refused with field, value and bound.
+"""
 
 from __future__ import annotations
 
@@ -32,25 +35,35 @@ from tests.conftest import StoreOnce, record_text
 from tests.reporting import READERS
 
 MOST = "999999999.999999999"
-TOKENS = {"inputTokens": 1, "outputTokens": 1, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+TOKENS = {
+    "inputTokens": 1,
+    "outputTokens": 1,
+    "cacheReadInputTokens": 0,
+    "cacheCreationInputTokens": 0,
+}
 MODELS = {"claude-opus-4-6": TOKENS | {"costUSD": "COST"}}
 
 
 def text_of(cost: str, **changes: object) -> str:
     """A record that costs so much, in these digits."""
-    return record_text(**{"total_cost_usd": "COST", "modelUsage": MODELS, **changes}).replace('"COST"', cost)
+    return record_text(**{"total_cost_usd": "COST", "modelUsage": MODELS, **changes}).replace(
+        '"COST"', cost
+    )
 
 
 def costs(store: Store, run_id: str | None = None) -> list[tuple[Decimal, Decimal]]:
     with store.reading() as connection:
         sql = """select runs.cost_reported_usd, model_usage.cost_reported_usd from runs join model_usage using (run_id)
-            where run_id = coalesce($run_id, run_id) order by run_id"""
+            where run_id = coalesce($run_id, run_id) order by run_id"""  # noqa: E501
         return connection.execute(sql, {"run_id": run_id}).fetchall()
 
 
 def rejected(store: Store, source: str) -> list[str]:
     with store.reading() as connection:
-        sql = "select detail from rejects join sources using (source_id) where name = $source order by ordinal"
+        sql = (
+            "select detail from rejects join sources using (source_id) where name = $source "
+            "order by ordinal"
+        )
         return [detail for (detail,) in connection.execute(sql, {"source": source}).fetchall()]
 
 
@@ -67,14 +80,25 @@ SHAPES: dict[str, Callable[[str], str]] = {
     "in a wrapper in a string": lambda text: json.dumps({"output": f'{{"log": {text}}}'}),
     "with a raw control": lambda text: text.replace("Done.", "Do\x02ne."),
     "with half a pair": lambda text: text.replace("Done.", "\\ud800"),
-    "under a former name": lambda text: text.replace('"total_cost_usd"', '"total_cost_usd": null, "cost_usd"'),
-    "with a prefix on each line": lambda text: "".join(f"web | {line}\n" for line in text.replace(", ", ",\n").split("\n")),
+    "under a former name": lambda text: text.replace(
+        '"total_cost_usd"', '"total_cost_usd": null, "cost_usd"'
+    ),
+    "with a prefix on each line": lambda text: "".join(
+        f"web | {line}\n" for line in text.replace(", ", ",\n").split("\n")
+    ),
 }
 
 
 def fill_shapes(store: Store) -> None:
     """The largest amount in every shape, each in a source of its own."""
-    ingest([Source(shape, write(text_of(MOST, **alone(shape))).encode()) for shape, write in SHAPES.items()], store, Options(jobs=1))
+    ingest(
+        [
+            Source(shape, write(text_of(MOST, **alone(shape))).encode())
+            for shape, write in SHAPES.items()
+        ],
+        store,
+        Options(jobs=1),
+    )
 
 
 def fill_and_rebuild(store: Store) -> None:
@@ -83,8 +107,13 @@ def fill_and_rebuild(store: Store) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_d16_the_largest_amount_is_read_to_its_last_digit_in_every_shape(store_once: StoreOnce, shape: str) -> None:
-    for store in (store_once("shapes", fill_shapes), store_once("shapes-rebuilt", fill_and_rebuild)):
+def test_d16_the_largest_amount_is_read_to_its_last_digit_in_every_shape(
+    store_once: StoreOnce, shape: str
+) -> None:
+    for store in (
+        store_once("shapes", fill_shapes),
+        store_once("shapes-rebuilt", fill_and_rebuild),
+    ):
         assert costs(store, shape) == [(Decimal(MOST), Decimal(MOST))]
 
 
@@ -92,7 +121,8 @@ ROUNDED = {
     "1e-9": "0.000000001",
     "1E+3": "1000",
     "0.1234567890123456789012345678901234567890": "0.123456789",
-    "0.00000000250000000000000000001": "0.000000003",  # a float is the middle here, which would go to the even 2
+    # a float is the middle here, which would go to the even 2
+    "0.00000000250000000000000000001": "0.000000003",
     "0.0000000025": "0.000000002",
     "4000000.123456789": "4000000.123456789",
     "999999999.9999999994": MOST,
@@ -103,7 +133,11 @@ ROUNDED = {
 
 
 def fill_rounded(store: Store) -> None:
-    ingest([Source(written, text_of(written, **alone(written)).encode()) for written in ROUNDED], store, Options(jobs=1))
+    ingest(
+        [Source(written, text_of(written, **alone(written)).encode()) for written in ROUNDED],
+        store,
+        Options(jobs=1),
+    )
 
 
 @pytest.mark.parametrize("written", ROUNDED)
@@ -112,7 +146,10 @@ def test_d16_what_is_written_is_rounded_once(store_once: StoreOnce, written: str
     assert costs(store_once("rounded", fill_rounded), written) == [(kept, kept)]
 
 
-@given(st.decimals(0, LARGEST_USD, places=12) | st.floats(0, 1e9 - 1).map(lambda number: Decimal(repr(number))))
+@given(
+    st.decimals(0, LARGEST_USD, places=12)
+    | st.floats(0, 1e9 - 1).map(lambda number: Decimal(repr(number)))
+)
 @example(Decimal("123456.0000000005"))
 @example(Decimal("999999.9999999995"))
 def test_d16_a_float_is_trusted_only_where_it_tells_every_nanodollar(amount: Decimal) -> None:
@@ -147,12 +184,19 @@ REFUSED = {
 
 def fill_refused(store: Store) -> None:
     """Each amount in a source of its own, before a record that is kept."""
-    texts = {written: f"{text_of(written, **alone(written))}\n{text_of('1', **alone(f'beside {written}'))}" for written in REFUSED}
-    ingest([Source(written, text.encode()) for written, text in texts.items()], store, Options(jobs=1))
+    texts = {
+        written: f"{text_of(written, **alone(written))}\n{text_of('1', **alone(f'beside {written}'))}"  # noqa: E501
+        for written in REFUSED
+    }
+    ingest(
+        [Source(written, text.encode()) for written, text in texts.items()], store, Options(jobs=1)
+    )
 
 
 @pytest.mark.parametrize("written", REFUSED)
-def test_d16_what_cannot_be_kept_is_a_reject_that_names_field_value_and_bound(store_once: StoreOnce, written: str) -> None:
+def test_d16_what_cannot_be_kept_is_a_reject_that_names_field_value_and_bound(
+    store_once: StoreOnce, written: str
+) -> None:
     store, complaint = store_once("refused", fill_refused), REFUSED[written]
     assert (costs(store, written), len(costs(store, f"beside {written}"))) == ([], 1)
     [detail] = rejected(store, written)
@@ -166,12 +210,24 @@ def test_d16_a_record_without_an_id_keeps_the_one_it_has(store: Store) -> None:
     body = text_of(MOST, uuid=...)
     ingest([Source("log", body.encode())], store)
     with store.reading() as connection:
-        assert connection.execute("select run_id from runs").fetchall() == [(canonical_hash(json.loads(body)),)]
+        assert connection.execute("select run_id from runs").fetchall() == [
+            (canonical_hash(json.loads(body)),)
+        ]
 
 
 def fill_dear(store: Store) -> None:
     """A thousand runs that cost as much as a record may say."""
-    lines = (text_of(MOST, uuid=f"u{n}", session_id=f"s{n}", num_turns=1, duration_ms=2**53, duration_api_ms=2**53) for n in range(1000))
+    lines = (
+        text_of(
+            MOST,
+            uuid=f"u{n}",
+            session_id=f"s{n}",
+            num_turns=1,
+            duration_ms=2**53,
+            duration_api_ms=2**53,
+        )
+        for n in range(1000)
+    )
     ingest([Source("log", "\n".join(lines).encode())], store, Options((("team", "a"),)))
 
 
@@ -197,7 +253,11 @@ def test_d16_sums_of_the_largest_amounts_are_exact_in_every_format(
     body = EXPORTS[name].write_report(reports[by])
     total = 1000 * Decimal(MOST)
     if by:
-        assert str(total).encode() in body or f"{total:,}".encode() in body or name in ("parquet", "md", "html", "latex")
+        assert (
+            str(total).encode() in body
+            or f"{total:,}".encode() in body
+            or name in ("parquet", "md", "html", "latex")
+        )
     elif name in ("md", "latex"):  # as people read it
         assert f"${total:,.2f}".encode() in body
     else:
@@ -208,7 +268,16 @@ def test_d16_a_table_and_a_workbook_of_the_largest_amounts_are_made(
     dear: Store, reports: Mapping[tuple[str, ...], Report], tmp_path: Path
 ) -> None:
     assert EXPORTS["xlsx"].write_report(reports[GROUPED[1]])
-    done = tachograph("report", "--by", "model,day", "--reprice", "claude-opus-4-6", "--db", dear.location, cwd=tmp_path)
+    done = tachograph(
+        "report",
+        "--by",
+        "model,day",
+        "--reprice",
+        "claude-opus-4-6",
+        "--db",
+        dear.location,
+        cwd=tmp_path,
+    )
     assert done.code == 0, done.stderr
     assert b"$1,000,000,000,000.00" in done.stdout
 
@@ -227,35 +296,91 @@ def test_d16_budgets_and_filters_are_exact(dear: Store, tmp_path: Path) -> None:
     assert runs(dear, choose({"min-cost": "1e12"})).num_rows == 0
 
 
-@pytest.mark.parametrize("text", ["1e-400000", "1e400000", "0.0000000001", "1e999999999999", "NaN", "Infinity", "-1", "1e13", "", "one"])
-def test_d16_amounts_on_the_command_line_that_no_figure_can_be_are_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e-400000",
+        "1e400000",
+        "0.0000000001",
+        "1e999999999999",
+        "NaN",
+        "Infinity",
+        "-1",
+        "1e13",
+        "",
+        "one",
+    ],
+)
+def test_d16_amounts_on_the_command_line_that_no_figure_can_be_are_refused(
+    text: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match="min-cost"):
         choose({"min-cost": text or " "})
     done = tachograph("check", "--max-total-usd", text, cwd=tmp_path)
     assert (done.code, "--max-total-usd takes an amount" in done.stderr) == (2, True)
 
 
-def test_d16_tokens_beyond_all_measure_have_no_list_cost_rather_than_a_wrong_one(store: Store) -> None:
-    usage = {"inputTokens": 10**15, "outputTokens": 10**15, "cacheReadInputTokens": 10**15, "cacheCreationInputTokens": 10**15}
+def test_d16_tokens_beyond_all_measure_have_no_list_cost_rather_than_a_wrong_one(
+    store: Store,
+) -> None:
+    usage = {
+        "inputTokens": 10**15,
+        "outputTokens": 10**15,
+        "cacheReadInputTokens": 10**15,
+        "cacheCreationInputTokens": 10**15,
+    }
     usages = {"claude-opus-4-6": usage | {"costUSD": 1}}
-    ingest([Source("log", record_text(uuid=None, usage=..., modelUsage=usages, total_cost_usd=1).encode())], store)
+    ingest(
+        [
+            Source(
+                "log",
+                record_text(uuid=None, usage=..., modelUsage=usages, total_cost_usd=1).encode(),
+            )
+        ],
+        store,
+    )
     with store.reading() as connection:
-        assert connection.execute("select cost_list_usd, input_tokens from runs").fetchall() == [(None, 10**15)]
+        assert connection.execute("select cost_list_usd, input_tokens from runs").fetchall() == [
+            (None, 10**15)
+        ]
     assert report(store, Request(by=("model",)))
 
 
 def test_d16_a_price_file_is_exact(dear: Store, tmp_path: Path) -> None:
     """Nine decimals of USD per million tokens, of which a float would keep six here."""
-    (prices := tmp_path / "own.toml").write_text('[[price]]\nmodel = "claude-opus-4-6"\ninput = 99999999.999999999\noutput = 0\n')
+    (prices := tmp_path / "own.toml").write_text(
+        '[[price]]\nmodel = "claude-opus-4-6"\ninput = 99999999.999999999\noutput = 0\n'
+    )
     done = tachograph("reprice", "--prices", prices, "--db", dear.location, cwd=tmp_path)
     assert done.code == 0, done.stderr
     with duckdb.connect(dear.location, read_only=True) as connection:
-        assert connection.execute("select distinct cost_list_usd from runs").fetchall() == [(Decimal("100.000000000"),)]
+        assert connection.execute("select distinct cost_list_usd from runs").fetchall() == [
+            (Decimal("100.000000000"),)
+        ]
 
 
 @pytest.mark.parametrize(
     ("screen", "view"),
-    [*((screen, "") for screen in ("overview", "runs", "tasks", "speedups", "compare", "cost", "data", "reports")), ("cost", "time")],
+    [
+        *(
+            (screen, "")
+            for screen in (
+                "overview",
+                "runs",
+                "tasks",
+                "speedups",
+                "compare",
+                "cost",
+                "data",
+                "reports",
+            )
+        ),
+        ("cost", "time"),
+    ],
 )
-def test_d16_every_screen_draws_the_largest_amounts(dear: Store, screen: str, view: str, screens: Callable[..., AppTest]) -> None:
-    assert not screens(dear.location, f"screens/{screen}.py", **({"view": view} if view else {})).error
+def test_d16_every_screen_draws_the_largest_amounts(
+    dear: Store, screen: str, view: str, screens: Callable[..., AppTest]
+) -> None:
+    assert not screens(
+        dear.location, f"screens/{screen}.py", **({"view": view} if view else {})
+    ).error

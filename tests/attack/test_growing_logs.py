@@ -1,4 +1,7 @@
-"""D1: logs that grow, shrink, vanish or are replaced while they are ingested. Nothing is lost, and nothing is half counted in silence."""
+"""D1: logs that grow, shrink, vanish or are replaced while they are ingested.
+
+Nothing is lost, and nothing is half counted in silence.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,12 @@ NOTHING_LOADED = {"reading.read_source.SMALL_BYTES": 0, "reading.tasks.SMALL_BYT
 SIZES = {
     "whole": {},
     "in one go": NOTHING_LOADED,
-    "portions": NOTHING_LOADED | {"reading.tasks.BIG_BYTES": 1, "sources.files.BIG_BYTES": 1, "sources.files.PORTION_BYTES": 1500},
+    "portions": NOTHING_LOADED
+    | {
+        "reading.tasks.BIG_BYTES": 1,
+        "sources.files.BIG_BYTES": 1,
+        "sources.files.PORTION_BYTES": 1500,
+    },
 }
 """The ways a file is read, by the sizes at which each begins."""
 
@@ -64,28 +72,41 @@ def append(path: Path, text: str | bytes) -> None:
 
 def run_ids(store: Store) -> list[str]:
     with store.reading() as connection:
-        return [run_id for (run_id,) in connection.execute("select run_id from runs order by run_id").fetchall()]
+        return [
+            run_id
+            for (run_id,) in connection.execute(
+                "select run_id from runs order by run_id"
+            ).fetchall()
+        ]
 
 
 def rejects(store: Store) -> list[tuple[Any, ...]]:
     with store.reading() as connection:
         return connection.execute(
-            "select name, position, reason, detail from rejects join sources using (source_id) order by all"
+            "select name, position, reason, detail from rejects join sources using "
+            "(source_id) order by all"
         ).fetchall()
 
 
 def counts(report: IngestReport) -> tuple[int, ...]:
-    return tuple(report.total(name) for name in ("documents", "accepted", "duplicates", "rejected", "ignored"))
+    return tuple(
+        report.total(name)
+        for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
+    )
 
 
 def assert_balanced(store: Store) -> None:
     assert [finding for finding in examine(store) if finding.exit_code] == []
     with store.reading() as connection:
-        unbalanced = "select * from sources where documents <> accepted + duplicates + rejected + ignored"
+        unbalanced = (
+            "select * from sources where documents <> accepted + duplicates + rejected + ignored"
+        )
         assert connection.execute(unbalanced).fetchall() == []
 
 
-def test_d1_what_is_appended_between_listing_and_reading_is_not_lost(store: Store, tmp_path: Path, way: str) -> None:
+def test_d1_what_is_appended_between_listing_and_reading_is_not_lost(
+    store: Store, tmp_path: Path, way: str
+) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(lines(*range(10)))
     listed = list(read_paths([log]))
@@ -96,7 +117,9 @@ def test_d1_what_is_appended_between_listing_and_reading_is_not_lost(store: Stor
     assert_balanced(store)
 
 
-def test_d1_what_is_appended_while_a_file_is_read_comes_with_the_next_ingest(store: Store, tmp_path: Path, way: str) -> None:
+def test_d1_what_is_appended_while_a_file_is_read_comes_with_the_next_ingest(
+    store: Store, tmp_path: Path, way: str
+) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(lines(*range(10)))
 
@@ -114,8 +137,10 @@ def test_d1_what_is_appended_while_a_file_is_read_comes_with_the_next_ingest(sto
     assert_balanced(store)
 
 
-def test_d1_a_source_is_known_by_the_bytes_that_were_read(store: Store, tmp_path: Path, way: str) -> None:
-    """Also where the store has other sources, and the hash is looked for before anything is read."""
+def test_d1_a_source_is_known_by_the_bytes_that_were_read(
+    store: Store, tmp_path: Path, way: str
+) -> None:
+    """Also if the store has other sources, and the hash is looked for before anything is read."""
     log = tmp_path / "log.jsonl"
     ingest([Source("other", lines("other").encode())], store)
     log.write_text(lines(*range(10)))
@@ -123,7 +148,9 @@ def test_d1_a_source_is_known_by_the_bytes_that_were_read(store: Store, tmp_path
     assert report.sources[0].source_id == hashlib.sha256(lines(*range(10)).encode()).hexdigest()
 
 
-def test_d1_bytes_appended_while_a_source_is_read_are_neither_read_nor_hashed(tmp_path: Path) -> None:
+def test_d1_bytes_appended_while_a_source_is_read_are_neither_read_nor_hashed(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(EVENT + "\n" + lines(*range(10)))
     source = Source("log", path=log)
@@ -136,10 +163,16 @@ def test_d1_bytes_appended_while_a_source_is_read_are_neither_read_nor_hashed(tm
 
 
 @pytest.mark.parametrize("compressed", [True, False])
-def test_d1_a_source_that_shrinks_while_it_is_read_is_told(tmp_path: Path, *, compressed: bool) -> None:
+def test_d1_a_source_that_shrinks_while_it_is_read_is_told(
+    tmp_path: Path, *, compressed: bool
+) -> None:
     log = tmp_path / "log"
     text = (EVENT + "\n" + lines(*(os.urandom(6000).hex() for _ in range(20)))).encode()
-    log.write_bytes(b"".join(gzip.compress(line) for line in text.splitlines(keepends=True)) if compressed else text)
+    log.write_bytes(
+        b"".join(gzip.compress(line) for line in text.splitlines(keepends=True))
+        if compressed
+        else text
+    )
     source = Source("log", path=log)
     found = iter(read(source, window_bytes=1))
     next(found)
@@ -168,8 +201,14 @@ def test_d1_a_log_changed_while_its_portions_are_read_is_told_and_counts_nothing
         else:
             log.unlink(missing_ok=True)
 
-    report = ingest([*read_paths([log]), Source("other", lines("other").encode())], store, HERE, alter)
-    said = f"cannot read {log}: it became shorter while it was being read" if change == "cut" else f"cannot read {log}"
+    report = ingest(
+        [*read_paths([log]), Source("other", lines("other").encode())], store, HERE, alter
+    )
+    said = (
+        f"cannot read {log}: it became shorter while it was being read"
+        if change == "cut"
+        else f"cannot read {log}"
+    )
     assert [said in error.message for error in report.unreadable] == [True]
     assert run_ids(store) == ["other"]
     if change in ("replaced", "written over"):
@@ -200,10 +239,20 @@ def packed_as_gzip(*texts: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("pack", "how"), [(packed_as_zip, "whole"), (packed_as_tar, "in one go"), (packed_as_gzip, "whole"), (packed_as_zip, "in one go")]
+    ("pack", "how"),
+    [
+        (packed_as_zip, "whole"),
+        (packed_as_tar, "in one go"),
+        (packed_as_gzip, "whole"),
+        (packed_as_zip, "in one go"),
+    ],
 )
 def test_d1_archives_and_compressed_files_that_change_after_they_were_listed(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes], how: str
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pack: Callable[..., bytes],
+    how: str,
 ) -> None:
     read_in(how, monkeypatch)
     packed = tmp_path / "packed"
@@ -220,7 +269,10 @@ def test_d1_archives_and_compressed_files_that_change_after_they_were_listed(
 def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
 ) -> None:
-    """A member is handed on, and meanwhile the archive is packed anew in place: what was read is no whole archive's."""
+    """A member is handed on, and meanwhile the archive is packed anew in place.
+
+    What was read is no whole archive's.
+    """
     read_in("in one go", monkeypatch)
     packed = tmp_path / "packed"
     packed.write_bytes(pack(*(lines(number) for number in range(10, 20))))
@@ -233,7 +285,9 @@ def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr("ingest.sources.archives.spooled", disturbed)
         report = ingest(read_paths([packed]), store, HERE)
-    assert [error.message for error in report.unreadable] == [f"cannot read {packed}: it changed while it was being read"]
+    assert [error.message for error in report.unreadable] == [
+        f"cannot read {packed}: it changed while it was being read"
+    ]
     ingest(read_paths([packed]), store, HERE)
     assert set(map(str, range(20, 30))) <= set(run_ids(store))
     assert_balanced(store)
@@ -254,7 +308,9 @@ def test_d1_a_line_half_written_is_no_reject_once_it_is_whole(store: Store, tmp_
     assert_balanced(store)
 
 
-def test_d1_rejects_stay_where_a_file_did_not_grow_but_is_another(store: Store, tmp_path: Path) -> None:
+def test_d1_rejects_stay_where_a_file_did_not_grow_but_is_another(
+    store: Store, tmp_path: Path
+) -> None:
     log, other = tmp_path / "log.jsonl", tmp_path / "other.jsonl"
     log.write_text(lines("a") + lines("b")[:-100])
     ingest(read_paths([log]), store, HERE)
@@ -285,7 +341,9 @@ def test_d1_what_grew_leaves_no_stale_reject(store: Store, tmp_path: Path) -> No
         log.write_text(of_log)
         uploads = [Source("upload.jsonl", text.encode()), Source("logs.tar", packed_as_tar(text))]
         ingest([*uploads, *read_paths([tmp_path] if text == half else [log])], store)
-        assert len(rejects(store)) == (2 if text == half else 0)  # the upload and the member are the same bytes
+        assert len(rejects(store)) == (
+            2 if text == half else 0
+        )  # the upload and the member are the same bytes
         assert_balanced(store)
 
 
@@ -294,7 +352,10 @@ def state(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     tables = {
         "runs": "select * exclude (source_id, ordinal) from runs order by run_id",
         "model_usage": "select * from model_usage order by run_id, model_id",
-        "rejects": "select regexp_extract(position, 'byte [0-9]+') as place, reason, detail, excerpt from rejects order by all",
+        "rejects": (
+            "select regexp_extract(position, 'byte [0-9]+') as place, reason, detail, excerpt "
+            "from rejects order by all"
+        ),
     }
     with store.reading() as connection:
         return {table: connection.execute(sql).fetchall() for table, sql in tables.items()}
@@ -302,7 +363,15 @@ def state(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
 FINAL = "\n".join(
     [
-        *(record_text(uuid=f"u{number}", session_id=f"s{number % 3}", num_turns=number, result="→ done" * number) for number in range(12)),
+        *(
+            record_text(
+                uuid=f"u{number}",
+                session_id=f"s{number % 3}",
+                num_turns=number,
+                result="→ done" * number,
+            )
+            for number in range(12)
+        ),
         "text between the lines",
         record_text(uuid="bad", num_turns="many"),
         record_text(uuid="u1", session_id="s1", num_turns=1, result="→ done"),
@@ -322,13 +391,23 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return state(store)
 
 
-@settings(examples(1), suppress_health_check=[HealthCheck.function_scoped_fixture], phases=[Phase.explicit, Phase.generate])
-@given(cuts=st.lists(st.integers(0, len(FINAL) - 1), min_size=1, max_size=2, unique=True).map(sorted), way=st.sampled_from(list(SIZES)))
+@settings(
+    examples(1),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.explicit, Phase.generate],
+)
+@given(
+    cuts=st.lists(st.integers(0, len(FINAL) - 1), min_size=1, max_size=2, unique=True).map(sorted),
+    way=st.sampled_from(list(SIZES)),
+)
 @example(cuts=[0, len(FINAL) // 2], way="portions")
 def test_d1_however_a_log_grew_the_store_is_that_of_one_ingest_of_all_of_it(
     tmp_path_factory: pytest.TempPathFactory, at_once: Any, cuts: list[int], way: str
 ) -> None:
-    """The log is listed, grows to the next cut, is read, and so on; then once more when it is complete."""
+    """The log is listed, grows to the next cut, is read, and so on.
+
+    Then once more when it is complete.
+    """
     folder = tmp_path_factory.mktemp("grown")
     log, store = folder / "log.jsonl", Store(folder / "grown.duckdb")
     with pytest.MonkeyPatch.context() as patch:
@@ -363,12 +442,24 @@ with open(sys.argv[1], "a", buffering=1) as log:
 
 
 @pytest.mark.thorough
-def test_d1_a_big_log_that_grows_all_the_while_as_the_command_reads_it(tachograph: Run, tmp_path: Path) -> None:
-    """Over 32 MB, in portions and several processes, with a writer that never stops and is seldom at the end of a line."""
+def test_d1_a_big_log_that_grows_all_the_while_as_the_command_reads_it(
+    tachograph: Run, tmp_path: Path
+) -> None:
+    """A log over 32 MB is read while a writer never stops and seldom ends a line.
+
+    It is read in portions and by several processes.
+    """
     log, store = tmp_path / "log.jsonl", Store(tmp_path / "tachograph.duckdb")
     filler = "x" * 200_000
-    log.write_text("".join(record_text(uuid=f"u{number}", session_id=f"s{number}", filler=filler) + "\n" for number in range(170)))
-    with subprocess.Popen([sys.executable, "-c", WRITER, log, record_text(uuid="NEW", session_id="NEW")]) as writer:
+    log.write_text(
+        "".join(
+            record_text(uuid=f"u{number}", session_id=f"s{number}", filler=filler) + "\n"
+            for number in range(170)
+        )
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, log, record_text(uuid="NEW", session_id="NEW")]
+    ) as writer:
         first = tachograph("ingest", log, "--json")
         writer.terminate()
     assert first.returncode == ExitCode.OK, first.stderr

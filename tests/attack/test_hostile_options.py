@@ -1,4 +1,7 @@
-"""D14: whatever an option, a price file or the settings of a sign-in hold, the answer is an exit code and a sentence, never a traceback."""
+"""D14: no option, price file or sign-in setting causes a traceback.
+
+The answer is always an exit code and a sentence.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,98 @@ from tests.examples import a_share
 
 USAGE, UNREADABLE = 2, 3
 LONG, DEEP = "x" * 100_000, "/".join(f"{{f{number}}}" for number in range(2_000))
-TEXTS = ("", " ", LONG, "..", "\udcff", "a\x1b[31m\u202e", "=", "'; drop table runs; --", "repo='x", "label:", ",", DEEP)
-NUMBERS = ("", "one", "-1", "1e400", "1e-400000", "nan", "inf", "99999999999999999999", "9" * 5_000, "0x10", "1.0000000001", "$-1")
-TIMES = ("", "yesterday", "2026-13-45", "0000-00-00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", LONG)
-ZONES = ("", "localtime", "posixrules", "../etc/passwd", "/etc/localtime", "..", "right/UTC", "a/" * 5_000, LONG, "\udcff")
-FILES = ("", "..", "/", "nowhere", "nowhere/x", "/dev/zero", "binary", "deep.toml", "digits.toml", "exponent.toml", "twice.toml", LONG)
+TEXTS = (
+    "",
+    " ",
+    LONG,
+    "..",
+    "\udcff",
+    "a\x1b[31m\u202e",
+    "=",
+    "'; drop table runs; --",
+    "repo='x",
+    "label:",
+    ",",
+    DEEP,
+)
+NUMBERS = (
+    "",
+    "one",
+    "-1",
+    "1e400",
+    "1e-400000",
+    "nan",
+    "inf",
+    "99999999999999999999",
+    "9" * 5_000,
+    "0x10",
+    "1.0000000001",
+    "$-1",
+)
+TIMES = (
+    "",
+    "yesterday",
+    "2026-13-45",
+    "0000-00-00",
+    "0001-01-01T00:00:00+23:59",
+    "9999-12-31T23:59:59-23:59",
+    LONG,
+)
+ZONES = (
+    "",
+    "localtime",
+    "posixrules",
+    "../etc/passwd",
+    "/etc/localtime",
+    "..",
+    "right/UTC",
+    "a/" * 5_000,
+    LONG,
+    "\udcff",
+)
+FILES = (
+    "",
+    "..",
+    "/",
+    "nowhere",
+    "nowhere/x",
+    "/dev/zero",
+    "binary",
+    "deep.toml",
+    "digits.toml",
+    "exponent.toml",
+    "twice.toml",
+    LONG,
+)
 STORES = ("", " ", ":memory:", "..", "/dev/null", "binary", "nowhere/x.duckdb", "\udcff", LONG)
-TEMPLATES = ("", "{", "}", "{" * 300, "{a}{a}", "{{repo}}", "{a b}", "{}", "{repo:x}", "{repo}" * 300, "*" * 500, "(?:", "\udcff", DEEP)
-COMPARED = ("", "=", "repo", "repo='x", "colour=red", "since=x", "min-cost=1e400", "label=x", "\udcff", LONG)
+TEMPLATES = (
+    "",
+    "{",
+    "}",
+    "{" * 300,
+    "{a}{a}",
+    "{{repo}}",
+    "{a b}",
+    "{}",
+    "{repo:x}",
+    "{repo}" * 300,
+    "*" * 500,
+    "(?:",
+    "\udcff",
+    DEEP,
+)
+COMPARED = (
+    "",
+    "=",
+    "repo",
+    "repo='x",
+    "colour=red",
+    "since=x",
+    "min-cost=1e400",
+    "label=x",
+    "\udcff",
+    LONG,
+)
 
 OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("report", "--tz="), ZONES),
@@ -86,7 +173,7 @@ TOML = {
     "types.toml": b"price=1\ndiscount='x'\nauth=1\ntachograph=[1]\n",
     "entries.toml": b"price=[1,[2],'x',{}]\n",
     "fields.toml": b'[[price]]\nmodel=1\ninput="x"\noutput=[1]\nfrom="x"\nuntil=10:00\n',
-    "range.toml": b'[[price]]\nmodel="x"\ninput=1e400\noutput=-1\ncache_read=nan\ncache_write=inf\n',
+    "range.toml": b'[[price]]\nmodel="x"\ninput=1e400\noutput=-1\ncache_read=nan\ncache_write=inf\n',  # noqa: E501
     "date.toml": b'[[price]]\nmodel="x"\ninput=1\noutput=1\nfrom=2026-13-45\n',
     "many.toml": b"[[price]]\n" * 5_000,
     "large.toml": b"#" * (LARGEST_BYTES + 1),
@@ -106,8 +193,16 @@ def test_there_are_cases_enough() -> None:
 def test_d14_no_option_ends_in_a_traceback(folder: Path, case: tuple[tuple[str, ...], str]) -> None:
     """Any exception but our own comes out of the call and fails the test."""
     (*words, last), value = case
-    given = [*words, f"{last}{value}"] if last.endswith("=") and last.startswith("--") else [*words, last, value]
-    store = [] if words[:1] == ["claims"] or given[:2] == ["claims", "extract"] else ["--db", "runs.duckdb"]
+    given = (
+        [*words, f"{last}{value}"]
+        if last.endswith("=") and last.startswith("--")
+        else [*words, last, value]
+    )
+    store = (
+        []
+        if words[:1] == ["claims"] or given[:2] == ["claims", "extract"]
+        else ["--db", "runs.duckdb"]
+    )
     done = tachograph(*given, *store, cwd=folder)
     assert done.code in (0, 1, 2, 3, 4)
     assert "Traceback" not in done.stderr
@@ -122,8 +217,14 @@ def test_d14_no_store_ends_in_a_traceback(folder: Path, store: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("zone", "options"), [*product(ZONES, [("report", "--by", "day"), ("check", "--max-day-usd", "1")])], ids=ascii)
-def test_d14_a_zone_that_is_none_is_a_sentence(folder: Path, zone: str, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("zone", "options"),
+    [*product(ZONES, [("report", "--by", "day"), ("check", "--max-day-usd", "1")])],
+    ids=ascii,
+)
+def test_d14_a_zone_that_is_none_is_a_sentence(
+    folder: Path, zone: str, options: tuple[str, ...]
+) -> None:
     done = tachograph(*options, "--tz", zone, "--db", "runs.duckdb", cwd=folder)
     assert done.code == USAGE
     assert "time zone" in done.stderr or "UTF-8" in done.stderr
@@ -149,4 +250,6 @@ def test_d14_a_device_is_no_price_file(folder: Path) -> None:
 
 
 def test_a_good_price_file_is_still_read() -> None:
-    assert parse_price_file("own", '[[price]]\nmodel = "x"\ninput = 1\noutput = 2.5\n').entries.price
+    assert parse_price_file(
+        "own", '[[price]]\nmodel = "x"\ninput = 1\noutput = 2.5\n'
+    ).entries.price

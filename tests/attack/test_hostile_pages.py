@@ -1,4 +1,7 @@
-"""Hostile records and hostile links, in a real browser: nothing runs, nothing is asked, nothing fails (D5, D13)."""
+"""Hostile records and hostile links, in a real browser.
+
+Nothing runs, nothing is asked, nothing fails (D5, D13).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.mark.thorough
-def test_d5_d13_hostile_records_and_links_do_nothing_on_any_screen_and_in_any_format(lab: Lab, page: Page, browser: Browser) -> None:
+def test_d5_d13_hostile_records_and_links_do_nothing_on_any_screen_and_in_any_format(
+    lab: Lab, page: Page, browser: Browser
+) -> None:
     """One dashboard for all: to serve one takes longer than to open several screens."""
     with hostile_pages.dashboard(lab) as shown:
         with closing(Tab(page, shown.address)) as tab:

@@ -1,4 +1,7 @@
-"""D5 and D13: text that deceives or commands is escaped where people read and exact where programs do. See `schemas.text`."""
+"""D5, D13: text that deceives or commands is escaped for people and exact for programs.
+
+See `schemas.text`.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +42,28 @@ from tests.using import uploaded
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
 SCREENS = (
-    ("overview", ""), ("runs", ""), ("runs", "failures"), ("tasks", ""), ("speedups", ""), ("compare", ""), ("cost", ""), ("cost", "time"),
-    ("cost", "sessions"), ("reports", ""), ("data", ""), ("data", "upload"),
-)  # fmt: skip
+    ("overview", ""),
+    ("runs", ""),
+    ("runs", "failures"),
+    ("tasks", ""),
+    ("speedups", ""),
+    ("compare", ""),
+    ("cost", ""),
+    ("cost", "time"),
+    ("cost", "sessions"),
+    ("reports", ""),
+    ("data", ""),
+    ("data", "upload"),
+)
 """Each screen and its views."""
 
 STORABLE = [one for one in HOSTILE if not "\ud800" <= one <= "\udfff"]
 OURS = re.compile(r"\x1b\[[012;]*m")
 """Bold, faint and neither, as tables are drawn."""
 
-texts = st.text(st.sampled_from([*STORABLE, *"\u200c\u200d\t\n\r =+-@＝＋－＠'\"<&|*aZ0é"]), max_size=8)
+texts = st.text(
+    st.sampled_from([*STORABLE, *"\u200c\u200d\t\n\r =+-@＝＋－＠'\"<&|*aZ0é"]), max_size=8
+)
 
 
 def unzipped(body: bytes) -> str:
@@ -57,7 +72,10 @@ def unzipped(body: bytes) -> str:
 
 
 def without_scripts(page: str) -> str:
-    """A page without the program that draws its charts, which is not a stranger's; their figures stay."""
+    """A page without the program that draws its charts, which is not a stranger's.
+
+    Their figures stay.
+    """
     return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
@@ -78,7 +96,9 @@ def unmarked(cell: str) -> str:
 @examples(25)
 @example(["\n=1+1", "\t@x", " \u200b=x", "＝x", "'=x", "''+", "\x1b=x", "\x00-x"], "=head")
 @example(["\ufffe\uffff", "_x001B_", "<r>\x1b</r>", "a\r\nb"], "")
-def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list[str], head: str) -> None:
+def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(
+    cells: list[str], head: str
+) -> None:
     name = f"n{head}"
     table = pa.table({name: pa.array(cells), "names": pa.array([cells] * len(cells))})
     for format_ in FOR_PEOPLE:
@@ -92,7 +112,12 @@ def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list
     assert [unmarked(cell) for cell, _ in lines] == cells
     assert [json.loads(names) for _, names in lines] == [cells] * len(cells)
     assert unmarked(header[0]) == name
-    assert pq.read_table(pa.BufferReader(EXPORTS["parquet"].write(Answer(table, ""))))[name].to_pylist() == cells
+    assert (
+        pq.read_table(pa.BufferReader(EXPORTS["parquet"].write(Answer(table, ""))))[
+            name
+        ].to_pylist()
+        == cells
+    )
 
 
 @given(texts)
@@ -101,7 +126,9 @@ def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list
 @example("\u3000＝1")
 @example("\x1b\u202e+1")
 def test_d13_no_cell_of_a_csv_begins_as_a_formula_does(text: str) -> None:
-    [_, [cell]] = csv.reader(io.StringIO(EXPORTS["csv"].write(Answer(pa.table({"n": [text]}), "")).decode(), newline=""))
+    [_, [cell]] = csv.reader(
+        io.StringIO(EXPORTS["csv"].write(Answer(pa.table({"n": [text]}), "")).decode(), newline="")
+    )
     seen = cell.lstrip("".join(STORABLE) + " \t\r\n\u3000\u200c\u200d")
     assert not seen.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
 
@@ -115,7 +142,11 @@ def test_signs_take_the_place_of_characters_one_for_one(text: str) -> None:
 
 
 def test_what_is_needed_stays() -> None:
-    assert (visible(KEPT), one_line(KEPT), json.loads(in_json(json.dumps(KEPT, ensure_ascii=False)))) == (KEPT, KEPT, KEPT)
+    assert (
+        visible(KEPT),
+        one_line(KEPT),
+        json.loads(in_json(json.dumps(KEPT, ensure_ascii=False))),
+    ) == (KEPT, KEPT, KEPT)
     assert visible("text\ufe0f and ☂\ufe0e") == "text\ufe0f and ☂\ufe0e"
     assert visible("pay\u200dpal \U0001f3f4\U000e0041x") == "pay\ufffdpal \U0001f3f4\ufffdx"
 
@@ -124,11 +155,16 @@ def test_what_is_needed_stays() -> None:
 @example("![x][ref]\n\n[ref]: http://canary.example/reference.png")
 @example("``\n\n# x `")
 def test_d13_text_in_a_code_span_is_code_and_nothing_else(text: str) -> None:
-    """A link's filter value is shown so: a blank line in it would end the code, and what follows would be Markdown."""
+    """A link's filter value is shown so.
+
+    A blank line in it would end the code, and what follows would be Markdown.
+    """
     tokens = MarkdownIt("commonmark").parse(f"Run {code_span(text)}.")
     codes = [child for token in tokens for child in token.children or () if child.type != "text"]
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-    assert [(child.type, child.content.strip()) for child in codes] == ([("code_inline", one_line(text).strip())] if text.strip() else [])
+    assert [(child.type, child.content.strip()) for child in codes] == (
+        [("code_inline", one_line(text).strip())] if text.strip() else []
+    )
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +175,16 @@ def nasty(made_once: MadeOnce, tmp_path_factory: pytest.TempPathFactory) -> Stor
     return Store(mine / "runs.duckdb")
 
 
-def test_d5_every_record_is_kept_with_its_raw_text_and_its_rows_can_be_encoded(nasty: Store, tmp_path: Path) -> None:
+def test_d5_every_record_is_kept_with_its_raw_text_and_its_rows_can_be_encoded(
+    nasty: Store, tmp_path: Path
+) -> None:
     with nasty.reading() as connection:
-        [(runs, kept)] = connection.execute("select count(*), count(*) filter (contains(raw, '\\ud800')) from runs").fetchall()
-        [(cwd, tools)] = connection.execute("select cwd, tools from runs where in_stream").fetchall()
+        [(runs, kept)] = connection.execute(
+            "select count(*), count(*) filter (contains(raw, '\\ud800')) from runs"
+        ).fetchall()
+        [(cwd, tools)] = connection.execute(
+            "select cwd, tools from runs where in_stream"
+        ).fetchall()
     assert (runs, kept) == (6, 5)  # one is written with the bytes of a half, which are no UTF-8
     assert cwd == tools[0] == paired(f"{NASTY}1")
     done = tachograph("rebuild", "--db", nasty.location, cwd=tmp_path)
@@ -162,22 +204,44 @@ COMMANDS = {
     "measurements": ("measurements",),
     "rejects": ("rejects",),
     "sources": ("sources",),
-    "compare": ("compare", "model=claude-opus-4-6", f"'label=team={NASTY.translate(dict.fromkeys((0, 0xD800, 0xDFFF)))}'"),
+    "compare": (
+        "compare",
+        "model=claude-opus-4-6",
+        f"'label=team={NASTY.translate(dict.fromkeys((0, 0xD800, 0xDFFF)))}'",
+    ),
 }
 
 
 TEXT_FORMATS = ("table", *(name for name, export in EXPORTS.items() if not export.is_binary))
 EVERY = tuple(product(COMMANDS, TEXT_FORMATS, (True, False)))
-EACH_COMMAND = tuple((command, format_, True) for command, format_ in zip(COMMANDS, cycle(TEXT_FORMATS), strict=False))
-EACH_FORMAT = (("models", "json", False), ("rejects", "jsonl", False), ("verdicts", "md", False), ("sources", "html", False))
+EACH_COMMAND = tuple(
+    (command, format_, True)
+    for command, format_ in zip(COMMANDS, cycle(TEXT_FORMATS), strict=False)
+)
+EACH_FORMAT = (
+    ("models", "json", False),
+    ("rejects", "jsonl", False),
+    ("verdicts", "md", False),
+    ("sources", "html", False),
+)
 
 
-@pytest.mark.parametrize(("command", "format_", "is_terminal"), EVERY if is_thorough() else EACH_COMMAND + EACH_FORMAT)
+@pytest.mark.parametrize(
+    ("command", "format_", "is_terminal"), EVERY if is_thorough() else EACH_COMMAND + EACH_FORMAT
+)
 def test_d13_no_command_sends_a_terminal_what_it_would_obey(
     nasty: Store, tmp_path: Path, command: str, format_: str, *, is_terminal: bool
 ) -> None:
     """On a terminal everything is harmless; in a file json reads back, and csv alone is raw."""
-    done = tachograph(*COMMANDS[command], "--format", format_, "--db", nasty.location, cwd=tmp_path, is_terminal=is_terminal)
+    done = tachograph(
+        *COMMANDS[command],
+        "--format",
+        format_,
+        "--db",
+        nasty.location,
+        cwd=tmp_path,
+        is_terminal=is_terminal,
+    )
     assert done.code == 0, done.stderr
     shown = done.stdout.decode()
     assert not found_in(done.stderr)
@@ -214,7 +278,9 @@ def test_d13_no_command_sends_a_terminal_what_it_would_obey(
     ],
     ids=ascii,
 )
-def test_d13_what_is_said_beside_the_data_is_harmless(nasty: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_d13_what_is_said_beside_the_data_is_harmless(
+    nasty: Store, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     done = tachograph(*words, "--db", nasty.location, cwd=tmp_path)
     assert done.code in (0, 1, 2, 3, 4)
     assert not found_in(done.stderr)
@@ -222,7 +288,9 @@ def test_d13_what_is_said_beside_the_data_is_harmless(nasty: Store, tmp_path: Pa
 
 
 def test_d13_rejects_told_at_ingest_are_harmless(nasty: Store, tmp_path: Path) -> None:
-    done = tachograph("ingest", Path(nasty.location).parent / "logs", "--db", "new.duckdb", cwd=tmp_path)
+    done = tachograph(
+        "ingest", Path(nasty.location).parent / "logs", "--db", "new.duckdb", cwd=tmp_path
+    )
     assert "invalid_record" in done.stderr
     assert not found_in(done.stderr)
 
@@ -240,19 +308,30 @@ def test_d5_a_report_of_such_runs_is_written_in_every_format(reported: Report, n
 
 
 def test_claims_of_such_texts_are_told_in_json(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text(json.dumps({"id": NASTY, "text": f"Decode is 2x faster in {NASTY}"}))
+    (tmp_path / "in.jsonl").write_text(
+        json.dumps({"id": NASTY, "text": f"Decode is 2x faster in {NASTY}"})
+    )
     done = tachograph("claims", "extract", "in.jsonl", cwd=tmp_path)
     assert not found_in(done.stdout.decode())
     assert json.loads(done.stdout)["id"] == NASTY
 
 
 def shown_on(app: AppTest) -> Iterator[str]:
-    """Every text that a screen shows: of each element all that it sends to the browser, tables cell by cell."""
+    """Every text that a screen shows.
+
+    Of each element all that it sends to the browser, tables cell by cell.
+    """
     for element in app.main:
         if element.type == "plotly_chart":
             figure = json.loads(element.proto.spec)
             yield from _strings({key: value for key, value in figure.items() if key == "layout"})
-            yield from (text for trace in figure["data"] for key, value in trace.items() if key != "customdata" for text in _strings(value))
+            yield from (
+                text
+                for trace in figure["data"]
+                for key, value in trace.items()
+                if key != "customdata"
+                for text in _strings(value)
+            )
         elif isinstance(element, Dataframe):
             yield from (str(cell) for column in element.value for cell in element.value[column])
         elif hasattr(element, "proto") and hasattr(element.proto, "ListFields"):
@@ -263,7 +342,13 @@ def _fields(proto: object) -> Iterator[str]:
     for field, value in proto.ListFields():  # type: ignore[attr-defined]
         if field.name not in ("id", "page_script_hash", "query_string", "url"):
             for one in value if field.is_repeated else [value]:
-                yield from _fields(one) if hasattr(one, "ListFields") else [one] if isinstance(one, str) else []
+                yield from (
+                    _fields(one)
+                    if hasattr(one, "ListFields")
+                    else [one]
+                    if isinstance(one, str)
+                    else []
+                )
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -281,23 +366,35 @@ def flawless(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize(("screen", "view"), SCREENS)
-def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, screens: Callable[..., AppTest], screen: str, view: str) -> None:
+def test_d13_every_screen_shows_such_text_harmlessly(
+    nasty: Store, screens: Callable[..., AppTest], screen: str, view: str
+) -> None:
     flawless(screens(nasty.location, f"screens/{screen}.py", **({"view": view} if view else {})))
 
 
 def test_d5_every_such_run_has_its_page(nasty: Store, screens: Callable[..., AppTest]) -> None:
     with nasty.reading() as connection:
-        ids = [run_id for (run_id,) in connection.execute("select run_id from runs order by in_stream desc").fetchall()]
+        ids = [
+            run_id
+            for (run_id,) in connection.execute(
+                "select run_id from runs order by in_stream desc"
+            ).fetchall()
+        ]
     for run_id in a_share(ids, 3):
         app = screens(nasty.location, "screens/run.py", run=run_id)
         flawless(app)
         assert [one.label for one in app.expander if one.label.startswith("**Raw record**")]
 
 
-def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d5_files_under_such_names_are_uploaded(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     broken = json.dumps(nasty_record(1, num_turns=NASTY)).encode()
-    uploads = [uploaded(NASTY, json.dumps(nasty_record(2)).encode()), uploaded(f"{NASTY}/{NASTY}.json", broken)]
+    uploads = [
+        uploaded(NASTY, json.dumps(nasty_record(2)).encode()),
+        uploaded(f"{NASTY}/{NASTY}.json", broken),
+    ]
     made = cache.ingest_uploads(uploads, lambda _share, _name: None)
     assert (made.total("accepted"), made.total("rejected")) == (1, 1)
     for rows in (upload_grid(made.sources).rows, reject_grid(made.sources).rows):

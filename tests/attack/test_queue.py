@@ -21,14 +21,23 @@ import sys
 from ingest.store.database import Store
 with Store(sys.argv[1]).writing(): print('held', flush=True); sys.stdin.read()
 """
-FOREIGN = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+FOREIGN = (
+    "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); "
+    "sys.stdin.read()"
+)
 
 
 @contextmanager
 def holder(store: Store, code: str = HOLD) -> Iterator[subprocess.Popen[str]]:
     """Another process that writes to the store until its input ends."""
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code, store.location], env=environment(), stdin=pipe, stdout=pipe, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, store.location],
+        env=environment(),
+        stdin=pipe,
+        stdout=pipe,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
@@ -62,15 +71,21 @@ print([os.waitpid(child, 0)[1] for child in children])
 
 
 @pytest.mark.parametrize("is_new", [False, True])
-def test_d8_six_writers_and_two_readers_all_have_their_turn(sample_store: Store, is_new: bool) -> None:
-    """Together they wait longer than each has patience for: patience is for one that keeps the store, and it goes from hand to hand.
+def test_d8_six_writers_and_two_readers_all_have_their_turn(
+    sample_store: Store, is_new: bool
+) -> None:
+    """Together they wait longer than each has patience for.
+
+    Patience is for one that keeps the store, and it goes from hand to hand.
 
     Each has patience for five of the others, so that a busy machine may take its time for one.
     """
     code = CROWD
     if is_new:
         Path(sample_store.location).unlink()
-        code = CROWD.replace("def read():", "def read():\n    while not store.exists(): time.sleep(0.01)")
+        code = CROWD.replace(
+            "def read():", "def read():\n    while not store.exists(): time.sleep(0.01)"
+        )
     command = [sys.executable, "-c", code, sample_store.location]
     crowd = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     assert (crowd.stdout, crowd.stderr) == (f"{[0] * 8}\n", "")
@@ -115,25 +130,42 @@ def test_the_lock_of_a_killed_process_is_free_at_once_and_swept(sample_store: St
 def test_whoever_gives_up_names_the_holder(sample_store: Store, code: str, use: object) -> None:
     """One of our writers, or a program that knows of no lock file: DuckDB names it."""
     with holder(sample_store, code) as other:
-        with pytest.raises(StoreBusy) as caught, use(Store(sample_store.location, wait_seconds=0.2)):  # type: ignore[operator]
+        with (
+            pytest.raises(StoreBusy) as caught,
+            use(Store(sample_store.location, wait_seconds=0.2)),  # type: ignore[operator]
+        ):
             pass
-        assert f"is locked by pid {other.pid}, {'tachograph' if code is HOLD else 'python'}" in caught.value.message
+        assert (
+            f"is locked by pid {other.pid}, {'tachograph' if code is HOLD else 'python'}"
+            in caught.value.message
+        )
         assert "; timed out after 0.2 s" in caught.value.message
 
 
 def test_whoever_waits_first_names_the_holder_for_the_others(sample_store: Store) -> None:
-    """The lock of a program that knows of no lock file shows only to whoever asks DuckDB, and only one of ours does."""
+    """A lock without a lock file is seen only by asking DuckDB, and one process of ours asks.
+
+    Such a lock is that of a program that knows of no lock file.
+    """
     pipe = subprocess.PIPE
     waiter = [sys.executable, "-c", HOLD, sample_store.location]
-    with holder(sample_store, FOREIGN) as other, subprocess.Popen(waiter, env=environment(), stdin=pipe, stdout=pipe) as first:
+    with (
+        holder(sample_store, FOREIGN) as other,
+        subprocess.Popen(waiter, env=environment(), stdin=pipe, stdout=pipe) as first,
+    ):
         while litter(sample_store) != ["runs.duckdb.lock"]:
             pass
-        with pytest.raises(StoreBusy, match=f"is locked by pid {other.pid}, python"), Store(sample_store.location, 1).writing():
+        with (
+            pytest.raises(StoreBusy, match=f"is locked by pid {other.pid}, python"),
+            Store(sample_store.location, 1).writing(),
+        ):
             pass
         first.kill()
 
 
-def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As on a disk without locks."""
 
     def refused(*_: object, **__: object) -> None:
@@ -147,24 +179,31 @@ def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_
         assert other.stdin is not None
         other.stdin.close()
 
-    with holder(sample_store) as other, Store(sample_store.location, wait_seconds=20, on_wait=let_go).writing():
+    with (
+        holder(sample_store) as other,
+        Store(sample_store.location, wait_seconds=20, on_wait=let_go).writing(),
+    ):
         assert other.wait(20) == 0
     assert f"(pid {other.pid}, " in told[0]
     assert (runs(sample_store), litter(sample_store)) == (3, [])
 
 
-def test_a_reader_who_may_not_write_beside_the_store_reads_all_the_same(sample_store: Store) -> None:
+def test_a_reader_who_may_not_write_beside_the_store_reads_all_the_same(
+    sample_store: Store,
+) -> None:
     folder = Path(sample_store.location).parent
     code = (
-        "import sys; from ingest.store.database import Store\n"
-        "with Store(sys.argv[1], wait_seconds=20).reading() as c: print(c.sql('select count(*) from runs').fetchall())"
+        "import sys; from ingest.store.database import Store\nwith Store(sys.argv[1], "
+        "wait_seconds=20).reading() as c: print(c.sql('select count(*) from runs').fetchall())"
     )
     command = [sys.executable, "-c", code, sample_store.location]
     if os.geteuid() == 0:  # whom permissions do not bind
         command = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override", *command]
     with holder(sample_store) as first:
         folder.chmod(0o555)
-        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as reader:
+        with subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, text=True
+        ) as reader:
             first.communicate()
             assert reader.communicate(timeout=60)[0] == "[(3,)]\n"
         folder.chmod(0o755)

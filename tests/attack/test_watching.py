@@ -1,4 +1,7 @@
-"""A watcher under fire: thousands of files at once, kills, a disk that fills up. Its store holds what one ingest would."""
+"""A watcher under fire: thousands of files at once, kills, a disk that fills up.
+
+Its store holds what one ingest would.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,13 @@ SECONDS = FILES / 167
 pytestmark = pytest.mark.skipif(not FILES, reason="`make attack` runs it: it takes minutes")
 
 
-def test_ten_thousand_files_in_a_minute_while_the_watcher_is_killed_and_folders_move(tmp_path: Path) -> None:
-    """Some in two halves, some renamed; every tenth of the time the watcher is killed, and the next goes on."""
+def test_ten_thousand_files_in_a_minute_while_the_watcher_is_killed_and_folders_move(
+    tmp_path: Path,
+) -> None:
+    """Some in two halves, some renamed.
+
+    Every tenth of the time the watcher is killed, and the next goes on.
+    """
     logs, store, chance = tmp_path / "logs", tmp_path / "s.duckdb", random.Random(7)
     logs.mkdir()
     began, number = time.monotonic(), 0
@@ -38,7 +46,9 @@ def test_ten_thousand_files_in_a_minute_while_the_watcher_is_killed_and_folders_
             folder.rename(logs / f"moved-{part}")
             watcher.end(signal.SIGKILL)
     with watched(logs, store) as watcher:
-        watcher.wait_for(lambda _: store.exists() and counts(store)[0] == FILES, "all runs", seconds=900)
+        watcher.wait_for(
+            lambda _: store.exists() and counts(store)[0] == FILES, "all runs", seconds=900
+        )
         assert watcher.end() == 0
     assert counts(store) == counts_of_one_ingest(logs, tmp_path / "once.duckdb")
 
@@ -50,7 +60,10 @@ def test_a_full_disk_is_told_and_with_room_everything_comes_in(tmp_path: Path) -
     logs, disk = tmp_path / "logs", tmp_path / "disk"
     logs.mkdir()
     (logs / "0.json").write_text(text(0))
-    with small_disk(disk, 64 << 20), watched(logs, disk / "s.duckdb", TMPDIR=str(disk / "tmp")) as watcher:
+    with (
+        small_disk(disk, 64 << 20),
+        watched(logs, disk / "s.duckdb", TMPDIR=str(disk / "tmp")) as watcher,
+    ):
         watcher.wait_for_runs(1)
         filler = disk / "filler"
         with filler.open("wb") as file, pytest.raises(OSError, match="No space"):

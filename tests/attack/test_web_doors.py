@@ -1,4 +1,7 @@
-"""Nobody gets in: which names the dashboard answers to, which pages may ask it, and what it asks itself (D3, D4)."""
+"""Nobody gets in: the names, the pages and the requests of the dashboard (D3, D4).
+
+The names are those it answers to, the pages those that may send requests, the requests its own.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,17 @@ HOSTS = {
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_d3_only_our_names_are_answered(host: str, server: Server) -> None:
-    """A rebound name in `Host`: the page of evil.example, whose name now leads to us, is of the same origin as what it asks."""
+    """A rebound name in `Host`.
+
+    The page of evil.example, whose name now leads to us, is of the same origin as what it asks.
+    """
     named = host.format(port=server.port)
     expected = (200, 101) if HOSTS[host] else (403, 403)
     origin = f"http://{named}"
-    assert (ask(server.address, "/_stcore/health", host=named).status, handshake(server.address, host=named, origin=origin)) == expected
+    assert (
+        ask(server.address, "/_stcore/health", host=named).status,
+        handshake(server.address, host=named, origin=origin),
+    ) == expected
     assert ask(server.address, "/", host=named).status == expected[0]
 
 
@@ -96,13 +105,19 @@ ROUTES = [
 def test_d3_only_our_pages_may_ask(origin: str, server: Server) -> None:
     asking = origin.format(port=server.port)
     assert handshake(server.address, origin=asking) == (101 if ORIGINS[origin] else 403)
-    refused = [b"comes from another site" in ask(server.address, path, method, origin=asking).body for method, path in ROUTES]
+    refused = [
+        b"comes from another site" in ask(server.address, path, method, origin=asking).body
+        for method, path in ROUTES
+    ]
     assert refused == [not ORIGINS[origin]] * len(ROUTES)
 
 
 def test_d3_two_hosts_or_origins_are_none(server: Server) -> None:
     assert handshake(server.address, origin=f"{server.address}\r\nOrigin: {FOREIGN}") in (400, 403)
-    assert handshake(server.address, host=f"127.0.0.1:{server.port}\r\nHost: evil.example") in (400, 403)
+    assert handshake(server.address, host=f"127.0.0.1:{server.port}\r\nHost: evil.example") in (
+        400,
+        403,
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,13 +133,24 @@ def test_d3_two_hosts_or_origins_are_none(server: Server) -> None:
         ("cross-site", "no-cors", "empty", 403),
     ],
 )
-def test_d3_pages_of_others_embed_nothing(site: str, mode: str, dest: str, status: int, server: Server) -> None:
+def test_d3_pages_of_others_embed_nothing(
+    site: str, mode: str, dest: str, status: int, server: Server
+) -> None:
     answer = ask(server.address, "/", sec_fetch_site=site, sec_fetch_mode=mode, sec_fetch_dest=dest)
     assert answer.status == status
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/no/page", "/_stcore/health", "/_stcore/upload_file/a/b", "/media/none", "//evil.example/", "/..%2f.."]
+    "path",
+    [
+        "/",
+        "/no/page",
+        "/_stcore/health",
+        "/_stcore/upload_file/a/b",
+        "/media/none",
+        "//evil.example/",
+        "/..%2f..",
+    ],
 )
 @pytest.mark.parametrize("host", ["", "evil.example"])
 def test_d3_every_answer_has_the_headers(path: str, host: str, server: Server) -> None:
@@ -141,7 +167,15 @@ def test_d3_every_answer_has_the_headers(path: str, host: str, server: Server) -
     assert not headers["Access-Control-Allow-Origin"]
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/agent/openapi.json"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/_stcore/agent/interact",
+        "/_stcore/agent/mcp",
+        "/_stcore/agent/openapi.json",
+    ],
+)
 def test_what_nobody_needs_is_not_served(path: str, server: Server) -> None:
     assert ask(server.address, path).status == 403
 
@@ -149,7 +183,11 @@ def test_what_nobody_needs_is_not_served(path: str, server: Server) -> None:
 def test_files_of_the_framework_come_whole_protected_and_to_our_pages_only(server: Server) -> None:
     """And the server says nothing of it."""
     before = server.log.read_text()
-    for pattern, kind in (("js/index.*.js", "javascript"), ("css/index.*.css", "text/css"), ("media/*.woff2", "font")):
+    for pattern, kind in (
+        ("js/index.*.js", "javascript"),
+        ("css/index.*.css", "text/css"),
+        ("media/*.woff2", "font"),
+    ):
         file = next((STATIC / "static").glob(pattern))
         answer = ask(server.address, f"/{file.relative_to(STATIC)}")
         assert (answer.status, answer.body) == (200, file.read_bytes())
@@ -157,8 +195,13 @@ def test_files_of_the_framework_come_whole_protected_and_to_our_pages_only(serve
         assert "immutable" in answer.headers["cache-control"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         packed = ask(server.address, f"/{file.relative_to(STATIC)}", accept_encoding="gzip, br")
-        assert (packed.body if kind == "font" else gzip.decompress(packed.body)) == file.read_bytes()
-        assert all(packed.headers[name] == answer.headers[name] for name in ("content-type", "cache-control", "x-content-type-options"))
+        assert (
+            packed.body if kind == "font" else gzip.decompress(packed.body)
+        ) == file.read_bytes()
+        assert all(
+            packed.headers[name] == answer.headers[name]
+            for name in ("content-type", "cache-control", "x-content-type-options")
+        )
         assert ask(server.address, f"/{file.relative_to(STATIC)}", origin=FOREIGN).status == 403
     assert server.log.read_text() == before
 
@@ -175,7 +218,10 @@ def test_a_refusal_says_what_to_do(server: Server) -> None:
 
 
 def test_d4_the_server_asks_nobody(server: Server) -> None:
-    """Start, pages, an upload, handshakes of our pages, a proxy's and strangers: nothing leaves this machine, no name is looked up."""
+    """Start, pages, an upload, handshakes of our pages, a proxy's and strangers.
+
+    Nothing leaves this machine, no name is looked up.
+    """
     with session(server.address) as page:
         page.run()
         page.run("upload")
@@ -190,7 +236,9 @@ def test_d4_the_server_asks_nobody(server: Server) -> None:
     ):
         handshake(server.address, host=host, origin=origin)
     asked = [
-        line for line in server.asked.read_text().splitlines() if not any(f"'{name}'" in line for name in ("127.0.0.1", "localhost", "::1"))
+        line
+        for line in server.asked.read_text().splitlines()
+        if not any(f"'{name}'" in line for name in ("127.0.0.1", "localhost", "::1"))
     ]
     assert [line for line in asked if "AF_UNIX" not in line and "/" not in line] == []
 
@@ -206,7 +254,9 @@ def test_a_server_for_everybody_answers_to_addresses_and_its_own_names() -> None
     assert not named.is_ours(Host("192.0.2.7"))
 
 
-@pytest.mark.parametrize("text", ["https://runs.example.com", "runs.example.com/", "*", "a b", "", "*.example.com"])
+@pytest.mark.parametrize(
+    "text", ["https://runs.example.com", "runs.example.com/", "*", "a b", "", "*.example.com"]
+)
 def test_a_host_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--allow-host takes a name"):
         addresses("127.0.0.1", [text])
@@ -223,8 +273,12 @@ def test_the_page_of_the_framework_may_run_its_own_script_only() -> None:
     assert policy.count("'sha256-") == 1
 
 
-@pytest.mark.parametrize(("frame", "code"), [("a text", 1003), ("", 1003), (b"\xff\xff no message", 1002)])
-def test_a_frame_that_is_no_message_closes_the_page_and_nothing_is_printed(frame: str | bytes, code: int, server: Server) -> None:
+@pytest.mark.parametrize(
+    ("frame", "code"), [("a text", 1003), ("", 1003), (b"\xff\xff no message", 1002)]
+)
+def test_a_frame_that_is_no_message_closes_the_page_and_nothing_is_printed(
+    frame: str | bytes, code: int, server: Server
+) -> None:
     """A page of another visitor goes on."""
     with session(server.address) as other, session(server.address) as mine:
         other.run()

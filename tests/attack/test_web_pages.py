@@ -1,4 +1,7 @@
-"""Strangers' pages in a real browser: one that frames and asks us, one whose name was rebound. And an upload that finds no room."""
+"""Strangers' pages in a real browser: one that frames and asks us, one whose name was rebound.
+
+And an upload that finds no room.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ Promise.all([
     said(fetch(ours + "/_stcore/upload_file/a/b", {method: "PUT", body: "x", mode: "cors"}).then(answer => answer.text())),
     loaded("img", "/favicon.png"),
 ]).then(answers => document.title = answers.join(" "))
-</script>"""
+</script>"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +85,21 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is read from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="what a process has loaded is read from /proc"
+)
 def test_pandas_is_loaded_before_the_first_page(server: tuple[str, int]) -> None:
-    """While one page's thread imports it, a chart of another fails: `partially initialized module 'pandas'`."""
+    """While one page's thread imports it, a chart of another fails.
+
+    `partially initialized module 'pandas'`.
+    """
     assert "/pandas/_libs/" in Path(f"/proc/{server[1]}/maps").read_text()
 
 
 @pytest.mark.parametrize("name", ["localhost", "evil.example"])
-def test_d3_a_strangers_page_gets_nothing(name: str, stranger: int, server: tuple[str, int], page: Page) -> None:
+def test_d3_a_strangers_page_gets_nothing(
+    name: str, stranger: int, server: tuple[str, int], page: Page
+) -> None:
     ours = server[0].replace("127.0.0.1", "localhost")
     page.goto(f"http://{name}:{stranger}/attack.html#{ours}")
     page.wait_for_function("document.title", timeout=PATIENCE_SECONDS * 1000)
@@ -114,16 +124,22 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="all 3 records are here already")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
+    expect(page.get_by_role("heading", name="all 3 records are here already")).to_be_visible(
+        timeout=PATIENCE_SECONDS * 1000
+    )
     wait_until_drawn(page)
     assert not [file for file in folder.glob("tachograph-*/*") if file.name != "lock"]
 
     large = folder / "large.json"
     large.write_text(record_text(uuid="large", result="x" * 3_000_000))
-    soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
+    soft, hard = resource.prlimit(
+        process, resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY)
+    )
     try:
         logs.set_input_files(large)
-        expect(page.get_by_test_id("stFileUploader").get_by_text("507")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
+        expect(page.get_by_test_id("stFileUploader").get_by_text("507")).to_be_visible(
+            timeout=PATIENCE_SECONDS * 1000
+        )
     finally:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
     logs.set_input_files(large.rename(folder / "again.json"))
@@ -135,6 +151,8 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     expect(page.get_by_text("Ingest 3,")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     wait_until_drawn(page)
     page.get_by_role("radio", name="A folder").click()
-    expect(page.get_by_text("Drag and drop a folder")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
+    expect(page.get_by_text("Drag and drop a folder")).to_be_visible(
+        timeout=PATIENCE_SECONDS * 1000
+    )
     wait_until_drawn(page)
     assert psutil.Process(process).memory_info().rss - before < 45 << 20

@@ -33,7 +33,9 @@ def answer_to_headers(address: str, path: str, more: str = "Content-Length: 1000
     """What a server says to the headers of an upload, of which nothing else is sent."""
     url = urlsplit(address)
     head = f"PUT {path} HTTP/1.1\r\nHost: {url.netloc}\r\nOrigin: {address}\r\n{more}\r\n\r\n"
-    with socket.create_connection((url.hostname or "", url.port or 80), timeout=PATIENCE_SECONDS) as connection:
+    with socket.create_connection(
+        (url.hostname or "", url.port or 80), timeout=PATIENCE_SECONDS
+    ) as connection:
         connection.sendall(head.encode())
         return connection.recv(100)
 
@@ -44,16 +46,36 @@ def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: Server) -
         assert page.put("a.json", b"{}").status == 403, "the screen offers it in another view"
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the overview offers no upload"
-        assert answer_to_headers(server.address, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
+        assert answer_to_headers(server.address, f"/_stcore/upload_file/{page.id}/1").startswith(
+            b"HTTP/1.1 403"
+        )
         page.run(*UPLOAD)
         assert page.put("a.json", b"{}").status == 204
         assert page.put("a.json", b"{}", X_Xsrftoken="x").status == 403
         assert page.put("a.json", b"{}", cookie="").status == 403
         assert replace(page, id="none").put("a.json", b"{}").status == 403
         path, cookie = f"/_stcore/upload_file/{page.id}/1", f"_streamlit_xsrf={page.token}"
-        taken = ask(server.address, path, "DELETE", origin=server.address, X_Xsrftoken=page.token, cookie=cookie)
+        taken = ask(
+            server.address,
+            path,
+            "DELETE",
+            origin=server.address,
+            X_Xsrftoken=page.token,
+            cookie=cookie,
+        )
         assert (taken.status, taken.headers["Access-Control-Allow-Origin"]) == (204, None)
-        assert ask(server.address, path, "POST", b"", origin=server.address, X_Xsrftoken=page.token, cookie=cookie).status == 404
+        assert (
+            ask(
+                server.address,
+                path,
+                "POST",
+                b"",
+                origin=server.address,
+                X_Xsrftoken=page.token,
+                cookie=cookie,
+            ).status
+            == 404
+        )
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the page that offered it was left"
         page.run("upload")  # its address in earlier versions
@@ -64,19 +86,27 @@ def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: Server) -
 def test_d7_nobody_uploads_before_the_sign_in(tmp_path: Path) -> None:
     settings = tmp_path / "sign-in.toml"
     settings.write_text(GOOD)
-    with served(tmp_path / "runs.duckdb", tmp_path / "log", Access(sign_in=settings), TMPDIR=str(tmp_path)) as (address, _):
+    with served(
+        tmp_path / "runs.duckdb", tmp_path / "log", Access(sign_in=settings), TMPDIR=str(tmp_path)
+    ) as (address, _):
 
         def uploads_as(email: str | None) -> int:
             with session(address, signed_in(address, email) if email else None) as page:
                 page.run(*UPLOAD)
                 return page.put("a.json", b"{}").status
 
-        assert [uploads_as(email) for email in (None, "eve@evil.example", "ann@example.com")] == [403, 403, 204]
+        assert [uploads_as(email) for email in (None, "eve@evil.example", "ann@example.com")] == [
+            403,
+            403,
+            204,
+        ]
 
 
 def signed_in(address: str, email: str) -> dict[str, str]:
     """The cookie of somebody whom the provider has signed in."""
-    who = json.dumps({"origin": address, "is_logged_in": True, "email": email, "email_verified": True})
+    who = json.dumps(
+        {"origin": address, "is_logged_in": True, "email": email, "email_verified": True}
+    )
     return {"_streamlit_user": create_signed_value(SECRET, "_streamlit_user", who).decode()}
 
 
@@ -86,18 +116,41 @@ def test_d7_what_is_too_large_or_of_unknown_length_is_refused_unread(server: Ser
         path = f"/_stcore/upload_file/{page.id}/1"
         answers = [
             answer_to_headers(server.address, path, more)
-            for more in (f"Content-Length: {(FILE_MEGABYTES + 2) << 20}", "Transfer-Encoding: chunked", "Content-Length: 1e3")
+            for more in (
+                f"Content-Length: {(FILE_MEGABYTES + 2) << 20}",
+                "Transfer-Encoding: chunked",
+                "Content-Length: 1e3",
+            )
         ]
-        assert [answer.split(b" ")[1] for answer in answers] in ([b"413", b"411", b"411"], [b"413", b"411", b"400"])
+        assert [answer.split(b" ")[1] for answer in answers] in (
+            [b"413", b"411", b"411"],
+            [b"413", b"411", b"400"],
+        )
 
 
-@pytest.mark.parametrize("body", [b"", b"no form", form("a", b"x").replace(b"; filename", b"; other")])
+@pytest.mark.parametrize(
+    "body", [b"", b"no form", form("a", b"x").replace(b"; filename", b"; other")]
+)
 def test_what_is_no_form_with_one_file_is_refused(body: bytes, server: Server) -> None:
     with session(server.address) as page:
         page.run(*UPLOAD)
-        usual = {"content_type": "multipart/form-data; boundary=line", "cookie": f"_streamlit_xsrf={page.token}"}
+        usual = {
+            "content_type": "multipart/form-data; boundary=line",
+            "cookie": f"_streamlit_xsrf={page.token}",
+        }
         path = f"/_stcore/upload_file/{page.id}/9"
-        assert ask(server.address, path, "PUT", body, origin=server.address, X_Xsrftoken=page.token, **usual).status == 400
+        assert (
+            ask(
+                server.address,
+                path,
+                "PUT",
+                body,
+                origin=server.address,
+                X_Xsrftoken=page.token,
+                **usual,
+            ).status
+            == 400
+        )
 
 
 def test_d7_a_page_and_all_pages_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,7 @@
-"""A disk that fills up while somebody uploads: the page says so, the store is as before, and with room the upload succeeds."""
+"""A disk that fills up while somebody uploads.
+
+The page says so, the store is as before, and with room the upload succeeds.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,20 @@ from tests.attack.kills import STORE
 from tests.attack.lab import Lab, Tally
 from tests.serving import served
 
-CHECKED = "a sentence on the page, no traceback there or in the log, hash of all columns as before; with room the next upload succeeds"
+CHECKED = (
+    "a sentence on the page, no traceback there or in the log, hash of all columns as before; "
+    "with room the next upload succeeds"
+)
 RUNS = 40
 STORE_BYTES = 3 << 20
 """About what the store of such an upload takes, with the spool and the files themselves."""
 
 
 def attack(lab: Lab, browser: Browser, attempts: int) -> None:
-    """Upload to a dashboard whose store and temporary folder are on a small disk, of another size each time."""
+    """Upload to a dashboard on a small disk, which has another size each time.
+
+    The store and the temporary folder are on this disk.
+    """
     tally = lab.tally("disk full: upload", CHECKED)
     room = lab.room("uploads")
     files = sorted(logs.write_logs(room / "few", "few", RUNS).iterdir())
@@ -36,19 +45,28 @@ def attack(lab: Lab, browser: Browser, attempts: int) -> None:
 
 def _attack_one(lab: Lab, tally: Tally, browser: Browser, files: list[Path], size: int) -> None:
     with (
-        tally.attempt(f"upload of {len(files)} files to a dashboard on a tmpfs of {size:,} bytes") as folder,
+        tally.attempt(
+            f"upload of {len(files)} files to a dashboard on a tmpfs of {size:,} bytes"
+        ) as folder,
         small_disk(folder / "disk", size),
     ):
         disk, log = folder / "disk", folder / "dashboard.log"
         variables = mock.patch.dict(os.environ, {"TMPDIR": str(disk / "tmp")})
-        with variables, served(disk / STORE, log) as (address, _), browser.new_page() as page, closing(Tab(page, address)) as tab:
+        with (
+            variables,
+            served(disk / STORE, log) as (address, _),
+            browser.new_page() as page,
+            closing(Tab(page, address)) as tab,
+        ):
             _upload(tab, files, Log(log), is_full=True)
             found = lab.hasher.state(disk / STORE)
             resize(disk, ROOMY_BYTES)
             _upload(tab, files, Log(log), is_full=False)
             done = lab.hasher.state(disk / STORE)
         assert done.tables["runs"].rows == RUNS, done
-        assert found == State() or found.is_like(done), f"a part was written: {differences(found, done)}"
+        assert found == State() or found.is_like(done), (
+            f"a part was written: {differences(found, done)}"
+        )
 
 
 def _upload(tab: Tab, files: list[Path], log: Log, *, is_full: bool) -> None:
@@ -62,4 +80,6 @@ def _upload(tab: Tab, files: list[Path], log: Log, *, is_full: bool) -> None:
 
 
 SAID = re.compile(r"\broom\b|\b507\b")
-"""A word of the sentence that says what to do, make room; or the status by which the framework shows that there was none for the file."""
+"""A word of the sentence that says what to do, make room; or the status by which the framework
+shows that there was none for the file.
+"""

@@ -1,4 +1,7 @@
-"""A visitor who is no browser: requests and handshakes with any header, and a session that runs a screen."""
+"""A visitor who is no browser.
+
+Requests and handshakes with any header, and a session that runs a screen.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,13 @@ class Answer:
     body: bytes
 
 
-def ask(address: str, path: str = "/", method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
-    """Send one request. Underscores in the names of headers become hyphens; `host` replaces the usual one."""
+def ask(
+    address: str, path: str = "/", method: str = "GET", body: bytes | None = None, **headers: str
+) -> Answer:
+    """Send one request.
+
+    Underscores in the names of headers become hyphens; `host` replaces the usual one.
+    """
     url = urlsplit(address)
     connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=PATIENCE_SECONDS)
     try:
@@ -48,11 +56,26 @@ def ask(address: str, path: str = "/", method: str = "GET", body: bytes | None =
 def handshake(address: str, **headers: str) -> int:
     """Ask for the WebSocket and give the status of the answer: 101 where the door opens."""
     url = urlsplit(address)
-    named = {"Host": url.netloc, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-    named |= {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "streamlit"}
+    named = {
+        "Host": url.netloc,
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Version": "13",
+    }
+    named |= {
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Protocol": "streamlit",
+    }
     named |= {name.title(): value for name, value in headers.items()}
-    lines = ["GET /_stcore/stream HTTP/1.1", *(f"{name}: {value}" for name, value in named.items()), "", ""]
-    with socket.create_connection((url.hostname or "", url.port or 80), timeout=PATIENCE_SECONDS) as connection:
+    lines = [
+        "GET /_stcore/stream HTTP/1.1",
+        *(f"{name}: {value}" for name, value in named.items()),
+        "",
+        "",
+    ]
+    with socket.create_connection(
+        (url.hostname or "", url.port or 80), timeout=PATIENCE_SECONDS
+    ) as connection:
         connection.sendall("\r\n".join(lines).encode())
         found = re.match(rb"HTTP/1.1 (\d+)", connection.recv(200))
     assert found, "no answer"
@@ -71,7 +94,10 @@ class Session:
     texts: list[str] = field(default_factory=list)
 
     def run(self, page: str = "", query: str = "") -> None:
-        """Run a screen to its end, by the name and the query in its address; an address that leads on is followed."""
+        """Run a screen to its end, by the name and the query in its address.
+
+        An address that leads on is followed.
+        """
         message = BackMsg()
         message.rerun_script.page_name = page
         message.rerun_script.query_string = query
@@ -86,12 +112,18 @@ class Session:
                 self.id = answer.new_session.initialize.session_id
             elif kind == "delta":
                 self.texts.append(str(answer.delta))
-            elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            elif (
+                kind == "script_finished"
+                and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            ):
                 return
 
     def put(self, name: str, content: bytes, file_id: str = "1", **headers: str) -> Answer:
         """Upload a file as the page does."""
-        usual = {"content_type": f"multipart/form-data; boundary={BOUNDARY}", "cookie": cookie_header(self.cookies)}
+        usual = {
+            "content_type": f"multipart/form-data; boundary={BOUNDARY}",
+            "cookie": cookie_header(self.cookies),
+        }
         usual |= {"X_Xsrftoken": self.token, "origin": self.address}
         path = f"/_stcore/upload_file/{self.id}/{file_id}"
         return ask(self.address, path, "PUT", form(name, content), **(usual | headers))
@@ -106,7 +138,9 @@ def session(address: str, cookies: Mapping[str, str] | None = None) -> Iterator[
     url = address.replace("http", "ws") + "/_stcore/stream"
     protocols = [Subprotocol("streamlit"), Subprotocol(token)]
     more = {"Cookie": cookie_header(mine)}
-    with connect(url, origin=Origin(address), subprotocols=protocols, additional_headers=more, max_size=None) as connection:
+    with connect(
+        url, origin=Origin(address), subprotocols=protocols, additional_headers=more, max_size=None
+    ) as connection:
         yield Session(address, connection, mine, token)
 
 
@@ -116,5 +150,8 @@ def cookie_header(cookies: Mapping[str, str]) -> str:
 
 def form(name: str, content: bytes) -> bytes:
     """The body of an upload."""
-    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/plain\r\n\r\n'
+    head = (
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; '
+        f'filename="{name}"\r\nContent-Type: text/plain\r\n\r\n'
+    )
     return head.encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode()

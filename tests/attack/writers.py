@@ -1,4 +1,7 @@
-"""Many ingests at once into one store, with readers, open dashboards and a busy machine: nothing lost, nothing twice, all succeed."""
+"""Many ingests at once into one store, with readers, open dashboards and a busy machine.
+
+Nothing lost, nothing twice, all succeed.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,33 @@ RUNS = 6
 BUSY_SECONDS = 900
 """Busy loops end by themselves after so long, should nobody end them."""
 
-CHECKED = "all exit with 0; hash of all columns as after one ingest of all logs; each reader saw whole ingests only; no error on a page"
+CHECKED = (
+    "all exit with 0; hash of all columns as after one ingest of all logs; each reader saw whole "
+    "ingests only; no error on a page"
+)
 
 
 def attack(lab: Lab, writers: int, *, busy: int = 0, dashboards: int = 0) -> None:
-    """So many ingests at once, every fifth of them of logs that another one ingests too, beside busy loops, two readers and dashboards."""
-    tally = lab.tally(f"{writers} writers, 2 readers, {dashboards} dashboards, {busy} busy loops", CHECKED)
+    """So many ingests at once, beside busy loops, two readers and dashboards.
+
+    Every fifth ingest is of logs that another one ingests too.
+    """
+    tally = lab.tally(
+        f"{writers} writers, 2 readers, {dashboards} dashboards, {busy} busy loops", CHECKED
+    )
     room = lab.room("writers")
-    different = [logs.write_logs(room / "logs" / f"w{number}", f"w{number}", RUNS) for number in range(writers - writers // 5)]
+    different = [
+        logs.write_logs(room / "logs" / f"w{number}", f"w{number}", RUNS)
+        for number in range(writers - writers // 5)
+    ]
     sources = [*different, *different[: writers // 5]]
     whole = room / STORE
     lab.forks.succeed(room, *kills.ingest(room / "logs"), "--db", whole)
     with (
-        tally.attempt(f"{writers} ingests at once, {busy} busy loops, {dashboards} dashboards (seed {lab.seed})") as folder,
+        tally.attempt(
+            f"{writers} ingests at once, {busy} busy loops, {dashboards} dashboards (seed "
+            f"{lab.seed})"
+        ) as folder,
         ExitStack() as stack,
     ):
         store = folder / "of" / STORE
@@ -45,20 +62,38 @@ def attack(lab: Lab, writers: int, *, busy: int = 0, dashboards: int = 0) -> Non
         stack.enter_context(busy_loops(busy))
         ended, seen = _crowd(lab, folder, store, sources, pages)
         _check_writers(ended, len(different))
-        assert all(runs % RUNS == 0 for runs in seen), f"a reader saw a part of an ingest: {sorted(set(seen))}"
+        assert all(runs % RUNS == 0 for runs in seen), (
+            f"a reader saw a part of an ingest: {sorted(set(seen))}"
+        )
         found, wanted = lab.hasher.state(store), lab.hasher.state(whole)
-        assert found.is_like(wanted), f"the store is not as after one ingest of all: {differences(found, wanted)}"
-        left = [path.name for path in (*store.parent.iterdir(), *(folder / "tmp").iterdir()) if path.name not in (STORE, f"{STORE}.wal")]
+        assert found.is_like(wanted), (
+            f"the store is not as after one ingest of all: {differences(found, wanted)}"
+        )
+        left = [
+            path.name
+            for path in (*store.parent.iterdir(), *(folder / "tmp").iterdir())
+            if path.name not in (STORE, f"{STORE}.wal")
+        ]
         assert not left, f"left over: {left}"
     tally.attempts = writers
 
 
-def _crowd(lab: Lab, folder: Path, store: Path, sources: Sequence[Path], pages: Sequence[Page]) -> tuple[list[Ended], list[int]]:
-    """Start all writers, read until they have ended. Returns how they ended, and the numbers of runs that readers saw."""
+def _crowd(
+    lab: Lab, folder: Path, store: Path, sources: Sequence[Path], pages: Sequence[Page]
+) -> tuple[list[Ended], list[int]]:
+    """Start all writers, read until they have ended.
+
+    Returns how they ended, and the numbers of runs that readers saw.
+    """
     running = [lab.forks.start(folder, *kills.ingest(source), "--db", store) for source in sources]
     seen: list[int] = []
     while not all(one.has_ended for one in running):
-        readers = [lab.forks.start(folder, "report", "--metrics", "runs", "--format", "jsonl", "--db", store) for _ in range(2)]
+        readers = [
+            lab.forks.start(
+                folder, "report", "--metrics", "runs", "--format", "jsonl", "--db", store
+            )
+            for _ in range(2)
+        ]
         for page in pages:
             page.reload()
         seen += [_runs_seen(reader) for reader in readers]
@@ -79,7 +114,9 @@ def _check_writers(ended: Sequence[Ended], different: int) -> None:
     assert not failed, f"{len(failed)} of {len(ended)} writers failed: {failed[0]}"
     counts = [one.err for one in ended]
     accepted = sum(f"= {RUNS} accepted" in told for told in counts)
-    assert accepted == different, f"{accepted} ingests were told that their runs are new, not {different}: {counts}"
+    assert accepted == different, (
+        f"{accepted} ingests were told that their runs are new, not {different}: {counts}"
+    )
 
 
 def _pages(stack: ExitStack, folder: Path, store: Path, dashboards: int) -> list[Page]:
@@ -104,8 +141,13 @@ def _require_no_traceback(log: Path) -> None:
 
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """So many processes that do nothing but take time; they end with the block, and after BUSY_SECONDS in any case."""
-    code = f"import time; end = time.monotonic() + {BUSY_SECONDS}\nwhile time.monotonic() < end: pass"
+    """So many processes that do nothing but take time.
+
+    They end with the block, and after BUSY_SECONDS in any case.
+    """
+    code = (
+        f"import time; end = time.monotonic() + {BUSY_SECONDS}\nwhile time.monotonic() < end: pass"
+    )
     loops = [subprocess.Popen([sys.executable, "-S", "-c", code]) for _ in range(count)]
     try:
         yield

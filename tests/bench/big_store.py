@@ -1,4 +1,7 @@
-"""A large store for benchmarks of the screens, made by SQL: a million runs with claims and prices, where reading them takes minutes."""
+"""A large store for benchmarks of the screens, made by SQL.
+
+A million runs with claims and prices, where reading them takes minutes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ from ingest.store.pricing import reprice
 from schemas.rows.tables import TABLES, arrow_schema
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
-"""Summaries are made of lines of real ones, with a name and figures that few others have: as long as these, and with as many rare words."""
+"""Summaries are made of lines of real ones, with a name and figures that few others have: as long
+as these, and with as many rare words.
+"""
 
 MODELS = """
 select run_id, used as model_id, used as model, if(used = 'glm-5.1', 'zhipuai', 'anthropic') as provider,
@@ -27,7 +32,7 @@ select run_id, used as model_id, used as model, if(used = 'glm-5.1', 'zhipuai', 
        cost_own_usd as cost_reported_usd
 from (select *, map {'claude-opus-4-6': 5, 'claude-sonnet-4-5': 3, 'claude-haiku-4-5': 1, 'glm-5.1': 1, 'claude-opus-4-5': 5} as rate,
       unnest(models) as used from runs)
-"""
+"""  # noqa: E501
 
 CLAIMS = """
 select run_id, claim_no, 10 * claim_no as start, 10 * claim_no + 14 as end, '12 ms to 9 ms' as quote,
@@ -39,22 +44,22 @@ select run_id, claim_no, 10 * claim_no as start, 10 * claim_no + 14 as end, '12 
        if(claim_no <= claims, claimed_confidence, null) as confidence
 from (select run_id, claims, claimed_metric, claimed_speedup, claimed_evidence, claimed_scope, claimed_confidence,
              unnest(range(1, claims + 1 + (hash(run_id) % 4)::bigint)) as claim_no from runs)
-"""
+"""  # noqa: E501
 
 FILE_CHANGES = """
 select run_id, 'src/file_' || unnest(range((hash(run_id) % 4)::bigint)) || '.py' as path, 10 as insertions, 2 as deletions from runs
-"""
+"""  # noqa: E501
 
 STATEMENTS = """
 select run_id, 1 as statement_no, 'tests_passed' as kind, 0 as start, 14 as end, 'all tests pass' as quote from runs
-"""
+"""  # noqa: E501
 
 SOURCES = """
 select source_id, 'logs/' || source_id || '.jsonl' as name, 4000000 as bytes, 'log' as kind, 'jsonl' as container, count(*) as documents,
        timestamptz '2026-11-01' + to_seconds(replace(source_id, 's', '')::bigint) as received_at,
        count(*) as accepted, 0 as duplicates, 0 as rejected, 0 as ignored
 from runs group by source_id
-"""
+"""  # noqa: E501
 
 FINDINGS = """
 with kinds as (select run_id, 1 + (hash(run_id) % 3)::bigint as kind from runs where hash(run_id) % 10 = 0)
@@ -62,7 +67,7 @@ select run_id, ['count_mismatch', 'micro_benchmark_only', 'implausible_speedup']
        ['info', 'warning', 'error'][kind] as severity,
        'Something does not add up.' as message, '1' as expected, '2' as actual
 from kinds
-"""
+"""  # noqa: E501
 
 ROWS_OF = {
     "model_usage": MODELS,
@@ -98,11 +103,16 @@ def _lines() -> list[str]:
         samples = Store(Path(folder) / "samples.duckdb")
         ingest(list(read_paths([SAMPLES])), samples)
         with samples.reading() as connection:
-            rows = connection.execute("select distinct unnest(string_split(result, chr(10))) as line from runs order by line").fetchall()
+            rows = connection.execute(
+                "select distinct unnest(string_split(result, chr(10))) as line from runs "
+                "order by line"
+            ).fetchall()
     return [line for (line,) in rows if line.strip()]
 
 
-def _add_runs(connection: duckdb.DuckDBPyConnection, first: int, last: int, lines: Sequence[str]) -> None:
+def _add_runs(
+    connection: duckdb.DuckDBPyConnection, first: int, last: int, lines: Sequence[str]
+) -> None:
     """Runs of these numbers."""
     made = Path(__file__).with_suffix(".sql").read_text()
     connection.execute(made, {"first": first, "last": last, "lines": lines})
@@ -110,7 +120,11 @@ def _add_runs(connection: duckdb.DuckDBPyConnection, first: int, last: int, line
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
-    """Insert the rows. A column of the table that they do not have, and that must not be NULL, gets the default of its row model."""
+    """Insert the rows.
+
+    A column of the table that they do not have, and that must not be NULL, gets the default of its
+    row model.
+    """
     row = TABLES[table]
     given = {str(column[0]) for column in connection.execute(f"describe {select}").fetchall()}
     defaults = {
@@ -119,7 +133,10 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, select: str) -> N
         if field.name not in given and not field.nullable
     }
     connection.register("defaults", pa.table({"one": [1]} | defaults))
-    connection.execute(f"insert into {table} by name select made.*, defaults.* exclude (one) from ({select}) as made cross join defaults")
+    connection.execute(
+        f"insert into {table} by name select made.*, defaults.* exclude (one) from "
+        f"({select}) as made cross join defaults"
+    )
     connection.unregister("defaults")
 
 

@@ -1,11 +1,13 @@
-"""What the first visitor of a dashboard waits for, beside the least that Streamlit needs for a number and a chart.
+"""What a dashboard's first visitor waits for, beside Streamlit's least for a number and a chart.
 
     python -m tests.bench.first_visit [STORE] [ROUNDS]
 
-Each round starts the server of the dashboard over STORE (the sample logs by default), opens it in a browser that knows nothing, and does
-the same with a Streamlit page of one metric and one Plotly chart. Prints seconds from the navigation to the first answer, to the first
-chart, and until nothing changes any more; the ratio of both pages; seconds of CPU of the server in its start and in the visit; and what
-the browser loads. The machine's load is printed too, since a busy machine makes all of them longer.
+Each round starts the server of the dashboard over STORE (the sample logs by default), opens it in a
+browser that knows nothing, and does the same with a Streamlit page of one metric and one Plotly
+chart. Prints seconds from the navigation to the first answer, to the first chart, and until nothing
+changes any more; the ratio of both pages; seconds of CPU of the server in its start and in the
+visit; and what the browser loads. The machine's load is printed too, since a busy machine makes all
+of them longer.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ const painted = (name, selector) => new MutationObserver((_, observer) => {
 painted("firstAnswer", "h1")
 painted("firstChart", ".js-plotly-plot .main-svg .point, .js-plotly-plot .main-svg .lines")
 """
-"""Notes in the page when heading and chart were painted: from outside both are seen only when the page has time to answer."""
+"""Notes in the page when heading and chart were painted: from outside both are seen only when the
+page has time to answer.
+"""
 
 Server = Callable[[], AbstractContextManager[tuple[str, int]]]
 """Starts a server; gives its address and process id."""
@@ -83,7 +87,10 @@ def main(arguments: Sequence[str]) -> None:
             "dashboard": lambda: served(store, Path(folder) / "dashboard.log"),
             "least page": lambda: _least(Path(folder)),
         }
-        print(f"{rounds} rounds on {os.cpu_count()} cores; load {os.getloadavg()[0]:.2f} before", flush=True)
+        print(
+            f"{rounds} rounds on {os.cpu_count()} cores; load {os.getloadavg()[0]:.2f} before",
+            flush=True,
+        )
         visits: dict[str, list[Visit]] = {name: [] for name in servers}
         for _ in range(rounds):
             for name, server in servers.items():
@@ -93,7 +100,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def first_visit(browser: Browser, server: Server) -> Visit:
-    """Start a server and visit it in a new context of the browser, which has its own empty cache."""
+    """Start a server and visit it in a new context of the browser, with an empty cache."""
     loaded: list[Response] = []
     with server() as (address, process):
         cpu_start = _cpu_at_rest(process)
@@ -103,7 +110,9 @@ def first_visit(browser: Browser, server: Server) -> Visit:
         page.on("response", partial(list.append, loaded))
         began = time.perf_counter()
         page.goto(f"{address}/", wait_until="commit")
-        page.wait_for_selector(f"{CHART} .point, {CHART} .lines", state="attached", timeout=PATIENCE)
+        page.wait_for_selector(
+            f"{CHART} .point, {CHART} .lines", state="attached", timeout=PATIENCE
+        )
         _settle(page)
         settled = time.perf_counter() - began
         first_answer, first_chart = page.evaluate("[window.firstAnswer, window.firstChart]")
@@ -114,7 +123,7 @@ def first_visit(browser: Browser, server: Server) -> Visit:
 
 
 def _settle(page: Page) -> None:
-    """Return once the script has ended and no chart was added for as long as a person would notice."""
+    """Return once the script ended and no chart was added for as long as a person would notice."""
     wait_until_drawn(page)
     drawn = -1
     while drawn != (drawn := page.locator(CHART).count()):
@@ -127,7 +136,10 @@ def _size(response: Response) -> int:
 
 
 def _cpu_at_rest(process: int) -> float:
-    """Seconds of CPU once the server has ended what it does unasked: the visitor comes to a server that is up."""
+    """Seconds of CPU once the server has ended what it does unasked.
+
+    The visitor comes to a server that is up.
+    """
     taken = -1.0
     while taken != (taken := _cpu(process)):
         time.sleep(0.5)
@@ -151,7 +163,12 @@ def _least(folder: Path) -> Iterator[tuple[str, int]]:
     """Streamlit alone with the page LEAST."""
     script, log, port = folder / "least.py", folder / "least.log", free_port()
     script.write_text(LEAST)
-    options = ("--server.headless=true", "--browser.gatherUsageStats=false", "--server.fileWatcherType=none", f"--server.port={port}")
+    options = (
+        "--server.headless=true",
+        "--browser.gatherUsageStats=false",
+        "--server.fileWatcherType=none",
+        f"--server.port={port}",
+    )
     with log.open("wb") as output:
         command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
@@ -171,7 +188,13 @@ def _print(visits: Mapping[str, Sequence[Visit]]) -> None:
     for page, found in visits.items():
         columns = list(zip(*map(astuple, found), strict=True))
         middles.append([median(column) for column in columns])
-        print(f"{page:<19} " + " ".join(f"{median(column):>7.2f} ({min(column):.2f}–{max(column):.2f})" for column in columns))
+        print(
+            f"{page:<19} "
+            + " ".join(
+                f"{median(column):>7.2f} ({min(column):.2f}–{max(column):.2f})"
+                for column in columns
+            )
+        )
     ratios = [ours / least for ours, least in zip(*middles, strict=True)]
     print(f"{'ratio':<19} " + " ".join(f"{ratio:>18.2f}" for ratio in ratios))
 

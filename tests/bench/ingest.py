@@ -1,13 +1,16 @@
-"""How fast `tachograph ingest` is, against the least that could be done with the same bytes, run beside it.
+"""How fast `tachograph ingest` is, beside the least possible with the same bytes.
 
     python -m tests.bench.ingest 100000 [1000000 …] [--from STORE]
 
-(a) one JSONL file of N records against `duckdb.read_json` that writes the same columns, unvalidated, into a DuckDB file (long text
-with zstd in both), and against our own floor: each line validated by the wire model, and its figures and texts as Arrow into DuckDB;
-(b) a folder of N files (at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU, the ratios of both,
-that of CPU to the floor, and the peak memory of the process tree. Everything is run twice and the better time taken; the page cache is
-warm. On a machine with other work the ratio of CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU
-for a record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample logs (`tests.bench.logs`).
+(a) one JSONL file of N records against `duckdb.read_json` that writes the same columns,
+unvalidated, into a DuckDB file (long text with zstd in both), and against our own floor: each line
+validated by the wire model, and its figures and texts as Arrow into DuckDB; (b) a folder of N files
+(at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU, the
+ratios of both, that of CPU to the floor, and the peak memory of the process tree. Everything is run
+twice and the better time taken; the page cache is warm. On a machine with other work the ratio of
+CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU for a
+record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample
+logs (`tests.bench.logs`).
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ else:
 con.execute("insert into model_usage select uuid, m.key, m.value.inputTokens, m.value.outputTokens, m.value.cacheReadInputTokens,"
             " m.value.cacheCreationInputTokens, m.value.costUSD from (select uuid, unnest(map_entries(modelUsage)) as m from logs)")
 con.close()
-"""
+"""  # noqa: E501
 
 FLOOR = """
 import sys
@@ -88,7 +91,7 @@ with open(source, "rb") as file:
             con.execute("insert into model_usage from given")
 con.commit()
 con.close()
-"""
+"""  # noqa: E501
 
 JSON_LOADS = """
 import json, os, sys
@@ -108,9 +111,16 @@ class Measured(NamedTuple):
 
 
 def timed(command: Sequence[str], target: Path, repeats: int = REPEATS) -> Measured:
-    """The best times of several runs, each with a new target, and the highest peak. Raises SystemExit where a run fails."""
+    """The best times of several runs, each with a new target, and the highest peak.
+
+    Raises SystemExit where a run fails.
+    """
     runs = [_timed(command, target) for _ in range(repeats)]
-    return Measured(min(run.seconds for run in runs), min(run.cpu for run in runs), max(run.memory for run in runs))
+    return Measured(
+        min(run.seconds for run in runs),
+        min(run.cpu for run in runs),
+        max(run.memory for run in runs),
+    )
 
 
 def _timed(command: Sequence[str], target: Path) -> Measured:
@@ -122,7 +132,9 @@ def _timed(command: Sequence[str], target: Path) -> Measured:
         if process.returncode:
             raise SystemExit((process.stderr.read() if process.stderr else b"").decode())
     seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Measured(seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, peak)
+    return Measured(
+        seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, peak
+    )
 
 
 def watched(process: subprocess.Popen[bytes]) -> float:
@@ -151,9 +163,24 @@ def _memory(process: psutil.Process) -> int:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the benchmark for each number of records given."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.ingest", description="How fast ingest is.")
-    parser.add_argument("counts", metavar="N", type=int, nargs="*", default=[100_000], help="records to ingest (100000)")
-    parser.add_argument("--from", dest="store", metavar="STORE", type=Path, help="a store whose result records are used (the sample logs)")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.ingest", description="How fast ingest is."
+    )
+    parser.add_argument(
+        "counts",
+        metavar="N",
+        type=int,
+        nargs="*",
+        default=[100_000],
+        help="records to ingest (100000)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="store",
+        metavar="STORE",
+        type=Path,
+        help="a store whose result records are used (the sample logs)",
+    )
     options = parser.parse_args(arguments)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     records = records_of(options.store)
@@ -176,7 +203,11 @@ def lines(folder: Path, records: Sequence[Record], count: int) -> None:
     print(f"(a) {count:,} records, {source.stat().st_size / 1e6:,.0f} MB on lines of one file")
     plain = timed([sys.executable, "-c", READ_JSON, str(source), str(target), "plain"], target)
     row("    duckdb.read_json, unvalidated", plain, plain)
-    row("    the same, raw records kept too", timed([sys.executable, "-c", READ_JSON, str(source), str(target), "raw"], target), plain)
+    row(
+        "    the same, raw records kept too",
+        timed([sys.executable, "-c", READ_JSON, str(source), str(target), "raw"], target),
+        plain,
+    )
     floor = timed([sys.executable, "-c", FLOOR, str(source), str(target)], target)
     row("    validate_json, Arrow into DuckDB", floor, plain, floor)
     row("    tachograph ingest", ours(source, target, count), plain, floor)
@@ -191,7 +222,11 @@ def files(folder: Path, records: Sequence[Record], count: int) -> None:
     loop = timed([sys.executable, "-c", JSON_LOADS, str(source)], target)
     row("    a loop of json.loads", loop, loop)
     row("    tachograph ingest", ours(source, target, count), loop)
-    row("    tachograph ingest, the second time", timed(ingest_command(source, target), folder / "nothing"), loop)
+    row(
+        "    tachograph ingest, the second time",
+        timed(ingest_command(source, target), folder / "nothing"),
+        loop,
+    )
 
 
 def few(folder: Path, records: Sequence[Record]) -> None:
@@ -199,7 +234,10 @@ def few(folder: Path, records: Sequence[Record]) -> None:
     source, target = folder / "few.jsonl", folder / "few.duckdb"
     write_lines(source, records, FEW)
     found = timed(ingest_command(source, target), target, FEW_REPEATS)
-    print(f"{FEW} records in a fresh process, best of {FEW_REPEATS}: {found.seconds:.2f} s, {found.cpu:.2f} s of CPU")
+    print(
+        f"{FEW} records in a fresh process, best of {FEW_REPEATS}: {found.seconds:.2f} s, "
+        f"{found.cpu:.2f} s of CPU"
+    )
 
 
 def stages(records: Sequence[Record]) -> None:
@@ -215,7 +253,18 @@ def ours(source: Path, target: Path, count: int) -> Measured:
     """Our time and memory; makes sure that every record arrived."""
     measured = timed(ingest_command(source, target), target)
     found = subprocess.run(
-        [sys.executable, "-m", "app.cli.main", "report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)],
+        [
+            sys.executable,
+            "-m",
+            "app.cli.main",
+            "report",
+            "--metrics",
+            "runs",
+            "--format",
+            "jsonl",
+            "--db",
+            str(target),
+        ],
         check=True,
         capture_output=True,
     )
@@ -229,10 +278,17 @@ def ingest_command(source: Path, target: Path) -> list[str]:
 
 
 def row(what: str, measured: Measured, base: Measured, floor: Measured | None = None) -> None:
-    """One line of the table: wall time, CPU time, the ratios of both to the baseline, that of CPU to the floor, and peak memory."""
+    """One line of the table.
+
+    Wall time, CPU time, the ratios of both to the baseline, that of CPU to the floor, and peak
+    memory.
+    """
     seconds, cpu, memory = measured
     least = f"{cpu / floor.cpu:8.2f}" if floor else f"{'':8}"
-    print(f"{what:42}{seconds:9.2f}{seconds / base.seconds:8.2f}{cpu:9.2f}{cpu / base.cpu:8.2f}{least}{memory:7.2f}", flush=True)
+    print(
+        f"{what:42}{seconds:9.2f}{seconds / base.seconds:8.2f}{cpu:9.2f}{cpu / base.cpu:8.2f}{least}{memory:7.2f}",  # noqa: E501
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,19 @@
-"""How fast a lake is beside a file: ingest by several writers at once, and what the screens ask of millions of runs.
+"""How fast a lake is beside a file.
+
+Ingest by several writers at once, and what the screens ask of millions of runs.
 
     python -m tests.bench.lake writers [RUNS]           # 100,000
-    python -m tests.bench.lake screens [RUNS [FOLDER [ROUNDS [SCREENS]]]]  # 1,000,000; ten times as many need 10 GB of disk and an hour
+    python -m tests.bench.lake screens [RUNS [FOLDER [ROUNDS [SCREENS]]]] # 1,000,000; ten times as
+    many need 10 GB of disk and an hour
 
-Needs the extra `lake` and PostgreSQL (docs/lake.md), for the catalog; the data lies in a folder. *writers* ingests the same logs, 1,000
-records in each file, into a file by one process, then into new lakes by 1, 2 and 4 at once, each with its share. Prints seconds until the
-last has ended, and of processors. *screens* makes a store of a million runs in FOLDER once (`tests.bench.big_store`), and a lake of it:
-of more runs by copies with other ids, each a year earlier. Then it prints for each screen the 95th percentile of its questions to the
-file and to the lake, as `tests.bench.pages` asks them, and the ratio; before that the rows, files and bytes of each table of the lake, the
-size of its catalog, and what it takes to ingest ten records into either.
+Needs the extra `lake` and PostgreSQL (docs/lake.md), for the catalog; the data lies in a folder.
+*writers* ingests the same logs, 1,000 records in each file, into a file by one process, then into
+new lakes by 1, 2 and 4 at once, each with its share. Prints seconds until the last has ended, and
+of processors. *screens* makes a store of a million runs in FOLDER once (`tests.bench.big_store`),
+and a lake of it: of more runs by copies with other ids, each a year earlier. Then it prints for
+each screen the 95th percentile of its questions to the file and to the lake, as `tests.bench.pages`
+asks them, and the ratio; before that the rows, files and bytes of each table of the lake, the size
+of its catalog, and what it takes to ingest ten records into either.
 """
 
 from __future__ import annotations
@@ -37,7 +42,9 @@ WRITERS = (1, 2, 4)
 FEW = 10
 ROUNDS = 5
 MEMORY = "8GB"
-"""For making the lake: a million rows of each table are one transaction, for which an ingest's gigabyte is too little."""
+"""For making the lake: a million rows of each table are one transaction, for which an ingest's
+gigabyte is too little.
+"""
 
 OF_ONE_STORE = 1_000_000
 """Runs of the store that a lake is made of."""
@@ -46,8 +53,12 @@ TABLES = ("sources", "runs", *(table for table in ROWS_OF if table != "sources")
 _EARLIER = " - to_days(365 * {copy})"
 _CHANGED = {
     "sources": "source_id || '{suffix}' as source_id, received_at" + _EARLIER + " as received_at",
-    "runs": "run_id || '{suffix}' as run_id, source_id || '{suffix}' as source_id, chain_id || '{suffix}' as chain_id,"
-    " session_id || '{suffix}' as session_id, started_at" + _EARLIER + " as started_at, ended_at" + _EARLIER + " as ended_at",
+    "runs": "run_id || '{suffix}' as run_id, source_id || '{suffix}' as source_id, chain_id || "
+    "'{suffix}' as chain_id, session_id || '{suffix}' as session_id, started_at"
+    + _EARLIER
+    + " as started_at, ended_at"
+    + _EARLIER
+    + " as ended_at",
 }
 _OF_RUN = "run_id || '{suffix}' as run_id"
 
@@ -64,10 +75,18 @@ def main(arguments: Sequence[str]) -> None:
 def writers(runs: str = "100000") -> None:
     """The table of ingests."""
     records = records_of()
-    print(f"{int(runs):,} runs, {os.cpu_count()} cores\n{'into':<24}{'seconds':>9}{'CPU s':>9}{'ratio':>8}", flush=True)
+    print(
+        (
+            f"{int(runs):,} runs, {os.cpu_count()} "
+            f"cores\n{'into':<24}{'seconds':>9}{'CPU s':>9}{'ratio':>8}"
+        ),
+        flush=True,
+    )
     with _catalogs() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        files = list(_write_logs(folder, int(runs) // RECORDS_PER_FILE, iter(made_of(records, int(runs)))))
+        files = list(
+            _write_logs(folder, int(runs) // RECORDS_PER_FILE, iter(made_of(records, int(runs))))
+        )
         alone = _ingested(str(folder / "runs.duckdb"), [files])
         _print("a file, 1 writer", alone, alone)
         for number in WRITERS:
@@ -76,7 +95,9 @@ def writers(runs: str = "100000") -> None:
             _print(f"a lake, {number} at once", _ingested(lake, shares), alone)
 
 
-def _write_logs(folder: Path, files: int, lines: Iterator[str], records: int = RECORDS_PER_FILE) -> Iterator[Path]:
+def _write_logs(
+    folder: Path, files: int, lines: Iterator[str], records: int = RECORDS_PER_FILE
+) -> Iterator[Path]:
     for number in range(files):
         path = folder / f"log-{number:05}.jsonl"
         path.write_text("\n".join(next(lines) for _ in range(records)), encoding="utf-8")
@@ -84,10 +105,18 @@ def _write_logs(folder: Path, files: int, lines: Iterator[str], records: int = R
 
 
 def _ingested(location: str, shares: Sequence[Sequence[Path]]) -> Times:
-    """What it takes until processes have ingested these files, each its share. Raises SystemExit where one fails."""
+    """What it takes until processes have ingested these files, each its share.
+
+    Raises SystemExit where one fails.
+    """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-m", "app.cli.main", "ingest", "--db", location, "--wait", "1000"]
-    started = [subprocess.Popen([*command, *map(str, share)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for share in shares]
+    started = [
+        subprocess.Popen(
+            [*command, *map(str, share)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for share in shares
+    ]
     for process in started:
         _, said = process.communicate()
         if process.returncode:
@@ -97,10 +126,17 @@ def _ingested(location: str, shares: Sequence[Sequence[Path]]) -> Times:
 
 
 def _print(what: str, found: Times, beside: Times) -> None:
-    print(f"{what:<24}{found.wall:>9.1f}{found.cpu:>9.1f}{found.wall / beside.wall:>8.2f}", flush=True)
+    print(
+        f"{what:<24}{found.wall:>9.1f}{found.cpu:>9.1f}{found.wall / beside.wall:>8.2f}", flush=True
+    )
 
 
-def screens(runs: str = str(OF_ONE_STORE), folder: str = "", rounds: str = str(ROUNDS), names: str = ",".join(SCREENS)) -> None:
+def screens(
+    runs: str = str(OF_ONE_STORE),
+    folder: str = "",
+    rounds: str = str(ROUNDS),
+    names: str = ",".join(SCREENS),
+) -> None:
     """The table of the screens with these names, comma-separated, each asked in so many rounds."""
     place = Path(folder or Path(tempfile.gettempdir()) / "tachograph-bench")
     place.mkdir(parents=True, exist_ok=True)
@@ -111,12 +147,22 @@ def screens(runs: str = str(OF_ONE_STORE), folder: str = "", rounds: str = str(R
         lake = Store(_new_lake(server, "screens", Path(data)))
         for copy in range(int(runs) // size):
             _add_copy(lake, file, copy)
-        print(f"{int(runs):,} runs in a lake beside {size:,} in a file; made in {time.perf_counter() - began:,.0f} s")
+        print(
+            f"{int(runs):,} runs in a lake beside {size:,} in a file; made in "
+            f"{time.perf_counter() - began:,.0f} s"
+        )
         _print_files(server, lake)
         _print_few(file, lake, Path(data))
-        print(f"{'screen':<12}{'file':>9}{'lake':>9}{'ratio':>7}{'file, all':>12}{'lake, all':>12}{'ratio':>7}   95th percentile, seconds")
+        print(
+            f"{'screen':<12}{'file':>9}{'lake':>9}{'ratio':>7}{'file, all':>12}{'lake, all':>12}{'ratio':>7}   "  # noqa: E501
+            "95th percentile, seconds"
+        )
         for screen in names.split(","):
-            times = [_high(ask(store, screen, int(rounds))) for ask in (warm, cold) for store in _in_turn(file, lake)]
+            times = [
+                _high(ask(store, screen, int(rounds)))
+                for ask in (warm, cold)
+                for store in _in_turn(file, lake)
+            ]
             chosen, everything = times[:2], times[2:]
             print(f"{screen:<12}{_row(chosen)}{_row(everything, 12)}", flush=True)
 
@@ -126,7 +172,11 @@ def _print_files(server: PostgreSQL, lake: Store) -> None:
     print(f"{'table':<24}{'rows':>14}{'files':>7}{'MB':>9}")
     for table in status(lake.location).tables:
         print(f"{table.name:<24}{table.rows:>14,}{table.files:>7}{table.bytes / 1e6:>9,.1f}")
-    print(f"catalog: {int(server.query('screens', 'select pg_database_size(current_database())')) / 1e6:,.1f} MB")
+    print(
+        "catalog: "
+        f"{int(server.query('screens', 'select pg_database_size(current_database())')) / 1e6:,.1f} "
+        "MB"
+    )
 
 
 def _print_few(file: Store, lake: Store, folder: Path) -> None:
@@ -155,10 +205,17 @@ def _row(pair: Sequence[float], width: int = 9) -> str:
 def _add_copy(lake: Store, file: Store, copy: int) -> None:
     """Add the rows of the file; from the second time on with ids of their own, years earlier."""
     with lake.writing() as writer:
-        writer.connection.execute(f"set memory_limit = '{MEMORY}'; attach if not exists '{file.location}' as made (read_only)")
+        writer.connection.execute(
+            f"set memory_limit = '{MEMORY}'; attach if not exists '{file.location}' as made "
+            "(read_only)"
+        )
         for table in TABLES:
-            changed = _CHANGED.get(table, _OF_RUN).format(suffix=f"-{copy}" if copy else "", copy=copy)
-            writer.connection.execute(f"insert into {table} by name select * replace ({changed}) from made.{table}")
+            changed = _CHANGED.get(table, _OF_RUN).format(
+                suffix=f"-{copy}" if copy else "", copy=copy
+            )
+            writer.connection.execute(
+                f"insert into {table} by name select * replace ({changed}) from made.{table}"
+            )
 
 
 @contextmanager

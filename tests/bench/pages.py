@@ -1,12 +1,16 @@
-"""How fast the dashboard is over a large store: each screen's questions to the store, a search, and what a visitor waits for in a browser.
+"""How fast the dashboard is over a large store.
+
+Each screen's questions to the store, a search, and what a visitor waits for in a browser.
 
     python -m tests.bench.pages [RUNS] [FOLDER]
 
-Makes a store of RUNS runs (a million) in FOLDER once, about 1 GB, and keeps it. A screen's questions are recorded from its script, then
-asked again without it: *warm* with another cost range each time, as far as they are about chosen runs; *cold* all of them without a filter,
-as the first visitor after an ingest does. Searches are for words of texts, each in a request of its own. Then a real Chromium opens each
-screen. Prints a table: the goals are 0.3 s for a request and for a search at the 95th percentile, 1 s to the first content, 1 GiB of
-memory. Beside the clock stands the time of processors, for a machine that does other things too.
+Makes a store of RUNS runs (a million) in FOLDER once, about 1 GB, and keeps it. A screen's
+questions are recorded from its script, then asked again without it: *warm* with another cost range
+each time, as far as they are about chosen runs; *cold* all of them without a filter, as the first
+visitor after an ingest does. Searches are for words of texts, each in a request of its own. Then a
+real Chromium opens each screen. Prints a table: the goals are 0.3 s for a request and for a search
+at the 95th percentile, 1 s to the first content, 1 GiB of memory. Beside the clock stands the time
+of processors, for a machine that does other things too.
 """
 
 from __future__ import annotations
@@ -37,9 +41,19 @@ ROUNDS, COLD_ROUNDS = 20, 5
 MIN_COST = "min-cost"
 
 SEARCHES = (
-    "zanzibar", "latency", "torch.arange", "scheduler.py", "task-17", "0d8262_616", "c81e728d", "Implemented", "quantization", "5b3f",
-    "run 77777.", "zanzibar trip",
-)  # fmt: skip
+    "zanzibar",
+    "latency",
+    "torch.arange",
+    "scheduler.py",
+    "task-17",
+    "0d8262_616",
+    "c81e728d",
+    "Implemented",
+    "quantization",
+    "5b3f",
+    "run 77777.",
+    "zanzibar trip",
+)
 """Words that none, some or many texts have, names, parts of names, and needles of several words."""
 
 SCRIPT_SECONDS = 600.0
@@ -50,15 +64,27 @@ PATIENCE = 60_000
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
     runs = int(arguments[0]) if arguments else 1_000_000
-    folder = Path(arguments[1]) if len(arguments) > 1 else Path(tempfile.gettempdir()) / "tachograph-bench"
+    folder = (
+        Path(arguments[1])
+        if len(arguments) > 1
+        else Path(tempfile.gettempdir()) / "tachograph-bench"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     store = make(folder / f"{runs}.duckdb", runs)
     os.environ["TACHOGRAPH_DB"] = store.location
     size = Path(store.location).stat().st_size
-    print(f"{runs:,} runs, {size / 1e6:,.0f} MB, {os.cpu_count()} cores; seconds, of processors in brackets")
-    print(f"{'request':<10} {'warm, median':>18} {'95th percentile':>18} {'cold, median':>18} {'95th percentile':>18}")
+    print(
+        f"{runs:,} runs, {size / 1e6:,.0f} MB, {os.cpu_count()} cores; seconds, of "
+        "processors in brackets"
+    )
+    print(
+        f"{'request':<10} {'warm, median':>18} {'95th percentile':>18} {'cold, median':>18} "
+        f"{'95th percentile':>18}"
+    )
     for screen in SCREENS:
-        print(f"{screen:<10} {_words(warm(store, screen))} {_words(cold(store, screen))}", flush=True)
+        print(
+            f"{screen:<10} {_words(warm(store, screen))} {_words(cold(store, screen))}", flush=True
+        )
     print(f"{'search':<10} {_words(searches(store))}")
     _print_pages(store)
 
@@ -72,8 +98,16 @@ def _words(times: Sequence[Times]) -> str:
 
 def warm(store: Store, screen: str, rounds: int = ROUNDS) -> list[Times]:
     """The questions of a screen about chosen runs, with another choice in each round."""
-    asked = [question for question in questions_of(screen, {MIN_COST: "0.11"}) if question.is_filtered]
-    return [_asked(store, [question.with_filter(MIN_COST, f"{0.2 + number / 1000:.3f}") for question in asked]) for number in range(rounds)]
+    asked = [
+        question for question in questions_of(screen, {MIN_COST: "0.11"}) if question.is_filtered
+    ]
+    return [
+        _asked(
+            store,
+            [question.with_filter(MIN_COST, f"{0.2 + number / 1000:.3f}") for question in asked],
+        )
+        for number in range(rounds)
+    ]
 
 
 def cold(store: Store, screen: str, rounds: int = COLD_ROUNDS) -> list[Times]:
@@ -96,7 +130,9 @@ def _counted(text: str) -> Callable[[ReadTransaction], object]:
 
 
 def _asked(store: Store, questions: Sequence[Question]) -> Times:
-    return timed(store, lambda transaction: [question.put_to(transaction) for question in questions])
+    return timed(
+        store, lambda transaction: [question.put_to(transaction) for question in questions]
+    )
 
 
 def questions_of(screen: str, parameters: dict[str, str]) -> list[Question]:
@@ -117,18 +153,31 @@ def _print_pages(store: Store) -> None:
         print(f"{'page':<10} {'first content':>18} {'whole page':>18}")
         for screen, (first, whole) in browser_seconds(address, SCREENS):
             print(f"{screen:<10} {first:>18.2f} {whole:>18.2f}", flush=True)
-        memory = sum(process.memory_info().rss for process in [server, *server.children(recursive=True)])
+        memory = sum(
+            process.memory_info().rss for process in [server, *server.children(recursive=True)]
+        )
     print(f"memory of the server: {memory / 2**20:,.0f} MiB")
 
 
-def browser_seconds(address: str, screens: Sequence[str]) -> Iterator[tuple[str, tuple[float, float]]]:
-    """For each screen the seconds until its title is there, and until nothing runs any more; warm, the cost range never asked for."""
+def browser_seconds(
+    address: str, screens: Sequence[str]
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """For each screen the seconds until its title is there, and until nothing runs any more.
+
+    Warm, the cost range never asked for.
+    """
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         _open(page, f"{address}/")
         for number, screen in enumerate(screens):
             path = "" if screen == "overview" else screen
-            yield screen, _open(page, f"{address}/{path}?{MIN_COST}={0.3 + number / 1000:.3f}&run={run_id(number)}")
+            yield (
+                screen,
+                _open(
+                    page,
+                    f"{address}/{path}?{MIN_COST}={0.3 + number / 1000:.3f}&run={run_id(number)}",
+                ),
+            )
 
 
 def run_id(number: int) -> str:
@@ -141,7 +190,9 @@ def _open(page: Page, address: str) -> tuple[float, float]:
     page.goto(address)
     page.wait_for_selector("h1", timeout=PATIENCE)
     first = time.perf_counter() - began
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE)
+    page.wait_for_selector(
+        "[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE
+    )
     return first, time.perf_counter() - began
 
 

@@ -31,8 +31,13 @@ def main(arguments: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         ingest_paths(Store(Path(work) / "tachograph.duckdb"), ROOT / "sample_logs")
-        with served(Path("tachograph.duckdb"), Path(work) / "log") as (address, _), chromium() as browser:
-            page = browser.new_page(color_scheme="light", viewport={"width": WIDTH, "height": HEIGHT})
+        with (
+            served(Path("tachograph.duckdb"), Path(work) / "log") as (address, _),
+            chromium() as browser,
+        ):
+            page = browser.new_page(
+                color_scheme="light", viewport={"width": WIDTH, "height": HEIGHT}
+            )
             page.goto(address)
             wait_until_drawn(page)
             page.wait_for_timeout(SETTLED)

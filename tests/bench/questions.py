@@ -1,4 +1,7 @@
-"""What a screen asks of the store: recorded from its script once, asked again as often as a measurement wants, without Streamlit."""
+"""What a screen asks of the store.
+
+Recorded from its script once, asked again as often as a measurement wants, without Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +29,38 @@ class Question:
     @property
     def name(self) -> str:
         """The function and what tells its questions apart."""
-        about = [value.key if hasattr(value, "key") else str(value)[:30] for value in self.arguments if not isinstance(value, Filters)]
+        about = [
+            value.key if hasattr(value, "key") else str(value)[:30]
+            for value in self.arguments
+            if not isinstance(value, Filters)
+        ]
         return f"{self.ask.__module__.rpartition('.')[2]}.{self.ask.__name__}({', '.join(about)})"
 
     @property
     def is_filtered(self) -> bool:
-        """Whether it is about the runs that somebody chose: the dashboard remembers the answers to all others until the next ingest."""
+        """Whether it is about the runs that somebody chose.
+
+        The dashboard remembers the answers to all others until the next ingest.
+        """
         return any(isinstance(value, Filters) and value for value in self.arguments)
 
     def with_filter(self, key: str, value: str) -> Question:
-        """The same question with another value of a filter, where it has that filter: no cache knows the answer."""
-        chosen = (one.with_values(key, [value]) if isinstance(one, Filters) and one.values(key) else one for one in self.arguments)
+        """The same question with another value of a filter, where it has that filter.
+
+        No cache knows the answer.
+        """
+        chosen = (
+            one.with_values(key, [value]) if isinstance(one, Filters) and one.values(key) else one
+            for one in self.arguments
+        )
         return Question(self.ask, tuple(chosen), self.named)
 
     def put_to(self, transaction: ReadTransaction) -> Any:
         """The answer."""
-        sought = (transaction.searched(value) if isinstance(value, Filters) else value for value in self.arguments)
+        sought = (
+            transaction.searched(value) if isinstance(value, Filters) else value
+            for value in self.arguments
+        )
         return self.ask(transaction, *sought, **dict(self.named))
 
 
@@ -51,7 +70,14 @@ def recorded() -> Iterator[list[Question]]:
     asked: list[Question] = []
     answers: dict[str, Any] = {}
 
-    def answer(_state: object, _name: str, arguments: tuple[Any, ...], named: dict[str, Any], question: Any, transaction: Any) -> Any:
+    def answer(
+        _state: object,
+        _name: str,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+        question: Any,
+        transaction: Any,
+    ) -> Any:
         one = Question(question, arguments, tuple(named.items()))
         if repr(one) not in answers:
             asked.append(one)

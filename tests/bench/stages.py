@@ -1,8 +1,12 @@
-"""Where the time of an ingest goes: microseconds of CPU that each stage of the pipeline takes for one record.
+"""Where the time of an ingest goes.
 
-Records are read in this process as a worker reads them: without garbage collection, up to their rows one by one, so that each stage finds
-the processor's caches as the others leave them, then all together. Three stages are inside functions that do more: the wire model in
-`SourceReaders.feed`, the claims in `complete`, and that in `SpoolWriter.flush`. They are run by themselves, too, and subtracted.
+Microseconds of CPU that each stage of the pipeline takes for one record.
+
+Records are read in this process as a worker reads them: without garbage collection, up to their
+rows one by one, so that each stage finds the processor's caches as the others leave them, then all
+together. Three stages are inside functions that do more: the wire model in `SourceReaders.feed`,
+the claims in `complete`, and that in `SpoolWriter.flush`. They are run by themselves, too, and
+subtracted.
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ from schemas.wire.claude_code import ResultRecord
 from tests.bench.logs import Record, write_lines
 
 PASSES = 6
-"""Each record is read in half of them as a whole, in the other half with its wire model by itself."""
+"""Each record is read in half of them as a whole, in the other half with its wire model by itself.
+"""
 
 SAMPLE = 2000
 
@@ -61,35 +66,59 @@ class _Clock:
 
 
 def seconds_by_stage(records: Sequence[Record], count: int = SAMPLE) -> dict[str, float]:
-    """Seconds of CPU for each of so many records made of these, by stage. What the commit of a single record takes is left out."""
+    """Seconds of CPU for each of so many records made of these, by stage.
+
+    What the commit of a single record takes is left out.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_lines(folder / "logs.jsonl", records, count)
         write_lines(folder / "one.jsonl", records, 1)
-        best = _best([_pass(folder / "logs.jsonl", folder / f"{turn}.duckdb", turn) for turn in range(PASSES)])
-        fixed = min(_pass(folder / "one.jsonl", folder / f"one-{turn}.duckdb", turn)[COMMIT] for turn in range(PASSES))
-    own = {ROWS: best[ROWS] - best[WIRE], FACTS: best[FACTS] - best[CLAIMS], SPOOL: best[SPOOL] - best[FACTS], COMMIT: best[COMMIT] - fixed}
+        best = _best(
+            [
+                _pass(folder / "logs.jsonl", folder / f"{turn}.duckdb", turn)
+                for turn in range(PASSES)
+            ]
+        )
+        fixed = min(
+            _pass(folder / "one.jsonl", folder / f"one-{turn}.duckdb", turn)[COMMIT]
+            for turn in range(PASSES)
+        )
+    own = {
+        ROWS: best[ROWS] - best[WIRE],
+        FACTS: best[FACTS] - best[CLAIMS],
+        SPOOL: best[SPOOL] - best[FACTS],
+        COMMIT: best[COMMIT] - fixed,
+    }
     return {stage: max(0.0, seconds) / count for stage, seconds in (best | own).items()}
 
 
 def _best(passes: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The best time of each stage; of one that is run for half of the records in each pass, the best times of both halves together."""
+    """The best time of each stage.
+
+    Of one that is run for half of the records in each pass, the best times of both halves together.
+    """
     halves = {WIRE, ROWS}
-    best = {stage: (min(one[stage] for one in passes[::2]), min(one[stage] for one in passes[1::2])) for stage in STAGES}
+    best = {
+        stage: (min(one[stage] for one in passes[::2]), min(one[stage] for one in passes[1::2]))
+        for stage in STAGES
+    }
     return {stage: sum(times) if stage in halves else min(times) for stage, times in best.items()}
 
 
 def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
     """Seconds of CPU by stage for the records of a log, from the file to a new store.
 
-    `ROWS` includes `WIRE`, `FACTS` includes `CLAIMS`, and `SPOOL` includes `FACTS`. `ROWS` and `WIRE` are timed for half of the records
-    each: in an odd turn for the other half.
+    `ROWS` includes `WIRE`, `FACTS` includes `CLAIMS`, and `SPOOL` includes `FACTS`. `ROWS` and
+    `WIRE` are timed for half of the records each: in an odd turn for the other half.
     """
     clock, source, store = _Clock(), Source(log.name, path=log), Store(target)
     with _without_collector(), store.spool_folder() as spool:
         fingerprint, writer = Fingerprint(()), SpoolWriter(spool, "bench")
         result = ReadResult(PortionKey("bench"), "", source.name, source.size, source.size)
-        readers = SourceReaders(gather("", source.name, None, None, PathReading(None, UTC), Sidecars()).for_run)
+        readers = SourceReaders(
+            gather("", source.name, None, None, PathReading(None, UTC), Sidecars()).for_run
+        )
         documents = contents.read(source, show=fingerprint.update).parts()
         made: list[Rows] = []
         while document := clock.timed(READING, next, documents, None):
@@ -97,7 +126,11 @@ def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
             turn += 1
             if is_alone := turn % 2:
                 clock.timed(WIRE, ResultRecord.model_validate_json, document.content)
-            made.append(_rows(readers, document) if is_alone else clock.timed(ROWS, _rows, readers, document))
+            made.append(
+                _rows(readers, document)
+                if is_alone
+                else clock.timed(ROWS, _rows, readers, document)
+            )
             clock.timed(SPOOL, writer.add, result, document, made[-1])
         clock.timed(CLAIMS, _claims, made)
         clock.timed(FACTS, complete, made)
@@ -109,11 +142,20 @@ def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
 
 def _claims(made: Sequence[Rows]) -> None:
     for first in range(0, len(made), AT_ONCE):
-        extract_all([str(rows.run.result or "")[:READ_CHARACTERS] for rows in made[first : first + AT_ONCE]], 0)
+        extract_all(
+            [
+                str(rows.run.result or "")[:READ_CHARACTERS]
+                for rows in made[first : first + AT_ONCE]
+            ],
+            0,
+        )
 
 
 def _rows(readers: SourceReaders, document: Document) -> Rows:
-    [found] = (*(readers.feed(document) or ()), *(one for reader in readers.met() for one in reader.end()))
+    [found] = (
+        *(readers.feed(document) or ()),
+        *(one for reader in readers.met() for one in reader.end()),
+    )
     assert isinstance(found, Found), found
     return found.rows
 

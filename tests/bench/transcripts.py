@@ -1,13 +1,18 @@
-"""How fast transcripts of Claude Code are read into a store, beside the real `ccusage`: `python -m tests.bench.transcripts [RESPONSES …]`.
+"""How fast transcripts of Claude Code are read into a store, beside the real `ccusage`.
 
-Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
-on two lines of 1.7 kB on average, and lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
-changed, one session longer. `CCUSAGE` names the program; without it only our times are printed.
-`AGENTSVIEW` names that program: its sync, which fills a store too, runs once. Each time is a whole process from its start, by the clock
-and of the processors (with all processes that it started), with the memory of the largest; the median of a few.
+`python -m tests.bench.transcripts [RESPONSES …]`.
 
-`least` is the least that any reader in Python needs that keeps what pydantic checked: a process imports the libraries, reads the files,
-hashes them, and parses the lines with `"usage"`. Nothing is stored.
+Both read the same generated files, in turns, with the same number of processors. Lines have the
+sizes of real ones: a response is written on two lines of 1.7 kB on average, and lines of tool
+output, of 6 kB on average, stand between. Three cases: cold (no store), nothing changed, one
+session longer. `CCUSAGE` names the program; without it only our times are printed. `AGENTSVIEW`
+names that program: its sync, which fills a store too, runs once. Each time is a whole process from
+its start, by the clock and of the processors (with all processes that it started), with the memory
+of the largest; the median of a few.
+
+`least` is the least that any reader in Python needs that keeps what pydantic checked: a process
+imports the libraries, reads the files, hashes them, and parses the lines with `"usage"`. Nothing is
+stored.
 """
 
 from __future__ import annotations
@@ -52,9 +57,17 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
             "userType": "external",
             "cwd": f"/work/p{number % 40}",
         }
-        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind}
+        around |= {
+            "sessionId": _uuid(number, 0, 0),
+            "version": "2.1.212",
+            "gitBranch": "main",
+            "type": kind,
+        }
         around |= {"message": message} if message else {}
-        around |= others | {"uuid": _uuid(number, first, lines), "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+        around |= others | {
+            "uuid": _uuid(number, first, lines),
+            "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        }
         return json.dumps(around, separators=(",", ":"))
 
     def said(size: float) -> str:
@@ -63,16 +76,42 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
     yield line("user", {"role": "user", "content": said(150)})
     for response in range(first, first + responses):
         usage = _usage(chance, response)
-        message = {"model": "claude-opus-4-6", "id": f"msg_{number}_{response}", "type": "message", "role": "assistant"}
+        message = {
+            "model": "claude-opus-4-6",
+            "id": f"msg_{number}_{response}",
+            "type": "message",
+            "role": "assistant",
+        }
         request = f"req_{number}_{response}"
-        texts = {"type": "text", "text": said(chance.lognormvariate(6.2, 1))}, _call(response, said(chance.lognormvariate(6.4, 1)))
+        texts = (
+            {"type": "text", "text": said(chance.lognormvariate(6.2, 1))},
+            _call(response, said(chance.lognormvariate(6.4, 1))),
+        )
         for stop, content in zip((None, "tool_use"), texts, strict=True):
-            whole = message | {"content": [content], "stop_reason": stop, "stop_sequence": None, "usage": usage}
+            whole = message | {
+                "content": [content],
+                "stop_reason": stop,
+                "stop_sequence": None,
+                "usage": usage,
+            }
             yield line("assistant", whole, requestId=request)
         output = said(chance.lognormvariate(7.6, 1.2))
-        result = {"tool_use_id": f"toolu_{response}", "type": "tool_result", "content": output, "is_error": chance.random() < 0.05}
-        yield line("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": output, "stderr": "", "interrupted": False})
-        yield line("progress", None, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
+        result = {
+            "tool_use_id": f"toolu_{response}",
+            "type": "tool_result",
+            "content": output,
+            "is_error": chance.random() < 0.05,
+        }
+        yield line(
+            "user",
+            {"role": "user", "content": [result]},
+            toolUseResult={"stdout": output, "stderr": "", "interrupted": False},
+        )
+        yield line(
+            "progress",
+            None,
+            data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)},
+        )
 
 
 def _usage(chance: random.Random, response: int) -> Line:
@@ -89,7 +128,12 @@ def _usage(chance: random.Random, response: int) -> Line:
 
 
 def _call(response: int, command: str) -> Line:
-    return {"type": "tool_use", "id": f"toolu_{response}", "name": "Bash", "input": {"command": command, "description": "Run it"}}
+    return {
+        "type": "tool_use",
+        "id": f"toolu_{response}",
+        "name": "Bash",
+        "input": {"command": command, "description": "Run it"},
+    }
 
 
 def _uuid(number: int, first: int, line: int) -> str:
@@ -130,7 +174,11 @@ def read_least(folder: Path) -> int:
 
 
 class Usage(NamedTuple):
-    """What a whole process took: by the clock, of the processors, and the memory of the largest of it and the processes that it started."""
+    """What a whole process took.
+
+    By the clock, of the processors, and the memory of the largest of it and the processes that it
+    started.
+    """
 
     wall: float
     cpu: float
@@ -140,7 +188,9 @@ class Usage(NamedTuple):
 def usage(command: Sequence[str | Path], **environment: str) -> Usage:
     """Run a process. Raises CalledProcessError."""
     began = time.perf_counter()
-    process = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -155,13 +205,32 @@ def measure(responses: int) -> None:
         write(folder, responses)
         size = sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
-        ours: list[str | Path] = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
+        ours: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "app.cli.main",
+            "ingest",
+            folder,
+            "--db",
+            store,
+        ]
         theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
         least: list[str | Path] = [sys.executable, "-m", "tests.bench.transcripts", LEAST, folder]
-        kinds = ("ccusage", "agentsview sync", LEAST, "cold", "nothing changed", "one session longer")
+        kinds = (
+            "ccusage",
+            "agentsview sync",
+            LEAST,
+            "cold",
+            "nothing changed",
+            "one session longer",
+        )
         times: dict[str, list[Usage]] = {kind: [] for kind in kinds}
         if "AGENTSVIEW" in os.environ:
-            home = {"HOME": made, "AGENTSVIEW_NO_DAEMON": "1", "CLAUDE_PROJECTS_DIR": str(folder / "projects")}
+            home = {
+                "HOME": made,
+                "AGENTSVIEW_NO_DAEMON": "1",
+                "CLAUDE_PROJECTS_DIR": str(folder / "projects"),
+            }
             times["agentsview sync"].append(usage([os.environ["AGENTSVIEW"], "sync"], **home))
         for _ in range(REPEATS):
             if theirs:
@@ -176,8 +245,13 @@ def measure(responses: int) -> None:
         for name, found in times.items():
             if found:
                 wall, cpu, megabytes = _medians(found)
-                beside = f"  {wall / base.wall:5.2f} and {cpu / base.cpu:5.2f} x ccusage" if base else ""
-                print(f"  {name:<20} {wall:8.2f} s, {cpu:8.2f} s of the processors, {megabytes:6,.0f} MB{beside}")
+                beside = (
+                    f"  {wall / base.wall:5.2f} and {cpu / base.cpu:5.2f} x ccusage" if base else ""
+                )
+                print(
+                    f"  {name:<20} {wall:8.2f} s, {cpu:8.2f} s of the processors, "
+                    f"{megabytes:6,.0f} MB{beside}"
+                )
 
 
 def _medians(times: Sequence[Usage]) -> Usage:

@@ -1,8 +1,11 @@
-"""What watching takes: from the last write of a record to its row and to the open page, and what an idle watcher costs.
+"""What watching takes: from a record's last write to its row and page, and the cost of idling.
 
-python -m tests.bench.watching row 200        # p50 and p95 to the row, one record a second
-python -m tests.bench.watching page 50        # the same to the figure on an open page, with a browser
-python -m tests.bench.watching idle 100000    # CPU and memory of a watcher over so many files that nobody changes; `--poll 5` to poll
+The page is the open one; the cost is that of an idle watcher.
+
+python -m tests.bench.watching row 200 # p50 and p95 to the row, one record a second python -m
+tests.bench.watching page 50 # the same to the figure on an open page, with a browser python -m
+tests.bench.watching idle 100000 # CPU and memory of a watcher over so many files that nobody
+changes; `--poll 5` to poll
 """
 
 from __future__ import annotations
@@ -33,9 +36,21 @@ FOLDER_FILES = 100
 
 @contextmanager
 def watching(logs: Path, store: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """`tachograph watch --json` over a folder, from the moment at which its first ingest is done."""
-    command = [sys.executable, "-m", "app.cli.main", "watch", str(logs), "--db", str(store), "--json", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    """`tachograph watch --json` over a folder, from the moment when its first ingest is done."""
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli.main",
+        "watch",
+        str(logs),
+        "--db",
+        str(store),
+        "--json",
+        *options,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         assert process.stdout
         print("first ingest:", process.stdout.readline().strip())
         try:
@@ -54,8 +69,13 @@ def write(logs: Path, number: int) -> float:
 def quantiles(what: str, seconds: Sequence[float]) -> None:
     """Print p50 and p95."""
     cuts = statistics.quantiles(seconds, n=20, method="inclusive")
-    print(f"{what}: n {len(seconds)}, p50 {cuts[9]:.2f} s, p95 {cuts[18]:.2f} s, max {max(seconds):.2f} s")
-    print("load", " ".join(f"{each:.1f}" for each in os.getloadavg()), "on", os.cpu_count(), "cores")
+    print(
+        f"{what}: n {len(seconds)}, p50 {cuts[9]:.2f} s, p95 {cuts[18]:.2f} s, max "
+        f"{max(seconds):.2f} s"
+    )
+    print(
+        "load", " ".join(f"{each:.1f}" for each in os.getloadavg()), "on", os.cpu_count(), "cores"
+    )
 
 
 def to_row(count: int, place: Path) -> None:
@@ -101,7 +121,9 @@ def idle(count: int, place: Path, options: Sequence[str]) -> None:
         folder = logs / f"{number // FOLDER_FILES:05}"
         if number % FOLDER_FILES == 0:
             folder.mkdir(parents=True)
-        (folder / f"{number}.json").write_text(record_text(uuid=f"{number:032x}", session_id=f"session-{number}"))
+        (folder / f"{number}.json").write_text(
+            record_text(uuid=f"{number:032x}", session_id=f"session-{number}")
+        )
     began = time.monotonic()
     with watching(logs, store, *options) as process:
         print(f"first ingest of {count:,} files after {time.monotonic() - began:.0f} s")
@@ -111,14 +133,22 @@ def idle(count: int, place: Path, options: Sequence[str]) -> None:
         time.sleep(IDLE_SECONDS)
         after, took = of.cpu_times(), time.monotonic() - began
         cpu = after.user + after.system - before.user - before.system
-        memory = [of.memory_info().rss, *(child.memory_info().rss for child in of.children(recursive=True))]
-        print(f"idle over {count:,} files: {max(cpu, 0) / took:.2%} of a core, {sum(memory) / 2**20:.0f} MB in {len(memory)} processes")
+        memory = [
+            of.memory_info().rss,
+            *(child.memory_info().rss for child in of.children(recursive=True)),
+        ]
+        print(
+            f"idle over {count:,} files: {max(cpu, 0) / took:.2%} of a core, "
+            f"{sum(memory) / 2**20:.0f} MB in {len(memory)} processes"
+        )
     assert Store(store).exists()
 
 
 def main() -> None:
     """Measure one of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("row", "page", "idle"))
     parser.add_argument("count", type=int)
     parser.add_argument("--poll", default="")

@@ -1,10 +1,13 @@
-"""Throws broken logs and results at the whole ingest: `python -m tests.fuzz.fuzz_ingest [INPUTS] [--seed N] [--only WORD]`.
+"""Throws broken logs and results at the whole ingest.
 
-Each input begins with a log of a reader, or a file of a measuring tool, that is right (`tests.fuzz.seeds`): other
-values, torn bytes, repeated and reordered lines, deep nesting, huge numbers, other encodings, parts of other files. Batches of 50 are
-ingested into a store of their own, and every tenth input also into one for itself. It is told of each reader or tool how many inputs ended
-an ingest, broke a sum, left an impossible value, took over 20 seconds of CPU or 1 GiB, or found a defect of a reader; the first input of
-each is kept.
+`python -m tests.fuzz.fuzz_ingest [INPUTS] [--seed N] [--only WORD]`.
+
+Each input begins with a log of a reader, or a file of a measuring tool, that is right
+(`tests.fuzz.seeds`): other values, torn bytes, repeated and reordered lines, deep nesting, huge
+numbers, other encodings, parts of other files. Batches of 50 are ingested into a store of their
+own, and every tenth input also into one for itself. It is told of each reader or tool how many
+inputs ended an ingest, broke a sum, left an impossible value, took over 20 seconds of CPU or 1 GiB,
+or found a defect of a reader; the first input of each is kept.
 """
 
 from __future__ import annotations
@@ -52,25 +55,115 @@ CPU_SECONDS = 20
 MEMORY_BYTES = 1 << 30
 
 HOSTILE: tuple[Any, ...] = (
-    *(None, True, False, -1, 0, 1.5, 2**53, 2**53 + 1, 2**63, 10**30, 1e308, -1e308, 10**400, 1e-320, float("nan"), float("inf")),
-    *("", "x", "\ud800", "\0", "2026-13-45", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "NaN", "1e999", "v99.0.0-next", ","),
-    *("x" * 3000, "9" * 5000, "</script>", "{}", [], [None], [[]], [1, "a"], {}, {"a": {}}, {"type": "result"}, {"": None}),
+    *(
+        None,
+        True,
+        False,
+        -1,
+        0,
+        1.5,
+        2**53,
+        2**53 + 1,
+        2**63,
+        10**30,
+        1e308,
+        -1e308,
+        10**400,
+        1e-320,
+        float("nan"),
+        float("inf"),
+    ),
+    *(
+        "",
+        "x",
+        "\ud800",
+        "\0",
+        "2026-13-45",
+        "9999-12-31T23:59:59Z",
+        "0001-01-01T00:00:00+14:00",
+        "NaN",
+        "1e999",
+        "v99.0.0-next",
+        ",",
+    ),
+    *(
+        "x" * 3000,
+        "9" * 5000,
+        "</script>",
+        "{}",
+        [],
+        [None],
+        [[]],
+        [1, "a"],
+        {},
+        {"a": {}},
+        {"type": "result"},
+        {"": None},
+    ),
 )
-_NUMBERS = ("-1", "1e999", "NaN", "-inf", "9" * 400, "9" * 5000, "1,2,3", "1.2.3", ".", ",", "", "0", "9007199254740993", "1e-400", "١٢")
-_TELLING = re.compile(r"model|id|time|token|cost|usd|duration|usage|count|total|stat|value|date", re.IGNORECASE)
+_NUMBERS = (
+    "-1",
+    "1e999",
+    "NaN",
+    "-inf",
+    "9" * 400,
+    "9" * 5000,
+    "1,2,3",
+    "1.2.3",
+    ".",
+    ",",
+    "",
+    "0",
+    "9007199254740993",
+    "1e-400",
+    "١٢",
+)
+_TELLING = re.compile(
+    r"model|id|time|token|cost|usd|duration|usage|count|total|stat|value|date", re.IGNORECASE
+)
 _ENCODINGS = ("utf-16", "utf-16-le", "utf-32", "utf-8-sig", "latin-1", "cp1252")
 
 
 _TOKENS = (
     *(b"\x1b[0m", b'{"type":', b'"},\n'),
-    *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\n", b"\r\n", b"\0", b"\xff", b"//x\n", b"```json\n", b"null", b"-1", b"1e999"),
-    *(b'{"type":"result"', b'"total_cost_usd":', b"\n[2025-11-30T17:40:06.201Z] [INFO] ", b"\xef\xbb\xbf", b"\xff\xfe", b"NaN"),
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b'"',
+        b"\\",
+        b",",
+        b":",
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"\xff",
+        b"//x\n",
+        b"```json\n",
+        b"null",
+        b"-1",
+        b"1e999",
+    ),
+    *(
+        b'{"type":"result"',
+        b'"total_cost_usd":',
+        b"\n[2025-11-30T17:40:06.201Z] [INFO] ",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"NaN",
+    ),
     *(b'{"a":' * 300, b"9" * 5000, "…🎉".encode(), b"\\ud800", b"PK\x03\x04", b"\x1f\x8b\x08"),
 )
 
 
 _RECORD = json.dumps(record(), separators=(",", ":")).encode()
-_APPENDED = (_RECORD, json.dumps(record(), indent=2).encode(), b'{"type":"system","subtype":"init"}\n' + _RECORD, b"[1, 2]")
+_APPENDED = (
+    _RECORD,
+    json.dumps(record(), indent=2).encode(),
+    b'{"type":"system","subtype":"init"}\n' + _RECORD,
+    b"[1, 2]",
+)
 
 
 def with_other_bytes(data: bytes, chance: random.Random) -> bytes:
@@ -89,7 +182,10 @@ def with_other_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 class Wrong(NamedTuple):
-    """What is wrong with an ingest. `source`: the name of the input, empty where it is not known which one it was."""
+    """What is wrong with an ingest.
+
+    `source`: the name of the input, empty where it is not known which one it was.
+    """
 
     kind: str
     detail: str
@@ -121,23 +217,38 @@ class Tally:
         """One line for each reader and tool with something wrong, and the sum."""
         kinds = sorted({kind for found in self.wrong.values() for kind in found})
         lines: list[tuple[str, ...]] = [("reader or tool", "inputs", *kinds)]
-        lines += [(seed, f"{self.inputs[seed]:,}", *(str(found[kind]) for kind in kinds)) for seed, found in sorted(self.wrong.items())]
+        lines += [
+            (seed, f"{self.inputs[seed]:,}", *(str(found[kind]) for kind in kinds))
+            for seed, found in sorted(self.wrong.items())
+        ]
         sums = (str(sum(found[kind] for found in self.wrong.values())) for kind in kinds)
         lines.append((f"all {len(self.inputs)}", f"{self.inputs.total():,}", *sums))
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The places of all values inside a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in inner:
         yield (*path, key)
         yield from paths(item, (*path, key))
 
 
 def with_other_value(value: Any, chance: random.Random) -> None:
-    """Replace, remove, rename, shuffle or nest one of the values inside, of every second one that tells of models, times or amounts."""
+    """Replace, remove, rename, shuffle or nest one inner value.
+
+    Every second time, the value is one of models, times or amounts.
+    """
     places = list(paths(value))
     if chance.random() < 0.5:
         places = [place for place in places if _TELLING.search(str(place[-1]))] or places
@@ -152,9 +263,13 @@ def with_other_value(value: Any, chance: random.Random) -> None:
     elif change < 0.7:
         del value[last]
     elif change < 0.75:
-        value[last] = value[chance.choice(list(value) if isinstance(value, dict) else range(len(value)))]
+        value[last] = value[
+            chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        ]
     elif change < 0.8:
-        value[last] = str(value[last]) if isinstance(value[last], int | float) else len(str(value[last]))
+        value[last] = (
+            str(value[last]) if isinstance(value[last], int | float) else len(str(value[last]))
+        )
     elif change < 0.9:
         for _ in range(chance.choice((3, 50, 150))):
             value[last] = [value[last]] if chance.random() < 0.5 else {"a": value[last]}
@@ -168,11 +283,18 @@ def with_other_values(data: bytes, chance: random.Random) -> bytes:
     """The log with other values; as it is where it is no JSON."""
     with suppress(ValueError, RecursionError):
         text = data.decode("utf-8", "replace")
-        events = [json.loads(line) for line in text.splitlines()] if data.startswith(b'{"') else [json.loads(text)]
+        events = (
+            [json.loads(line) for line in text.splitlines()]
+            if data.startswith(b'{"')
+            else [json.loads(text)]
+        )
         for _ in range(chance.choice((1, 1, 2, 5))):
             with_other_value(events, chance)
         indent = None if len(events) > 1 else chance.choice((None, 1, 2))
-        return b"".join(json.dumps(event, indent=indent, separators=(",", ":")).encode() + b"\n" for event in events)
+        return b"".join(
+            json.dumps(event, indent=indent, separators=(",", ":")).encode() + b"\n"
+            for event in events
+        )
     return with_other_numbers(data, chance)
 
 
@@ -208,7 +330,13 @@ def with_key_twice(data: bytes, chance: random.Random) -> bytes:
     if not keys:
         return data
     key = chance.choice(keys)
-    return data[: key.start()] + key[0] + json.dumps(chance.choice(HOSTILE)).encode() + b"," + data[key.start() :]
+    return (
+        data[: key.start()]
+        + key[0]
+        + json.dumps(chance.choice(HOSTILE)).encode()
+        + b","
+        + data[key.start() :]
+    )
 
 
 def in_another_encoding(data: bytes, chance: random.Random) -> bytes:
@@ -218,17 +346,29 @@ def in_another_encoding(data: bytes, chance: random.Random) -> bytes:
     return data.decode("utf-8", "replace").encode(chance.choice(_ENCODINGS), "replace")
 
 
-_CHANGES = (*[with_other_values] * 5, with_other_numbers, *[with_other_lines] * 3, *[with_other_bytes] * 3, with_key_twice)
+_CHANGES = (
+    *[with_other_values] * 5,
+    with_other_numbers,
+    *[with_other_lines] * 3,
+    *[with_other_bytes] * 3,
+    with_key_twice,
+)
 
 
 def made(data: bytes, others: Sequence[Callable[[], bytes]], chance: random.Random) -> bytes:
-    """A broken log: other values alone, which its reader gets to see, or any changes, sometimes with lines of another log."""
+    """A broken log: with other values alone, or with any changes.
+
+    The reader gets to see other values. Sometimes lines of another log are added.
+    """
     if chance.random() < 0.6:
         return with_other_values(data, chance)
     for _ in range(chance.choice((1, 1, 2, 3, 4))):
         data = chance.choice(_CHANGES)(data, chance)
     if chance.random() < 0.1:
-        other, lines = chance.choice(others)().splitlines(keepends=True), data.splitlines(keepends=True)
+        other, lines = (
+            chance.choice(others)().splitlines(keepends=True),
+            data.splitlines(keepends=True),
+        )
         at = chance.randint(0, len(lines))
         data = b"".join((*lines[:at], *other[: chance.randint(0, len(other))], *lines[at:]))
     return in_another_encoding(data, chance) if chance.random() < 0.1 else data
@@ -244,7 +384,9 @@ def ingested(inputs: Mapping[str, bytes], folder: Path) -> list[Wrong]:
     """What is wrong with an ingest of these into a new store."""
     store = Store(folder / "fuzz.duckdb", wait_seconds=5)
     try:
-        report = ingest((Source(name, data) for name, data in inputs.items()), store, Options(jobs=1))
+        report = ingest(
+            (Source(name, data) for name, data in inputs.items()), store, Options(jobs=1)
+        )
     except Exception:
         return [Wrong("traceback", traceback.format_exc(limit=-4, chain=False))]
     found = list(_of_report(report, inputs))
@@ -256,7 +398,11 @@ def _of_report(report: IngestReport, inputs: Mapping[str, bytes]) -> Iterator[Wr
     for error in report.unreadable:
         yield Wrong("unreadable", str(error))
     for source in report.sources:
-        if source.documents != source.accepted + source.duplicates + source.rejected + source.ignored or source.ignored < 0:
+        if (
+            source.documents
+            != source.accepted + source.duplicates + source.rejected + source.ignored
+            or source.ignored < 0
+        ):
             yield Wrong("broken sum", f"documents: {source}", source.name)
     if missing := inputs.keys() - {source.name.partition("!")[0] for source in report.sources}:
         yield Wrong("broken sum", f"without a report: {missing}")
@@ -265,18 +411,28 @@ def _of_report(report: IngestReport, inputs: Mapping[str, bytes]) -> Iterator[Wr
 def _of_store(connection: duckdb.DuckDBPyConnection) -> Iterator[Wrong]:
     for balance in BALANCES:
         if balance.sql.startswith("select count(*) from sources"):
-            for (name,) in connection.execute(balance.sql.replace("count(*)", "name", 1)).fetchall():
+            for (name,) in connection.execute(
+                balance.sql.replace("count(*)", "name", 1)
+            ).fetchall():
                 yield Wrong("broken sum", balance.broken, name)
     for total in ("cost_own_usd", "cost_list_usd", *TOKEN_CLASSES):
-        [pair] = connection.execute(f"select (select sum({total}) from runs), (select sum({total}) from v_runs)").fetchall()
+        [pair] = connection.execute(
+            f"select (select sum({total}) from runs), (select sum({total}) from v_runs)"
+        ).fetchall()
         if pair[0] != pair[1]:
             yield Wrong("broken sum", f"runs.{total} and v_runs: {pair}")
     for tokens in TOKEN_CLASSES:
-        for name, of_run, of_models in connection.execute(_OF_MODELS.format(tokens=tokens)).fetchall():
-            yield Wrong("broken sum", f"{tokens}: the run has {of_run:,}, its models {of_models:,}", name)
+        for name, of_run, of_models in connection.execute(
+            _OF_MODELS.format(tokens=tokens)
+        ).fetchall():
+            yield Wrong(
+                "broken sum", f"{tokens}: the run has {of_run:,}, its models {of_models:,}", name
+            )
     for table, column, name, value in connection.execute(_impossible_values()).fetchall():
         yield Wrong("impossible value", f"{table}.{column} = {value}", name)
-    rejected = connection.execute("select name, reason, detail from rejects join sources using (source_id)").fetchall()
+    rejected = connection.execute(
+        "select name, reason, detail from rejects join sources using (source_id)"
+    ).fetchall()
     for name, reason, detail in rejected:
         if reason == RejectReason.READER_DEFECT:
             yield Wrong("reader defect", detail, name)
@@ -289,19 +445,37 @@ _OF_MODELS = """
     from runs join sources using (source_id)
     join (select run_id, sum({tokens}) as total from model_usage group by run_id having count(*) = count({tokens})) as of_models
     using (run_id)
-    where runs.{tokens} <> of_models.total"""
+    where runs.{tokens} <> of_models.total"""  # noqa: E501
 
 
 def _impossible_values() -> str:
     """SQL for (table, column, name of the source, value) of values that nothing can have."""
     outcomes = ", ".join(repr(str(outcome)) for outcome in Outcome)
-    parts = [f"select 'runs', 'outcome', name, outcome from runs join sources using (source_id) where outcome not in ({outcomes})"]
-    for table in ("runs", "model_usage", "responses", "tool_calls", "file_changes", "claims", "statements", "measurements"):
+    parts = [
+        (
+            "select 'runs', 'outcome', name, outcome from runs join sources using (source_id) "
+            f"where outcome not in ({outcomes})"
+        )
+    ]
+    for table in (
+        "runs",
+        "model_usage",
+        "responses",
+        "tool_calls",
+        "file_changes",
+        "claims",
+        "statements",
+        "measurements",
+    ):
         row = TABLES[table]
         joined = "join runs using (run_id) " if "source_id" not in row.columns else ""
         for column in arrow_schema(row):
             place, kind = f"{table}.{column.name}", str(column.type)
-            is_cost = stored_type(row, column.name).unit is Unit.USD and "delta" not in column.name and "saved" not in column.name
+            is_cost = (
+                stored_type(row, column.name).unit is Unit.USD
+                and "delta" not in column.name
+                and "saved" not in column.name
+            )
             wrong = {
                 "int64": f"{place} < 0" if column.name != "record_rank" else "",
                 "double": f"not isfinite({place})",
@@ -310,14 +484,17 @@ def _impossible_values() -> str:
             }.get(kind)
             if wrong:
                 parts.append(
-                    f"select '{table}', '{column.name}', name, {place}::varchar from {table} {joined}join sources using (source_id)"
-                    f" where {wrong}"
+                    f"select '{table}', '{column.name}', name, {place}::varchar from {table} "
+                    f"{joined}join sources using (source_id) where {wrong}"
                 )
     return " union all ".join(parts)
 
 
 def in_child(inputs: Mapping[str, bytes], empty: Path) -> list[Wrong]:
-    """The same in a process with a bound on its CPU time. Says too where that or the memory did not suffice."""
+    """The same in a process with a bound on its CPU time.
+
+    Says too where that or the memory did not suffice.
+    """
     read, write = os.pipe()
     if not (child := os.fork()):
         os.close(read)
@@ -340,9 +517,16 @@ def in_child(inputs: Mapping[str, bytes], empty: Path) -> list[Wrong]:
 
 
 def fuzz(
-    count: int, seed: object, these: Mapping[str, Callable[[], bytes]], run: Callable[[Mapping[str, bytes]], list[Wrong]], folder: Path
+    count: int,
+    seed: object,
+    these: Mapping[str, Callable[[], bytes]],
+    run: Callable[[Mapping[str, bytes]], list[Wrong]],
+    folder: Path,
 ) -> Tally:
-    """Try so many inputs. What cannot be told of one input of a batch is looked for in each of them."""
+    """Try so many inputs.
+
+    What cannot be told of one input of a batch is looked for in each of them.
+    """
     tally, chance, names = Tally(folder), random.Random(str(seed)), list(these)
     for first in range(0, count, BATCH):
         batch: dict[str, bytes] = {}
@@ -354,8 +538,14 @@ def fuzz(
             tally.inputs[name] += 1
             batch[source] = made(these[name](), list(these.values()), chance)
         found = run(batch)
-        alone = list(batch) if any(not one.source for one in found) else chance.sample(list(batch), max(1, len(batch) // ALONE))
-        by_itself = [one._replace(source=source) for source in alone for one in run({source: batch[source]})]
+        alone = (
+            list(batch)
+            if any(not one.source for one in found)
+            else chance.sample(list(batch), max(1, len(batch) // ALONE))
+        )
+        by_itself = [
+            one._replace(source=source) for source in alone for one in run({source: batch[source]})
+        ]
         for one in {*found, *by_itself}:
             if one.source:
                 source = one.source.partition("!")[0]
@@ -365,7 +555,9 @@ def fuzz(
     return tally
 
 
-def tried(count: int, seed: object, these: Mapping[str, Callable[[], bytes]], folder: Path) -> Tally:
+def tried(
+    count: int, seed: object, these: Mapping[str, Callable[[], bytes]], folder: Path
+) -> Tally:
     """The same with each ingest in a process of its own."""
     with tempfile.TemporaryDirectory() as made_once:
         empty = write_empty(Path(made_once, "empty.duckdb"))
@@ -374,7 +566,9 @@ def tried(count: int, seed: object, these: Mapping[str, Callable[[], bytes]], fo
 
 def main() -> int:
     """Returns 1 where anything was wrong but a defect of a reader that became a reject."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_ingest", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz.fuzz_ingest", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("inputs", type=int, nargs="?", default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of all chance (default 0)")
     parser.add_argument("--only", default="", help="only seeds with this word in their names")

@@ -2,9 +2,10 @@
 
     python -m tests.labelled.scoring [--misses N]
 
-A prediction is right if it overlaps a labelled claim (one to one, right ratios first, then the larger overlap) and the ratios agree
-within 2 % or are both unknown. Optional claims are neither asked for nor punished. A text weighs at most as much as eight claims, so
-that one long table does not decide. Qualitative predictions are passed over: only claims with a number are scored.
+A prediction is right if it overlaps a labelled claim (one to one, right ratios first, then the
+larger overlap) and the ratios agree within 2 % or are both unknown. Optional claims are neither
+asked for nor punished. A text weighs at most as much as eight claims, so that one long table does
+not decide. Qualitative predictions are passed over: only claims with a number are scored.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Pair(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """What went wrong: a claim `missed`, one with another `ratio`, or a `stray` that nobody labelled."""
+    """What went wrong: a claim `missed`, one with another `ratio`, or an unlabelled `stray`."""
 
     text_id: str
     what: str
@@ -51,7 +52,11 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One text, scored. Counts are weighted; `fields` counts agreements of right claims per field and under "claims" all of them."""
+    """One text, scored.
+
+    Counts are weighted; `fields` counts agreements of right claims per field and under "claims" all
+    of them.
+    """
 
     right: float
     wanted: float
@@ -95,7 +100,10 @@ class Score:
     @property
     def false_alarms(self) -> float:
         """Share of the texts without any claim in which one was found."""
-        return _share(sum(verdict.false_alarm for verdict in self.verdicts), sum(verdict.silent for verdict in self.verdicts))
+        return _share(
+            sum(verdict.false_alarm for verdict in self.verdicts),
+            sum(verdict.silent for verdict in self.verdicts),
+        )
 
     @property
     def misses(self) -> tuple[Miss, ...]:
@@ -116,15 +124,23 @@ def _weight(claims: int) -> float:
 
 
 def ratio_agrees(label: Label, found: Found) -> bool:
-    """Within 2 % of the labelled ratio or of its other reading; an unknown ratio agrees with an unknown one only."""
+    """Within 2 % of the labelled ratio or of its other reading.
+
+    An unknown ratio agrees with an unknown one only.
+    """
     if label.ratio is None or found.ratio is None:
         return label.ratio is None and found.ratio is None
     readings = [label.ratio, label.ratio_alt or label.ratio]
-    return found.ratio > 0 and any(abs(math.log(found.ratio / reading)) <= TOLERANCE for reading in readings)
+    return found.ratio > 0 and any(
+        abs(math.log(found.ratio / reading)) <= TOLERANCE for reading in readings
+    )
 
 
 def overlap(label: Label, found: Found) -> float:
-    """Shared characters over those from the first start to the last end; 0 where the spans do not touch."""
+    """Shared characters over those from the first start to the last end.
+
+    0 where the spans do not touch.
+    """
     shared = min(label.end, found.end) - max(label.start, found.start)
     return float(max(0, shared) / (max(label.end, found.end) - min(label.start, found.start)))
 
@@ -147,11 +163,25 @@ def matches(labels: Sequence[Label], predictions: Sequence[Found]) -> dict[int, 
     return chosen
 
 
-def judge(text: LabelledText, predictions: Iterable[Found], metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric)) -> Verdict:
-    """Score one text. Labels of other metrics than those asked for count as optional, predictions of others not at all."""
-    candidates = [found for found in predictions if found.kind is ClaimKind.QUANTIFIED and found.metric in metrics]
+def judge(
+    text: LabelledText,
+    predictions: Iterable[Found],
+    metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric),
+) -> Verdict:
+    """Score one text.
+
+    Labels of other metrics than those asked for count as optional, predictions of others not at
+    all.
+    """
+    candidates = [
+        found
+        for found in predictions
+        if found.kind is ClaimKind.QUANTIFIED and found.metric in metrics
+    ]
     chosen = matches(text.claims, candidates)
-    required = {i for i, label in enumerate(text.claims) if not label.optional and label.metric in metrics}
+    required = {
+        i for i, label in enumerate(text.claims) if not label.optional and label.metric in metrics
+    }
     pairs = [_pair(text.claims[i], candidates[j]) for i, j in chosen.items() if i in required]
     right = [pair for pair in pairs if pair.right]
     strays = [found for j, found in enumerate(candidates) if j not in chosen.values()]
@@ -162,9 +192,19 @@ def judge(text: LabelledText, predictions: Iterable[Found], metrics: frozenset[C
         wrong=weight * (len(pairs) - len(right)) + _weight(len(strays)) * len(strays),
         silent=not text.claims,
         misses=(
-            *(Miss(text.id, "missed", text.quote(text.claims[i]), text.claims[i].ratio, None) for i in sorted(required - chosen.keys())),
-            *(Miss(text.id, "ratio", text.quote(pair.label), pair.label.ratio, pair.found.ratio) for pair in pairs if not pair.right),
-            *(Miss(text.id, "stray", text.text[found.start : found.end], None, found.ratio) for found in strays),
+            *(
+                Miss(text.id, "missed", text.quote(text.claims[i]), text.claims[i].ratio, None)
+                for i in sorted(required - chosen.keys())
+            ),
+            *(
+                Miss(text.id, "ratio", text.quote(pair.label), pair.label.ratio, pair.found.ratio)
+                for pair in pairs
+                if not pair.right
+            ),
+            *(
+                Miss(text.id, "stray", text.text[found.start : found.end], None, found.ratio)
+                for found in strays
+            ),
         ),
         fields=Counter(field for pair in right for field in ("claims", *_agreeing(pair))),
     )
@@ -179,7 +219,9 @@ def _agreeing(pair: Pair) -> list[str]:
 
 
 def score(
-    texts: Iterable[LabelledText], extract: Callable[[str], Iterable[Found]], metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric)
+    texts: Iterable[LabelledText],
+    extract: Callable[[str], Iterable[Found]],
+    metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric),
 ) -> Score:
     """Score an extractor over texts."""
     return Score(tuple(judge(text, extract(text.text), metrics) for text in texts))
@@ -195,15 +237,31 @@ def table(scores: dict[str, Score]) -> str:
         "false alarms": attrgetter("false_alarms"),
         **{f"{field} agrees": partial(Score.accuracy, field=field) for field in FIELDS},
     }
-    rows = [("", *scores), *((name, *(f"{figure(score):.3f}" for score in scores.values())) for name, figure in figures.items())]
-    return "\n".join(f"{name:<16}" + "".join(f"{cell:>12}" for cell in cells) for name, *cells in rows)
+    rows = [
+        ("", *scores),
+        *(
+            (name, *(f"{figure(score):.3f}" for score in scores.values()))
+            for name, figure in figures.items()
+        ),
+    ]
+    return "\n".join(
+        f"{name:<16}" + "".join(f"{cell:>12}" for cell in cells) for name, *cells in rows
+    )
 
 
 def main() -> None:
     from ingest.claims import extract  # noqa: PLC0415  the scorer itself knows no extractor
 
-    parser = argparse.ArgumentParser(description="Score the extractor of claims against the labelled texts.")
-    parser.add_argument("--misses", type=int, default=0, metavar="N", help="print so many misses, wrong ratios and strays")
+    parser = argparse.ArgumentParser(
+        description="Score the extractor of claims against the labelled texts."
+    )
+    parser.add_argument(
+        "--misses",
+        type=int,
+        default=0,
+        metavar="N",
+        help="print so many misses, wrong ratios and strays",
+    )
     options = parser.parse_args()
     texts = labelled_texts()
     everything = score(texts, extract)

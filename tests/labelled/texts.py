@@ -1,4 +1,7 @@
-"""The labelled texts as objects, read strictly: a label that says something impossible does not load."""
+"""The labelled texts as objects, read strictly.
+
+A label that says something impossible does not load.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ class Strict(BaseModel):
 
 
 class Label(Strict):
-    """One claim as a reader sees it. Offsets are code points, the end exclusive; a ratio above 1 is better."""
+    """One claim as a reader sees it.
+
+    Offsets are code points, the end exclusive; a ratio above 1 is better.
+    """
 
     start: int
     end: int
@@ -45,7 +51,11 @@ class Label(Strict):
     def says_something_possible(self) -> Self:
         if not 0 <= self.start < self.end:
             raise ValueError("the span is empty")
-        if (self.ratio is None or self.direction is Direction.SAME or self.evidence is Evidence.ESTIMATED) and not self.optional:
+        if (
+            self.ratio is None
+            or self.direction is Direction.SAME
+            or self.evidence is Evidence.ESTIMATED
+        ) and not self.optional:
             raise ValueError("a claim without ratio, of no change, or of the future is optional")
         if self.ratio is not None and self.direction is not _direction(self.ratio):
             raise ValueError(f"ratio {self.ratio} is not {self.direction}")
@@ -80,4 +90,6 @@ class LabelledText(Strict):
 
 def labelled_texts(path: Path = LABELLED) -> tuple[LabelledText, ...]:
     """All texts of the file. Raises pydantic.ValidationError for a label that cannot be."""
-    return tuple(map(LabelledText.model_validate_json, path.read_text(encoding="utf-8").splitlines()))
+    return tuple(
+        map(LabelledText.model_validate_json, path.read_text(encoding="utf-8").splitlines())
+    )

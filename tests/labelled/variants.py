@@ -1,6 +1,9 @@
-"""Other ways to write the labelled texts that leave every claim as it is: arrows, units, signs, bullets and words of the same meaning.
+"""Other ways to write the labelled texts that leave every claim as it is.
 
-An extractor that knows `→` and not `=>`, or `~8 s` and not `roughly 8 s`, has learnt texts and no language.
+Arrows, units, signs, bullets and words of the same meaning.
+
+An extractor that knows `→` and not `=>`, or `~8 s` and not `roughly 8 s`, has learnt texts and no
+language.
 """
 
 from __future__ import annotations
@@ -16,7 +19,10 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 
 class Variant(NamedTuple):
-    """What is written otherwise: every match of the pattern becomes the replacement, as in `re.sub`."""
+    """What is written otherwise.
+
+    Every match of the pattern becomes the replacement, as in `re.sub`.
+    """
 
     name: str
     pattern: str
@@ -70,18 +76,33 @@ VARIANTS = (
     Variant("trims", r"\b[Rr]educes\b", _like("trims")),
     Variant("lowered", r"\b[Rr]educed\b", _like("lowered")),
     Variant("versus", r"\bvs\b\.?", "versus"),
-    Variant("original and optimized", r"\b(Before|After)\b", lambda match: {"Before": "Original", "After": "Optimized"}[match[1]]),
-    Variant("was and now", r"\b(Before|After)\b", lambda match: {"Before": "Was", "After": "Now"}[match[1]]),
+    Variant(
+        "original and optimized",
+        r"\b(Before|After)\b",
+        lambda match: {"Before": "Original", "After": "Optimized"}[match[1]],
+    ),
+    Variant(
+        "was and now",
+        r"\b(Before|After)\b",
+        lambda match: {"Before": "Was", "After": "Now"}[match[1]],
+    ),
 )
 
 
 def written_as(variant: Variant, text: LabelledText) -> LabelledText | None:
-    """The text as the variant writes it, with its labels where they now stand; None where nothing is written otherwise."""
+    """The text as the variant writes it, with its labels where they now stand.
+
+    None where nothing is written otherwise.
+    """
     pieces: list[str] = []
     ends, shifts = [0], [0]
     done = 0
     for match in re.finditer(variant.pattern, text.text):
-        new = match.expand(variant.replacement) if isinstance(variant.replacement, str) else variant.replacement(match)
+        new = (
+            match.expand(variant.replacement)
+            if isinstance(variant.replacement, str)
+            else variant.replacement(match)
+        )
         pieces += text.text[done : match.start()], new
         done = match.end()
         ends.append(done)
@@ -90,7 +111,14 @@ def written_as(variant: Variant, text: LabelledText) -> LabelledText | None:
         return None
 
     def moved(label: Label) -> Label:
-        start, end = (place + shifts[bisect_right(ends, place) - 1] for place in (label.start, label.end))
+        start, end = (
+            place + shifts[bisect_right(ends, place) - 1] for place in (label.start, label.end)
+        )
         return label.model_copy(update={"start": start, "end": max(end, start + 1)})
 
-    return text.model_copy(update={"text": "".join([*pieces, text.text[done:]]), "claims": tuple(map(moved, text.claims))})
+    return text.model_copy(
+        update={
+            "text": "".join([*pieces, text.text[done:]]),
+            "claims": tuple(map(moved, text.claims)),
+        }
+    )

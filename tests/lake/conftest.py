@@ -1,4 +1,4 @@
-"""Lakes for tests: each in a database of its own, with its data in a folder or a bucket of its own."""
+"""Lakes for tests: each in its own database, with its data in its own folder or bucket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import pytest
 from ingest.store.database import Store
 from ingest.store.lake.access import packaged
 from ingest.store.lake.upkeep import make_lake
-from tests.lake.servers import PASSWORD, ObjectStorage, PostgreSQL, object_storage, postgresql, program
+from tests.lake.servers import (
+    PASSWORD,
+    ObjectStorage,
+    PostgreSQL,
+    object_storage,
+    postgresql,
+    program,
+)
 
 collect_ignore_glob = [] if packaged("ducklake") else ["test_*.py"]
 """Without the extra `lake` there is nothing to test."""
@@ -37,7 +44,10 @@ def server(servers_folder: Path) -> Iterator[PostgreSQL]:
     if not program("initdb"):
         pytest.fail("These tests need PostgreSQL: sudo apt-get install postgresql", pytrace=False)
     (servers_folder / "postgresql").mkdir()
-    with postgresql(servers_folder / "postgresql") as running, pytest.MonkeyPatch.context() as patch:
+    with (
+        postgresql(servers_folder / "postgresql") as running,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("PGPASSWORD", PASSWORD)
         yield running
 
@@ -77,7 +87,9 @@ def stored_lake(empty_database: str, in_bucket: str) -> Store:
     return Store(empty_database, wait_seconds=30)
 
 
-@pytest.fixture(params=["{folder}/catalog.ducklake", "sqlite:{folder}/catalog.sqlite"], ids=["duckdb", "sqlite"])
+@pytest.fixture(
+    params=["{folder}/catalog.ducklake", "sqlite:{folder}/catalog.sqlite"], ids=["duckdb", "sqlite"]
+)
 def local_lake(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """An empty lake for one machine, its catalog in a file."""
     location = "ducklake:" + request.param.format(folder=tmp_path)

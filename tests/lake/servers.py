@@ -1,4 +1,6 @@
-"""What a lake stands on, for tests: PostgreSQL in a temporary folder, and moto's server, which has the interface of S3.
+"""What a lake stands on, for tests.
+
+PostgreSQL in a temporary folder, and moto's server, which has the interface of S3.
 
 moto is the only server of S3's interface that pip brings alone; it keeps its objects in memory.
 """
@@ -41,7 +43,10 @@ def program(name: str) -> Path | None:
 
 
 class PostgreSQL:
-    """A server of its own in a folder. Root may not run it: then it runs as nobody. It listens at `host`, one address or several."""
+    """A server of its own in a folder. Root may not run it: then it runs as nobody.
+
+    It listens at `host`, one address or several.
+    """
 
     def __init__(self, folder: Path, host: str = HERE) -> None:
         self.port = free_port()
@@ -52,7 +57,16 @@ class PostgreSQL:
             os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
         (folder / "password").write_text(PASSWORD)
         self._run(
-            "initdb", "-D", str(folder / "data"), "-U", USER, "-A", "scram-sha-256", "--pwfile", str(folder / "password"), "--no-sync"
+            "initdb",
+            "-D",
+            str(folder / "data"),
+            "-U",
+            USER,
+            "-A",
+            "scram-sha-256",
+            "--pwfile",
+            str(folder / "password"),
+            "--no-sync",
         )
         if host != HERE:
             with (folder / "data" / "pg_hba.conf").open("a") as allowed:
@@ -61,8 +75,23 @@ class PostgreSQL:
 
     def start(self) -> None:
         """Start it, and wait until it answers; after a kill it recovers first."""
-        options = f"-p {self.port} -k {self._folder} -c listen_addresses={self._host} -c max_connections=200"
-        self._run("pg_ctl", "-D", str(self._folder / "data"), "-o", options, "-l", str(self._folder / "log"), "-w", "-t", "60", "start")
+        options = (
+            f"-p {self.port} -k {self._folder} -c listen_addresses={self._host} -c "
+            "max_connections=200"
+        )
+        self._run(
+            "pg_ctl",
+            "-D",
+            str(self._folder / "data"),
+            "-o",
+            options,
+            "-l",
+            str(self._folder / "log"),
+            "-w",
+            "-t",
+            "60",
+            "start",
+        )
 
     def stop(self) -> None:
         """Stop it at once: connections end."""
@@ -71,33 +100,53 @@ class PostgreSQL:
     def kill(self) -> None:
         """`kill -9` of the server and of all its processes."""
         first = int((self._folder / "data/postmaster.pid").read_text().split()[0])
-        os.kill(first, signal.SIGSTOP)  # so that it starts no other process meanwhile, which would keep the next server out
-        own = subprocess.run(["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True, check=False).stdout.split()
+        os.kill(
+            first, signal.SIGSTOP
+        )  # so that it starts no other process meanwhile, which would keep the next server out
+        own = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True, check=False
+        ).stdout.split()
         pids = (*map(int, own), first)
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         while any(map(_is_running, pids)):
             time.sleep(0.01)
-        for lock in ("data/postmaster.pid", f".s.PGSQL.{self.port}.lock"):  # a zombie that nobody waits for would pass for a running server
+        for lock in (
+            "data/postmaster.pid",
+            f".s.PGSQL.{self.port}.lock",
+        ):  # a zombie that nobody waits for would pass for a running server
             (self._folder / lock).unlink(missing_ok=True)
 
     def database(self, name: str, host: str = HERE) -> str:
-        """A new database. Returns the location of a lake in it, without the password, for those who see the server as `host`."""
+        """A new database.
+
+        Returns the location of a lake in it, without the password, for those who see the server as
+        `host`.
+        """
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, name)
         return f"ducklake:postgres:host={host} port={self.port} user={USER} dbname={name}"
 
     def query(self, name: str, sql: str) -> str:
         """The answer of psql."""
-        return self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", name, "-qtAc", sql)
+        return self._run(
+            "psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", name, "-qtAc", sql
+        )
 
     def _run(self, name: str, *arguments: str) -> str:
         environment = os.environ | {"PGPASSWORD": PASSWORD, "LC_ALL": "C"}
         with (self._folder / "out").open("w") as out:  # no pipe: the server would keep it open
             ended = subprocess.run(
-                [str(program(name)), *arguments], env=environment, cwd=self._folder, stdin=subprocess.DEVNULL, stdout=out,
-                stderr=subprocess.STDOUT, check=False, timeout=PATIENCE_SECONDS, **self._as,
-            )  # type: ignore[call-overload]  # fmt: skip
+                [str(program(name)), *arguments],
+                env=environment,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+                timeout=PATIENCE_SECONDS,
+                **self._as,
+            )  # type: ignore[call-overload]
         said = (self._folder / "out").read_text()
         assert ended.returncode == 0, said
         return said.strip()
@@ -117,7 +166,9 @@ class ObjectStorage:
         self._port = free_port()
         self.port = free_port()
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self._port)]
-        self._server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._server = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self._listener: socket.socket | None = None
         self._open: list[socket.socket] = []
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -131,12 +182,26 @@ class ObjectStorage:
     def environment(self, host: str = HERE) -> dict[str, str]:
         """The variables that lead to it."""
         address = f"http://{host}:{self.port}"
-        return {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": address}
+        return {
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": address,
+        }
 
     def bucket(self, name: str) -> str:
         """A new bucket. Returns the place of a lake's data in it."""
-        signed = {"Authorization": f"AWS4-HMAC-SHA256 Credential={KEY}/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"}
-        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{self._port}/{name}", method="PUT", headers=signed)).close()
+        signed = {
+            "Authorization": (
+                f"AWS4-HMAC-SHA256 Credential={KEY}/20260101/us-east-1/s3/aws4_request, "
+                "SignedHeaders=host, Signature=0"
+            )
+        }
+        urllib.request.urlopen(
+            urllib.request.Request(
+                f"http://127.0.0.1:{self._port}/{name}", method="PUT", headers=signed
+            )
+        ).close()
         return f"s3://{name}/lake"
 
     def go_away(self) -> None:

@@ -27,7 +27,9 @@ def test_there_and_back(sample_store: Store, lake: Store, tachograph: Run, tmp_p
     assert tachograph("rebuild", "--db", "back.duckdb").returncode == 0
 
 
-def test_an_interrupted_copy_is_no_store_and_goes_on(lake: Store, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_copy_is_no_store_and_goes_on(
+    lake: Store, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingest_paths(store, write_logs(tmp_path / "logs", 0, 200), SAMPLES)
     monkeypatch.setattr(copying, "_PART_ROWS", 50)
     whole = copying._copy_part
@@ -53,7 +55,9 @@ def test_an_interrupted_copy_is_no_store_and_goes_on(lake: Store, store: Store, 
     assert done.runs == 203
 
 
-def test_a_store_with_other_runs_is_left_alone(sample_store: Store, lake: Store, tmp_path: Path) -> None:
+def test_a_store_with_other_runs_is_left_alone(
+    sample_store: Store, lake: Store, tmp_path: Path
+) -> None:
     ingest_paths(lake, write_logs(tmp_path / "logs", 0, 5))
     with pytest.raises(UsageError, match="has runs of its own"):
         copy_store(sample_store, lake.location, 5)

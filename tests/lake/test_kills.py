@@ -1,4 +1,7 @@
-"""A writer, the catalog or the object storage dies in the middle: the lake is as before or as after, and the next ingest completes it."""
+"""A writer, the catalog or the object storage dies in the middle.
+
+The lake is as before or as after, and the next ingest completes it.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,18 @@ def chance() -> random.Random:
     return random.Random(17)
 
 
-def test_killed_writers_leave_all_or_nothing(lake: Store, store: Store, tmp_path: Path, chance: random.Random) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(size(WRITERS, thorough=102))]
+def test_killed_writers_leave_all_or_nothing(
+    lake: Store, store: Store, tmp_path: Path, chance: random.Random
+) -> None:
+    folders = [
+        write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS)
+        for number in range(size(WRITERS, thorough=102))
+    ]
     for first in range(0, len(folders), WRITERS):
-        processes = [begin(lake, "ingest", folder, "--wait", "100") for folder in folders[first : first + WRITERS]]
+        processes = [
+            begin(lake, "ingest", folder, "--wait", "100")
+            for folder in folders[first : first + WRITERS]
+        ]
         for process in processes:
             time.sleep(chance.uniform(0, LONGEST_SECONDS / 2))
             process.kill()
@@ -55,7 +66,9 @@ def own_server(servers_folder: Path) -> Iterator[PostgreSQL]:
 
 
 ABORTED = -signal.SIGABRT
-"""DuckDB 1.5.5 ends the process where its extension cannot roll back, since PostgreSQL is gone. Nothing is half written then either."""
+"""DuckDB 1.5.5 ends the process where its extension cannot roll back, since PostgreSQL is gone.
+Nothing is half written then either.
+"""
 
 
 def test_a_killed_catalog_leaves_all_or_nothing(
@@ -63,7 +76,10 @@ def test_a_killed_catalog_leaves_all_or_nothing(
 ) -> None:
     lake = Store(own_server.database("killed"))
     make_lake(lake.location, str(tmp_path / "data"))
-    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(size(3, thorough=10))]
+    folders = [
+        write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS)
+        for number in range(size(3, thorough=10))
+    ]
     for folder in folders:
         process = begin(lake, "ingest", folder)
         time.sleep(chance.uniform(1, LONGEST_SECONDS))
@@ -78,7 +94,9 @@ def test_a_killed_catalog_leaves_all_or_nothing(
     assert totals(lake) == totals(store)
 
 
-def test_readers_go_on_with_a_catalog_that_was_restarted(server: PostgreSQL, own_server: PostgreSQL, tmp_path: Path) -> None:
+def test_readers_go_on_with_a_catalog_that_was_restarted(
+    server: PostgreSQL, own_server: PostgreSQL, tmp_path: Path
+) -> None:
     lake = Store(own_server.database("restarted"))
     make_lake(lake.location, str(tmp_path / "data"))
     assert runs(lake) == 0
@@ -92,7 +110,10 @@ def test_readers_go_on_with_a_catalog_that_was_restarted(server: PostgreSQL, own
 def test_an_object_storage_that_goes_away_leaves_all_or_nothing(
     stored_lake: Store, storage: ObjectStorage, store: Store, tmp_path: Path, chance: random.Random
 ) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", 3 * RUNS * number, 3 * RUNS) for number in range(size(3, thorough=10))]
+    folders = [
+        write_logs(tmp_path / f"logs-{number}", 3 * RUNS * number, 3 * RUNS)
+        for number in range(size(3, thorough=10))
+    ]
     for folder in folders:
         process = begin(stored_lake, "ingest", folder)
         time.sleep(chance.uniform(0.5, LONGEST_SECONDS))

@@ -1,4 +1,4 @@
-"""What goes wrong with a lake is said in a sentence, with exit code 4, and no password or key is in it."""
+"""A lake's errors: a sentence with exit code 4, without passwords or keys."""
 
 from __future__ import annotations
 
@@ -53,35 +53,60 @@ def told(tachograph: Run, words: str, location: str) -> str:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_wrong_password(lake: Store, tachograph: Run, words: str) -> None:
     _, _, place = lake.location.partition("postgres:")
-    assert "the catalog refused the password" in told(tachograph, words, f"ducklake:postgres:{place} password='{WRONG}'")
+    assert "the catalog refused the password" in told(
+        tachograph, words, f"ducklake:postgres:{place} password='{WRONG}'"
+    )
 
 
 def test_a_wrong_password_in_an_address(server: PostgreSQL, tachograph: Run) -> None:
-    said = told(tachograph, "report", f"ducklake:postgres:postgresql://lake:{WRONG}@127.0.0.1:{server.port}/lake")
-    assert f"postgresql://lake@127.0.0.1:{server.port}/lake: the catalog refused the password" in said
+    said = told(
+        tachograph,
+        "report",
+        f"ducklake:postgres:postgresql://lake:{WRONG}@127.0.0.1:{server.port}/lake",
+    )
+    assert (
+        f"postgresql://lake@127.0.0.1:{server.port}/lake: the catalog refused the password" in said
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda place, _: place.replace("dbname=", "dbname=none_"), "the catalog has no such database"),
-        (lambda place, port: place.replace(f"port={port}", f"port={free_port()}"), "the catalog cannot be reached"),
+        (
+            lambda place, _: place.replace("dbname=", "dbname=none_"),
+            "the catalog has no such database",
+        ),
+        (
+            lambda place, port: place.replace(f"port={port}", f"port={free_port()}"),
+            "the catalog cannot be reached",
+        ),
         (
             lambda place, _: place.replace("host=127.0.0.1", "host=none.invalid"),
             "the catalog cannot be reached: could not translate host name",
         ),
-        (lambda place, _: place.replace("user=lake", "user=nobody_known"), "the catalog refused the password"),
+        (
+            lambda place, _: place.replace("user=lake", "user=nobody_known"),
+            "the catalog refused the password",
+        ),
     ],
 )
 def test_a_catalog_that_cannot_be_used(
-    lake: Store, server: PostgreSQL, tachograph: Run, change: Callable[[str, int], str], sentence: str
+    lake: Store,
+    server: PostgreSQL,
+    tachograph: Run,
+    change: Callable[[str, int], str],
+    sentence: str,
 ) -> None:
     for words in ("report", f"ingest {SAMPLES}"):
         assert sentence in told(tachograph, words, change(lake.location, server.port))
 
 
 def test_no_bucket_a_wrong_key_and_no_object_storage(
-    empty_database: str, in_bucket: str, storage: ObjectStorage, tachograph: Run, monkeypatch: pytest.MonkeyPatch
+    empty_database: str,
+    in_bucket: str,
+    storage: ObjectStorage,
+    tachograph: Run,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words = "lake init --data s3://there-is-no-such-bucket/lake"
     assert "the object storage has no such bucket" in told(tachograph, words, empty_database)
@@ -94,22 +119,32 @@ def test_no_bucket_a_wrong_key_and_no_object_storage(
 
 
 def test_a_lake_of_a_newer_ducklake(lake: Store, server: PostgreSQL, tachograph: Run) -> None:
-    server.query(lake.location.rpartition("=")[2], "update ducklake_metadata set value = '9.9' where key = 'version'")
+    server.query(
+        lake.location.rpartition("=")[2],
+        "update ducklake_metadata set value = '9.9' where key = 'version'",
+    )
     assert "take its version of Tachograph here too" in told(tachograph, "report", lake.location)
 
 
 def test_a_lake_of_a_newer_tachograph(lake: Store, tachograph: Run) -> None:
-    lake.write(lambda writer: writer.connection.execute("update store_meta set schema_version = 99"))
+    lake.write(
+        lambda writer: writer.connection.execute("update store_meta set schema_version = 99")
+    )
     for words in ("report", f"ingest {SAMPLES}"):
         assert "was written by a newer Tachograph" in told(tachograph, words, lake.location)
 
 
 @pytest.mark.parametrize(("minutes", "words"), [(63, "ahead of"), (-63, "behind")])
-def test_a_clock_that_is_wrong(lake: Store, monkeypatch: pytest.MonkeyPatch, minutes: int, words: str) -> None:
+def test_a_clock_that_is_wrong(
+    lake: Store, monkeypatch: pytest.MonkeyPatch, minutes: int, words: str
+) -> None:
     """Of this process only: nothing here changes the clock of a machine."""
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + 60 * minutes)
-    with pytest.raises(StoreError, match=rf"clock of this machine is 1:0[23]:\d\d \(.*\) {words} that of the catalog: nothing") as raised:
+    with pytest.raises(
+        StoreError,
+        match=rf"clock of this machine is 1:0[23]:\d\d \(.*\) {words} that of the catalog: nothing",
+    ) as raised:
         ingest_paths(lake, SAMPLES)
     assert raised.value.exit_code == 4
     monkeypatch.undo()
@@ -126,19 +161,25 @@ def test_a_user_who_may_only_look(lake: Store, server: PostgreSQL, tachograph: R
     location = lake.location.replace("user=lake", "user=looker")
     try:
         assert tachograph("report", "--db", location).returncode == 0
-        assert "the user of the catalog may not do that" in told(tachograph, f"ingest {SAMPLES}", location)
+        assert "the user of the catalog may not do that" in told(
+            tachograph, f"ingest {SAMPLES}", location
+        )
     finally:
         server.query(name, "drop owned by looker; drop role looker")
 
 
-def test_a_catalog_of_somebody_else(server: PostgreSQL, empty_database: str, tmp_path: Path, tachograph: Run) -> None:
+def test_a_catalog_of_somebody_else(
+    server: PostgreSQL, empty_database: str, tmp_path: Path, tachograph: Run
+) -> None:
     make_lake(empty_database, str(tmp_path / "data"))
     with Store(empty_database).writing() as writer:
         writer.connection.execute("drop table store_meta")
     assert "not a Tachograph store" in told(tachograph, "report", empty_database)
 
 
-def test_without_the_extensions_it_is_said_what_to_install(lake: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_extensions_it_is_said_what_to_install(
+    lake: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(access, "packaged", lambda _: None)
     connection = duckdb.connect(config={"extension_directory": str(tmp_path)})
     with pytest.raises(StoreError, match="a lake needs DuckDB's extension ducklake") as caught:
@@ -146,7 +187,9 @@ def test_without_the_extensions_it_is_said_what_to_install(lake: Store, monkeypa
     assert extra_command("lake") in caught.value.hint
 
 
-def test_screens_and_commands_never_show_a_password(lake: Store, tachograph: Run, screens: Callable[..., AppTest]) -> None:
+def test_screens_and_commands_never_show_a_password(
+    lake: Store, tachograph: Run, screens: Callable[..., AppTest]
+) -> None:
     location = f"{lake.location} password={PASSWORD}"
     assert tachograph("ingest", str(SAMPLES), "--db", location).returncode == 0
     for words in (
@@ -162,8 +205,17 @@ def test_screens_and_commands_never_show_a_password(lake: Store, tachograph: Run
         ended = tachograph(*words.split(), "--db", location)
         assert ended.returncode == 0, ended.stderr
         assert PASSWORD not in ended.stdout + ended.stderr
-    for screen in ("screens/overview.py", "screens/compare.py", "screens/reports.py", "screens/run.py"):
+    for screen in (
+        "screens/overview.py",
+        "screens/compare.py",
+        "screens/reports.py",
+        "screens/run.py",
+    ):
         shown = screens(location, screen)
-        assert PASSWORD not in "".join(str(element.value) for element in (*shown.markdown, *shown.caption, *shown.code))
+        assert PASSWORD not in "".join(
+            str(element.value) for element in (*shown.markdown, *shown.caption, *shown.code)
+        )
     wrong = screens(location.replace(PASSWORD, WRONG), "screens/overview.py")
-    assert WRONG not in "".join(str(element.value) for element in (*wrong.markdown, *wrong.caption, *wrong.error))
+    assert WRONG not in "".join(
+        str(element.value) for element in (*wrong.markdown, *wrong.caption, *wrong.error)
+    )

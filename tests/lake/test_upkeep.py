@@ -1,4 +1,7 @@
-"""Small commits leave no files, small files are merged, old snapshots go, and a report can be made again."""
+"""Small commits leave no files, small files are merged, and old snapshots go.
+
+A report can be made again.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,27 @@ def test_small_ingests_leave_no_files(lake: Store, tmp_path: Path) -> None:
     assert totals(lake) == before
 
 
-def test_compacting_merges_files_while_others_write(lake: Store, store: Store, tmp_path: Path) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", 150 * number, 150, per_file=50) for number in range(4)]
+def test_compacting_merges_files_while_others_write(
+    lake: Store, store: Store, tmp_path: Path
+) -> None:
+    folders = [
+        write_logs(tmp_path / f"logs-{number}", 150 * number, 150, per_file=50)
+        for number in range(4)
+    ]
     for folder in folders[:3]:
         ingest_paths(lake, folder)
     process = begin(lake, "ingest", folders[3], "--wait", "100")
     done = compact(lake.location, 100, silent)
     assert end([process])[0][0] == 0
     assert next(table.files for table in done.before.tables if table.name == "runs") >= 3
-    assert next(table.files for table in compact(lake.location, 100, silent).after.tables if table.name == "runs") == 1
+    assert (
+        next(
+            table.files
+            for table in compact(lake.location, 100, silent).after.tables
+            if table.name == "runs"
+        )
+        == 1
+    )
     ingest_paths(store, *folders)
     assert totals(lake) == totals(store)
 
@@ -47,7 +62,10 @@ def test_compacting_merges_files_while_others_write(lake: Store, store: Store, t
 def test_old_snapshots_go_and_the_runs_stay(lake: Store, tmp_path: Path) -> None:
     ingest_paths(lake, write_logs(tmp_path / "logs", 0, 150), SAMPLES)
     before = totals(lake)
-    assert expire(lake.location, timedelta(days=1), 30, silent).after.snapshots == status(lake.location).snapshots
+    assert (
+        expire(lake.location, timedelta(days=1), 30, silent).after.snapshots
+        == status(lake.location).snapshots
+    )
     assert expire(lake.location, timedelta(0), 30, silent).after.snapshots == 1
     assert totals(lake) == before
     with (
@@ -57,7 +75,9 @@ def test_old_snapshots_go_and_the_runs_stay(lake: Store, tmp_path: Path) -> None
         pass
 
 
-def test_a_report_can_be_made_again_with_the_same_bytes(lake: Store, tachograph: Run, tmp_path: Path) -> None:
+def test_a_report_can_be_made_again_with_the_same_bytes(
+    lake: Store, tachograph: Run, tmp_path: Path
+) -> None:
     kinds = ("json", "html", "xlsx", "parquet")
     tachograph("ingest", str(SAMPLES), "--db", lake.location)
     time.sleep(1.1)
@@ -70,7 +90,9 @@ def test_a_report_can_be_made_again_with_the_same_bytes(lake: Store, tachograph:
     tachograph("lake", "compact", "--db", lake.location)
     for kind in kinds:
         assert tachograph(*words, f"second.{kind}").returncode == 0
-        assert (tmp_path / f"first.{kind}").read_bytes() == (tmp_path / f"second.{kind}").read_bytes()
+        assert (tmp_path / f"first.{kind}").read_bytes() == (
+            tmp_path / f"second.{kind}"
+        ).read_bytes()
 
 
 def test_times_that_a_lake_cannot_show(lake: Store, tachograph: Run, tmp_path: Path) -> None:
@@ -90,8 +112,18 @@ def test_who_ingested_is_told_and_chosen(lake: Store, tachograph: Run) -> None:
     sources = tachograph("sources", "--format", "csv", "--db", lake.location).stdout
     assert "ingested_by" in sources
     with lake.reading() as connection:
-        [(who, version)] = connection.execute("select distinct ingested_by, tool_version from sources").fetchall()
+        [(who, version)] = connection.execute(
+            "select distinct ingested_by, tool_version from sources"
+        ).fetchall()
     assert "@" in who
     assert version
-    assert tachograph("runs", "--format", "csv", "--ingested-by", who, "--db", lake.location).stdout.count("\n") == 4
-    assert "No run has ingested-by" in tachograph("runs", "--ingested-by", "nobody@nowhere", "--db", lake.location).stderr
+    assert (
+        tachograph(
+            "runs", "--format", "csv", "--ingested-by", who, "--db", lake.location
+        ).stdout.count("\n")
+        == 4
+    )
+    assert (
+        "No run has ingested-by"
+        in tachograph("runs", "--ingested-by", "nobody@nowhere", "--db", lake.location).stderr
+    )

@@ -1,4 +1,7 @@
-"""Many write at once, and nothing is written twice or lost. Each writer is a process of its own, as on a machine of its own."""
+"""Many write at once, and nothing is written twice or lost.
+
+Each writer is a process of its own, as on a machine of its own.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,17 @@ from tests.examples import size
 from tests.lake.writers import begin, end, totals, write_logs
 
 
-def test_writers_of_overlapping_logs_leave_what_one_alone_leaves(lake: Store, store: Store, tmp_path: Path) -> None:
+def test_writers_of_overlapping_logs_leave_what_one_alone_leaves(
+    lake: Store, store: Store, tmp_path: Path
+) -> None:
     writers = size(6, thorough=20)
-    folders = [write_logs(tmp_path / f"logs-{number}", first=40 * number, runs=80) for number in range(writers)]
-    processes = [begin(lake, "ingest", folder, SAMPLES, "--json", "--wait", "200") for folder in folders]
+    folders = [
+        write_logs(tmp_path / f"logs-{number}", first=40 * number, runs=80)
+        for number in range(writers)
+    ]
+    processes = [
+        begin(lake, "ingest", folder, SAMPLES, "--json", "--wait", "200") for folder in folders
+    ]
     seen, readers_errors = _polled(lake, processes)
     ended = end(processes)
     assert [code for code, _, _ in ended] == [0] * writers, [errors for _, _, errors in ended]
@@ -35,8 +45,13 @@ def test_writers_of_overlapping_logs_leave_what_one_alone_leaves(lake: Store, st
     assert totals(lake) == totals(store)
 
 
-def _polled(store: Store, processes: Sequence[subprocess.Popen[str]]) -> tuple[list[int], list[object]]:
-    """The numbers of runs that a reader sees meanwhile, and the errors of three: one of this process and two that ask by commands."""
+def _polled(
+    store: Store, processes: Sequence[subprocess.Popen[str]]
+) -> tuple[list[int], list[object]]:
+    """The numbers of runs that a reader sees meanwhile, and the errors of three.
+
+    One of this process and two that ask by commands.
+    """
     seen: list[int] = []
     errors: list[object] = []
     is_over = Event()
@@ -46,9 +61,14 @@ def _polled(store: Store, processes: Sequence[subprocess.Popen[str]]) -> tuple[l
             seen.append(connection.execute("select count(*) from v_runs").fetchall()[0][0])
 
     def ask_by_command() -> None:
-        errors.extend(said for said in end([begin(store, "report", "--format", "json")]) if said[0] != 0)
+        errors.extend(
+            said for said in end([begin(store, "report", "--format", "json")]) if said[0] != 0
+        )
 
-    readers = [Thread(target=_poll, args=(reader, is_over, errors)) for reader in (ask, ask_by_command, ask_by_command)]
+    readers = [
+        Thread(target=_poll, args=(reader, is_over, errors))
+        for reader in (ask, ask_by_command, ask_by_command)
+    ]
     for thread in readers:
         thread.start()
     while any(process.poll() is None for process in processes):
@@ -73,8 +93,13 @@ def _without_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lake, "_lock", lambda *_: None)
 
 
-def test_the_later_of_two_commits_is_refused_and_done_again(lake: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both find the same run missing; without the lock only the row that both touch keeps it from being written twice."""
+def test_the_later_of_two_commits_is_refused_and_done_again(
+    lake: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both find the same run missing.
+
+    Without the lock only the row that both touch keeps it from being written twice.
+    """
     _without_lock(monkeypatch)
     logs = write_logs(tmp_path / "logs", 0, 5)
     tries = []
@@ -107,7 +132,10 @@ def test_a_writer_gives_up_after_many_turns(lake: Store, monkeypatch: pytest.Mon
 
 def test_a_writer_waits_for_the_lock_and_says_for_whom(lake: Store) -> None:
     said: list[str] = []
-    with lake.writing(), pytest.raises(StoreBusy, match=r"locked by pid \d+ on 127.0.0.1; timed out"):
+    with (
+        lake.writing(),
+        pytest.raises(StoreBusy, match=r"locked by pid \d+ on 127.0.0.1; timed out"),
+    ):
         Store(lake.location, wait_seconds=1, on_wait=said.append).write(lambda _: None)
     assert "is writing (pid" in said[0]
     Store(lake.location, wait_seconds=1).write(lambda _: None)
@@ -116,12 +144,18 @@ def test_a_writer_waits_for_the_lock_and_says_for_whom(lake: Store) -> None:
 def test_an_ingest_of_what_is_known_leaves_no_snapshot(lake: Store, tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs", 0, 5)
     for file in logs.iterdir():
-        os.utime(file, (1_790_000_000, 1_790_000_000))  # of a file that is just written no time of modification is noted
+        os.utime(
+            file, (1_790_000_000, 1_790_000_000)
+        )  # of a file that is just written no time of modification is noted
     ingest_paths(lake, logs, team="kernels")
 
     def snapshots() -> int:
         with lake.reading() as connection:
-            return int(connection.execute("select count(*) from ducklake_snapshots('tachograph')").fetchall()[0][0])
+            return int(
+                connection.execute(
+                    "select count(*) from ducklake_snapshots('tachograph')"
+                ).fetchall()[0][0]
+            )
 
     before = snapshots()
     ingest_paths(lake, logs, team="kernels")

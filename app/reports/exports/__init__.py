@@ -1,7 +1,10 @@
-"""Formats of tables and reports. The command line's choices, the dashboard's menus and the tests read EXPORTS.
+"""Formats of tables and reports.
 
-A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for whole reports, `NAME_report`. A table is
-bytes or, where it is written row by row, parts of them. The module is imported when the format is first written.
+The command line's choices, the dashboard's menus and the tests read EXPORTS.
+
+A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for
+whole reports, `NAME_report`. A table is bytes or, where it is written row by row, parts of them.
+The module is imported when the format is first written.
 """
 
 from __future__ import annotations
@@ -25,9 +28,10 @@ REPORT_RUNS = 10
 class Export:
     """One format; `module` is the file in this folder that writes it.
 
-    `is_for_people` asks for the terminal's view (chosen columns, a total row); programs get every column, exactly.
-    `is_whole`: a report has all its sections, else its groups only (its totals where there are none), which any program can add up.
-    `runs` is the number of runs that a report lists. `about` describes such a report to a reader.
+    `is_for_people` asks for the terminal's view (chosen columns, a total row); programs get every
+    column, exactly. `is_whole`: a report has all its sections, else its groups only (its totals
+    where there are none), which any program can add up. `runs` is the number of runs that a report
+    lists. `about` describes such a report to a reader.
     """
 
     name: str
@@ -46,8 +50,13 @@ class Export:
         return f".{self.extension or self.name}"
 
     def parts(self, answer: Answer) -> Iterator[bytes]:
-        """Yield the answer in the format: in many parts of whole lines where it is written row by row."""
-        made = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(answer)
+        """Yield the answer in the format.
+
+        In many parts of whole lines where it is written row by row.
+        """
+        made = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(
+            answer
+        )
         return iter((made,)) if isinstance(made, bytes) else cast("Iterator[bytes]", made)
 
     def write(self, answer: Answer) -> bytes:
@@ -60,8 +69,17 @@ class Export:
             from app.reports.exports.text import json_text
 
             main = report.main_answer
-            return self.write(main if self.is_for_people else replace(main, about=json_text(report.header.as_dict())))
-        return cast("bytes", getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_report")(report))
+            return self.write(
+                main
+                if self.is_for_people
+                else replace(main, about=json_text(report.header.as_dict()))
+            )
+        return cast(
+            "bytes",
+            getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_report")(
+                report
+            ),
+        )
 
 
 EXPORTS = {
@@ -74,7 +92,9 @@ EXPORTS = {
             "One table for a spreadsheet or a program: the groups (totals if there are none).",
             is_whole=False,
         ),
-        Export("json", "application/json", "text", "The whole report for programs, with exact numbers."),
+        Export(
+            "json", "application/json", "text", "The whole report for programs, with exact numbers."
+        ),
         Export(
             "jsonl",
             "application/jsonl",
@@ -86,15 +106,27 @@ EXPORTS = {
             "md",
             "text/markdown; charset=utf-8",
             "text",
-            "The whole report as text with tables, e.g. for a pull request or the summary of a CI job.",
+            (
+                "The whole report as text with tables, e.g. for a pull request or the summary of "
+                "a CI job."
+            ),
             is_for_people=True,
         ),
-        Export("html", "text/html; charset=utf-8", "page", "Self-contained HTML with charts, print-ready (A4).", is_for_people=True),
+        Export(
+            "html",
+            "text/html; charset=utf-8",
+            "page",
+            "Self-contained HTML with charts, print-ready (A4).",
+            is_for_people=True,
+        ),
         Export(
             "xlsx",
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             "workbook",
-            "A workbook: summary with a chart, groups, models, the 10,000 most expensive runs, findings; money is numbers.",
+            (
+                "A workbook: summary with a chart, groups, models, the 10,000 most expensive "
+                "runs, findings; money is numbers."
+            ),
             is_binary=True,
             runs=10_000,
         ),
@@ -102,7 +134,10 @@ EXPORTS = {
             "parquet",
             "application/vnd.apache.parquet",
             "text",
-            "One table with its types for DuckDB and its kin: the groups, or the totals without groups.",
+            (
+                "One table with its types for DuckDB and its kin: the groups, or the totals "
+                "without groups."
+            ),
             is_binary=True,
             is_whole=False,
         ),
@@ -118,6 +153,13 @@ EXPORTS = {
     )
 }
 
-_PDF = Export("pdf", "application/pdf", "page", "The HTML as PDF (A4), printed by Chromium.", is_for_people=True, is_binary=True)
+_PDF = Export(
+    "pdf",
+    "application/pdf",
+    "page",
+    "The HTML as PDF (A4), printed by Chromium.",
+    is_for_people=True,
+    is_binary=True,
+)
 REPORTS: Mapping[str, Export] = ChainMap({_PDF.name: _PDF}, EXPORTS)
 """Formats of whole reports: those of tables, and PDF."""

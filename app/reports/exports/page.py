@@ -1,7 +1,8 @@
 """HTML: a report or table as one self-contained file, and as the output of a notebook.
 
-The templates escape every value, so that no text of a record is markup. The file's policy forbids network access and all scripts but its
-own, by their hashes. The classes of the output keep Jupyter from reading two dollar amounts as a formula between dollar signs.
+The templates escape every value, so that no text of a record is markup. The file's policy forbids
+network access and all scripts but its own, by their hashes. The classes of the output keep Jupyter
+from reading two dollar amounts as a formula between dollar signs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ import jinja2
 import pyarrow as pa
 
 from app.charts.images import printed
-from app.charts.spending import Embedded, packed_figures, packed_plotly, plotly_script, report_charts
+from app.charts.spending import (
+    Embedded,
+    packed_figures,
+    packed_plotly,
+    plotly_script,
+    report_charts,
+)
 from app.queries.filters import this_moment
 from app.reports.budgets import cells
 from app.text.answers import Answer
@@ -45,7 +52,10 @@ NO_AGENT = "#7A7A7A"
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a table: for people, unrounded, and with the number of runs behind it. `kind` is figure, long or ""."""
+    """One value of a table: for people, unrounded, and with the number of runs behind it.
+
+    `kind` is figure, long or "".
+    """
 
     label: str
     text: str
@@ -72,14 +82,22 @@ def first_page(page: FirstPage) -> dict[str, Any]:
     """Return the first page as variables of the template."""
     tops = []
     for top in page.named_tops:
-        rows = [{"name": one_line(one.name), "usd": one.cost, "share": human(one.share, Unit.SHARE)} for one in top.shares]
+        rows = [
+            {"name": one_line(one.name), "usd": one.cost, "share": human(one.share, Unit.SHARE)}
+            for one in top.shares
+        ]
         tops.append({"title": top.title, "rows": rows})
     head, *rows_of_agents = [[one_line(text) for text in row] for row in page.agent_table]
-    colours = ["" if one.is_model else AGENTS[one.agent].colour if one.agent in AGENTS else NO_AGENT for one in page.agents]
+    colours = [
+        "" if one.is_model else AGENTS[one.agent].colour if one.agent in AGENTS else NO_AGENT
+        for one in page.agents
+    ]
     return {
         "answer": one_line(page.answer),
         "more": [one_line(text) for text in page.more],
-        "agents": {"head": head, "rows": list(zip(colours, rows_of_agents, strict=True))} if rows_of_agents else None,
+        "agents": {"head": head, "rows": list(zip(colours, rows_of_agents, strict=True))}
+        if rows_of_agents
+        else None,
         "lines": [(word, one_line(text)) for word, text in page.lines],
         "figures": page.figures,
         "tops": tops,
@@ -92,19 +110,32 @@ def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
     """Return a table with its title and a note. `of` has the labels of columns."""
     shown = columns(table, of)
     rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
-    header = [Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "") for column in shown]
+    header = [
+        Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "")
+        for column in shown
+    ]
     return Part(key, one_line(title), one_line(note), header, rows)
 
 
 def cell(column: Column, row: Mapping[str, Any]) -> Cell:
-    """Return the value of a column in a row. Ids keep their beginning, paths their end; the tooltip has the whole."""
+    """Return the value of a column in a row.
+
+    Ids keep their beginning, paths their end; the tooltip has the whole.
+    """
     text = one_line(column.cell(row))
     if column.name in IDS and text != TOTAL:
         text = text[:ID_WIDTH]
     elif column.name in PATHS and len(text) > LONG:
         text = f"…{text[-LONG + 1 :]}"
     kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
-    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), column.meaning, kind)
+    return Cell(
+        one_line(column.label),
+        text,
+        one_line(column.exact(row)),
+        column.note(row),
+        column.meaning,
+        kind,
+    )
 
 
 NOTEBOOK_ROWS = 50
@@ -113,21 +144,39 @@ NOTEBOOK_ROWS = 50
 
 def html_table(answer: Answer) -> bytes:
     """Return a page with one table."""
-    return _page(one_line(answer.heading) or "Tachograph", parts=[part("table", "", "", for_people(answer), answer.of)])
+    return _page(
+        one_line(answer.heading) or "Tachograph",
+        parts=[part("table", "", "", for_people(answer), answer.of)],
+    )
 
 
 def html_report(report: Report) -> bytes:
-    """Return a page with first page, totals, coverage, and a table per section, with charts of sections that compare something."""
-    charts = report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
+    """Return a page with first page, totals, coverage, and a table per section.
+
+    Sections that compare something have charts.
+    """
+    charts = report_charts(
+        report.section("groups").table,
+        report.header.by,
+        report.section("models").table,
+        report.measure,
+    )
     parts = []
     for section in report.shown:
         answer = section.answer
         if section.key != "totals":
             made = part(section.key, section.title, section.note, for_people(answer), answer.of)
-            parts.append(replace(made, has_total=answer.total is not None, chart=charts.get(section.key)))
+            parts.append(
+                replace(made, has_total=answer.total is not None, chart=charts.get(section.key))
+            )
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
-    totals, every = (_cells(answer) if answer else [] for answer in (report.section("totals").answer, report.all_figures))
-    return _page(one_line(report.first.title), lines, totals, parts, first_page(report.first), every)
+    totals, every = (
+        _cells(answer) if answer else []
+        for answer in (report.section("totals").answer, report.all_figures)
+    )
+    return _page(
+        one_line(report.first.title), lines, totals, parts, first_page(report.first), every
+    )
 
 
 def pdf_table(answer: Answer) -> bytes:
@@ -170,31 +219,54 @@ def _page(
 
 
 def _policy(scripts: Sequence[bytes]) -> str:
-    """Return the Content-Security-Policy of a page: no network, no form, and no scripts but these."""
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in scripts)
-    page = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:"
+    """Return the Content-Security-Policy of a page: no network, no form, and only these scripts."""
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in scripts
+    )
+    page = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
+        "img-src data:"
+    )
     none = "'none'"
     return f"{page}; script-src {hashes or none}"
 
 
 def html_shared(page: Shared) -> bytes:
-    """Return a page to mail, with the style of the dashboard. Charts are drawn by Plotly in the file, which keeps what a mark is."""
-    parts, drawn = list[dict[str, Any]](), [part for part in page.parts if not isinstance(part, str)]
+    """Return a page to mail, with the style of the dashboard.
+
+    Charts are drawn by Plotly in the file, which keeps what a mark is.
+    """
+    parts, drawn = (
+        list[dict[str, Any]](),
+        [part for part in page.parts if not isinstance(part, str)],
+    )
     for part in page.parts:
         if isinstance(part, str):
             parts.append({"html": part, "chart": None})
             continue
         light, _ = part
         height = int(light.figure.layout.height)
-        parts.append({"chart": light, "title": one_line(light.title), "caption": one_line(light.caption), "height": height})
+        parts.append(
+            {
+                "chart": light,
+                "title": one_line(light.title),
+                "caption": one_line(light.caption),
+                "height": height,
+            }
+        )
     plotly, script = packed_plotly() if drawn else b"", _asset("shared.js")
     sources = [gzip.decompress(plotly), script.encode()] if drawn else [script.encode()]
-    about = (page.about and f"Filters: {page.about}", f"{this_moment():%Y-%m-%d}", f"Tachograph {metadata.version('tachograph')}")
+    about = (
+        page.about and f"Filters: {page.about}",
+        f"{this_moment():%Y-%m-%d}",
+        f"Tachograph {metadata.version('tachograph')}",
+    )
     text = _template("shared.html").render(
         title=one_line(page.title),
         parts=parts,
         about=one_line(" · ".join(filter(None, about))),
-        style=(resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8") + _asset("shared.css"),
+        style=(resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8")
+        + _asset("shared.css"),
         figures=base64.b64encode(packed_figures(drawn)).decode() if drawn else "",
         plotly=base64.b64encode(plotly).decode(),
         script=script,
@@ -204,16 +276,25 @@ def html_shared(page: Shared) -> bytes:
 
 
 def notebook_table(answer: Answer, notes: Sequence[str] = ()) -> str:
-    """Return the first NOTEBOOK_ROWS rows with their heading, columns as in a terminal, and notes."""
+    """Return the first NOTEBOOK_ROWS rows with heading, columns as in a terminal, and notes."""
     return _template("notebook.html").render(
-        title="", first=None, parts=[_notebook_part(answer, answer.heading)], notes=[one_line(note) for note in notes]
+        title="",
+        first=None,
+        parts=[_notebook_part(answer, answer.heading)],
+        notes=[one_line(note) for note in notes],
     )
 
 
 def notebook_report(report: Report) -> str:
     """Return the first page and a table per section."""
-    parts = [_notebook_part(section.answer, section.title, section.note) for section in report.shown if section.key != "totals"]
-    return _template("notebook.html").render(title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=())
+    parts = [
+        _notebook_part(section.answer, section.title, section.note)
+        for section in report.shown
+        if section.key != "totals"
+    ]
+    return _template("notebook.html").render(
+        title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=()
+    )
 
 
 def _notebook_part(answer: Answer, title: str, note: str = "") -> Part:
@@ -230,5 +311,7 @@ def _asset(name: str) -> str:
 
 @cache
 def _template(name: str) -> jinja2.Template:
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=name == "notebook.html")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=name == "notebook.html"
+    )
     return environment.from_string(_asset(name))

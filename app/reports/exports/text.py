@@ -1,4 +1,7 @@
-"""Reports and tables as text and as columns: CSV, JSON, JSON Lines, Markdown and Parquet. Programs get every value exactly."""
+"""Reports and tables as text and as columns: CSV, JSON, JSON Lines, Markdown and Parquet.
+
+Programs get every value exactly.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,12 @@ _BLANKS = ("\t", "\r", "\n")
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet may run a text as a formula: its first character, after invisible ones and blanks, starts a formula.
+    """Return whether a spreadsheet may run a text as a formula.
 
-    Leading apostrophes are skipped, so that readers can remove the added one: `'` and then such a text.
+    Its first character, after invisible ones and blanks, starts a formula.
+
+    Leading apostrophes are skipped, so that readers can remove the added one: `'` and then such a
+    text.
     """
     bare = text.lstrip("'")
     return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
@@ -70,7 +76,9 @@ def time_text(value: datetime) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Return one value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
+    """Return one value on one line.
+
+    Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
 
     Control characters of terminals are escaped.
     """
@@ -93,12 +101,18 @@ _CSV_QUOTED = frozenset(',"\r\n')
 
 
 def csv_table(answer: Answer) -> Iterator[bytes]:
-    """Yield CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
+    """Yield CSV as RFC 4180 quotes it, with a header.
 
-    Lines end in LF instead of the RFC's CRLF: a carriage return would end up in the last column of every shell pipeline.
+    NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
+
+    Lines end in LF instead of the RFC's CRLF: a carriage return would end up in the last column of
+    every shell pipeline.
     """
     head = [_csv_text(name) for name in answer.table.column_names]
-    lines = ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(answer.table))
+    lines = (
+        [_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()]
+        for row in rows(answer.table)
+    )
     blank = '""'  # for a line of one empty cell: readers skip a line without anything
     yield from _encoded(f"{','.join(line) or blank}\n" for line in chain([head], lines))
 
@@ -108,7 +122,10 @@ def _csv_json(value: Any) -> str:
 
 
 def _csv_text(text: str) -> str:
-    """Return text with an apostrophe if a spreadsheet would run it as a formula, else unchanged. Numbers never get one."""
+    """Return text with an apostrophe if a spreadsheet would run it as a formula, else unchanged.
+
+    Numbers never get one.
+    """
     return _csv_quoted(f"'{text}" if is_formula(text) else text)
 
 
@@ -154,43 +171,81 @@ def jsonl_table(answer: Answer) -> Iterator[bytes]:
 
 
 def json_report(report: Report) -> bytes:
-    """Return one object: `report` is the coverage, `summary` the first page, `totals` an object, other sections arrays, a row a line."""
+    """Return one object with `report`, `summary`, `totals` and other sections, a row a line.
+
+    `report` is the coverage, `summary` the first page, `totals` an object; other sections are
+    arrays.
+    """
     [totals] = rows(report.section("totals").table)
-    sections = [(section.key, json_rows(section.table)) for section in report.sections if section.key != "totals"]
-    about = [("report", json_text(report.header.as_dict())), ("summary", json_text(report.first.as_dict()))]
+    sections = [
+        (section.key, json_rows(section.table))
+        for section in report.sections
+        if section.key != "totals"
+    ]
+    about = [
+        ("report", json_text(report.header.as_dict())),
+        ("summary", json_text(report.first.as_dict())),
+    ]
     parts = [*about, ("totals", json_text(totals)), *sections]
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts) + "\n}\n").encode()
 
 
 _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""Characters that Markdown acts on. An underscore within a word is plain text, so `limit_reached` stays readable."""
+"""Characters that Markdown acts on. An underscore within a word is plain text, so `limit_reached`
+stays readable.
+"""
 
 
 def md_table(answer: Answer) -> bytes:
-    """Return a Markdown table for people; a figure that rests on only some runs states their number."""
+    """Return a Markdown table for people.
+
+    A figure that rests on only some runs states their number.
+    """
     table = for_people(answer)
     shown = columns(table, answer.of)
-    lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
+    lines = [
+        _line(escaped(column.label) for column in shown),
+        _line("---:" if column.is_figure else "---" for column in shown),
+    ]
     for row in table.to_pylist():
         notes = [column.note(row) for column in shown]
-        lines.append(_line(escaped(one.cell(row)) + (f" ({note})" if note else "") for one, note in zip(shown, notes, strict=True)))
+        lines.append(
+            _line(
+                escaped(one.cell(row)) + (f" ({note})" if note else "")
+                for one, note in zip(shown, notes, strict=True)
+            )
+        )
     return "".join(lines).encode()
 
 
 def md_report(report: Report) -> bytes:
-    """Return the first page, a table per section below Details, and the coverage: fit for the summary of a CI job."""
+    """Return the first page, a table per section below Details, and the coverage.
+
+    Fit for the summary of a CI job.
+    """
     page = report.first
     parts = [f"# {escaped(page.title)}\n\n{_list(page.lines)}\n**{escaped(page.answer)}**\n"]
     if page.agents:
         parts += ["\n", *(f"{escaped(text)}\n\n" for text in page.more), _pipes(page.agent_table)]
-    parts += ["\n", _pipes([("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)])]
+    parts += [
+        "\n",
+        _pipes([("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]),
+    ]
     for top in page.named_tops:
         head = (top.title, GROUPS[page.measure.total].label, GROUPS[page.measure.share].header)
         lines = [(one.name, one.cost, human(one.share, Unit.SHARE)) for one in top.shares]
         parts += ["\n", _pipes([head, *lines])]
     if page.budgets:
         verdicts = [cells(verdict) for verdict in page.budgets]
-        parts += ["\n", _pipes([[CHECKS[name].label for name in verdicts[0]], *(list(one.values()) for one in verdicts)])]
+        parts += [
+            "\n",
+            _pipes(
+                [
+                    [CHECKS[name].label for name in verdicts[0]],
+                    *(list(one.values()) for one in verdicts),
+                ]
+            ),
+        ]
     parts += ["\n", *(f"- {escaped(note)}\n" for note in page.notes), "\n## Details\n"]
     for section in report.shown:
         note = f"{escaped(section.note)}\n\n" if section.note else ""
@@ -200,8 +255,14 @@ def md_report(report: Report) -> bytes:
             continue
         shown = for_people(section.answer)
         [row] = shown.to_pylist()
-        parts += [_line(TOTALS[key].label for key in ("figure", "value", "known")), _line(("---", "---:", "---"))]
-        parts += (_line((escaped(one.label), escaped(one.cell(row)), one.note(row))) for one in columns(shown, section.answer.of))
+        parts += [
+            _line(TOTALS[key].label for key in ("figure", "value", "known")),
+            _line(("---", "---:", "---")),
+        ]
+        parts += (
+            _line((escaped(one.label), escaped(one.cell(row)), one.note(row)))
+            for one in columns(shown, section.answer.of)
+        )
     return "".join([*parts, "\n### About this report\n\n", _list(report.header.lines())]).encode()
 
 
@@ -210,9 +271,11 @@ def _list(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with the first row as header and right-aligned figures in the second column."""
+    """Return a table with the first row as header and figures right-aligned in column two."""
     first, *others = (_line(map(escaped, row)) for row in rows)
-    return "".join([first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others])
+    return "".join(
+        [first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others]
+    )
 
 
 def escaped(text: str) -> str:

@@ -1,7 +1,10 @@
-"""XLSX: a workbook for further calculations. Money and times are numbers with a format, text is never a formula.
+"""XLSX: a workbook for further calculations.
 
-A cell of a workbook is a double. It keeps all nine decimals of an amount up to about four million dollars; beyond that the
-ninth is rounded. Excel itself shows fifteen digits, so the summary also has the total as text.
+Money and times are numbers with a format, text is never a formula.
+
+A cell of a workbook is a double. It keeps all nine decimals of an amount up to about four million
+dollars; beyond that the ninth is rounded. Excel itself shows fifteen digits, so the summary also
+has the total as text.
 """
 
 from __future__ import annotations
@@ -49,9 +52,22 @@ IDENTITY = ("title", "task", "repo", "dated_at", "model", "outcome")
 """Columns that identify a run: they come first."""
 
 RUN_FIGURES = (
-    "cost_own_usd", "cost_list_usd", "tokens_basis", "cost_delta_usd", "cost_cause", "duration_ms", "num_turns", "cost_per_turn_usd",
-    "output_tokens", "cache_read_share", "claimed_speedup", "findings", "source_name", "time_source", "run_id",
-)  # fmt: skip
+    "cost_own_usd",
+    "cost_list_usd",
+    "tokens_basis",
+    "cost_delta_usd",
+    "cost_cause",
+    "duration_ms",
+    "num_turns",
+    "cost_per_turn_usd",
+    "output_tokens",
+    "cache_read_share",
+    "claimed_speedup",
+    "findings",
+    "source_name",
+    "time_source",
+    "run_id",
+)
 """Next columns of runs; all others are folded away."""
 
 MOST_FROZEN = 3
@@ -105,19 +121,30 @@ class Sheet:
 def xlsx_table(answer: Answer) -> bytes:
     """Return a workbook with one sheet of all columns."""
     book = Book()
-    book.workbook.set_properties({"title": visible(answer.heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
+    book.workbook.set_properties(
+        {"title": visible(answer.heading), "created": datetime(2000, 1, 1, tzinfo=UTC)}
+    )
     _grid(book, book.workbook.add_worksheet("Table"), Sheet(answer.table), answer.of)
     return book.finished()
 
 
 def xlsx_report(report: Report) -> bytes:
-    """Return a sheet for the first page, with a chart, one per section, and a last one for the coverage."""
+    """Return a sheet for the first page, with a chart, one per section, and one for the coverage.
+
+    The coverage comes last.
+    """
     book = Book()
-    book.workbook.set_properties({"title": visible(report.header.title), "created": report.header.made_at})
+    book.workbook.set_properties(
+        {"title": visible(report.header.title), "created": report.header.made_at}
+    )
     summary = book.workbook.add_worksheet("Summary")
     _first_page(book, summary, report.first)
     _totals(book, book.workbook.add_worksheet("Totals"), report.section("totals").answer)
-    sheets = [section for section in report.sections if section.key != "totals" and section.table.num_columns]
+    sheets = [
+        section
+        for section in report.sections
+        if section.key != "totals" and section.table.num_columns
+    ]
     for section in sheets:
         answer = section.answer
         listing = _runs_listing(answer.table) if section.key == "runs" else Sheet(_in_order(answer))
@@ -140,16 +167,20 @@ def xlsx_report(report: Report) -> bytes:
 
 def _in_order(answer: Answer) -> pa.Table:
     first = [name for name in answer.shown if name in answer.table.column_names]
-    return answer.table.select([*first, *(name for name in answer.table.column_names if name not in first)])
+    return answer.table.select(
+        [*first, *(name for name in answer.table.column_names if name not in first)]
+    )
 
 
 def _runs_listing(table: pa.Table) -> Sheet:
-    """Return runs with identifying columns first, then the most important figures, and all other columns folded away."""
+    """Return runs with identifying columns first, then key figures, then folded-away columns."""
     known = [name for name in table.column_names if table[name].null_count < table.num_rows]
     first = [name for name in IDENTITY if name in known]
     shown = [*first, *(name for name in RUN_FIGURES if name in known)]
     order = [*shown, *(name for name in table.column_names if name not in shown)]
-    return Sheet(table.select(order), min(len(first), MOST_FROZEN), len(shown) if shown else len(order))
+    return Sheet(
+        table.select(order), min(len(first), MOST_FROZEN), len(shown) if shown else len(order)
+    )
 
 
 def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
@@ -173,7 +204,14 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
     line += 1
     for figure in page.numbers:
         sheet.write_string(line, 0, figure.label, bold)
-        _cell(book, sheet, (line, 1), Column("value", "", figure.unit), {"value": figure.number}, align="right")
+        _cell(
+            book,
+            sheet,
+            (line, 1),
+            Column("value", "", figure.unit),
+            {"value": figure.number},
+            align="right",
+        )
         if figure.note:
             _text(book, sheet, line, 2, figure.note)
         line += 1
@@ -192,7 +230,15 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         _text(book, sheet, line, 0, verdict.limit.label)
         _cell(book, sheet, (line, 1), Column("value", "", verdict.unit), {"value": verdict.found})
         _cell(book, sheet, (line, 2), Column("value", "", verdict.unit), {"value": verdict.allowed})
-        _text(book, sheet, line, 3, verdict.word, bold=True, font_color="#0A6B4F" if verdict.passed else "#B3261E")
+        _text(
+            book,
+            sheet,
+            line,
+            3,
+            verdict.word,
+            bold=True,
+            font_color="#0A6B4F" if verdict.passed else "#B3261E",
+        )
         _text(book, sheet, line, 4, verdict.note, text_wrap=True, valign="top")
         line += 1
     for line, note in enumerate(page.notes, line + 1):  # noqa: B020  each note is beneath the one before
@@ -205,10 +251,17 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
     sheet.fit_to_pages(1, 0)
 
 
-def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]) -> int:
-    """Write the header of a small table and return the number of the next line. Headers of figures are right-aligned like these."""
+def _table(
+    book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]
+) -> int:
+    """Write the header of a small table and return the number of the next line.
+
+    Headers of figures are right-aligned like these.
+    """
     for place, label in enumerate(labels):
-        sheet.write_string(line, place, label, book.style(**style, align="right" if place in (1, 2) else "left"))
+        sheet.write_string(
+            line, place, label, book.style(**style, align="right" if place in (1, 2) else "left")
+        )
     return line + 1
 
 
@@ -220,9 +273,13 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     for line, column in enumerate(columns(totals.table, totals.of), 1):
         sheet.write_string(line, 0, column.label + FORMS[column.unit].header)
         _cell(book, sheet, (line, 1), column, row)
-        value = row[column.name]  # an amount of more digits than its cell can hold is there as text, too
+        value = row[
+            column.name
+        ]  # an amount of more digits than its cell can hold is there as text, too
         is_rounded = isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value
-        for place, text in enumerate((column.note(row), column.exact(row) if is_rounded else ""), 2):
+        for place, text in enumerate(
+            (column.note(row), column.exact(row) if is_rounded else ""), 2
+        ):
             if text:
                 sheet.write_string(line, place, text)
     for place, width in enumerate((44, 20, 16, 26)):
@@ -231,15 +288,37 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     sheet.fit_to_pages(1, 0)
 
 
-def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None) -> None:
-    """Write a header that stays in view and filters, a line per row, and the total below, which no filter hides."""
+def _grid(
+    book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None
+) -> None:
+    """Write a header that stays in view and filters, a line per row, and the total below.
+
+    No filter hides the total.
+    """
     rows = listing.table.slice(0, MOST_ROWS - 1).to_pylist()
     shown = columns(listing.table, of)
     # the numbers of runs that figures rest on, of those that do not rest on all
-    noted = [column for column in shown if column.known and any(row[column.known] != row.get("runs") for row in rows)]
-    shown += [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
+    noted = [
+        column
+        for column in shown
+        if column.known and any(row[column.known] != row.get("runs") for row in rows)
+    ]
+    shown += [
+        Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT)
+        for column in noted
+    ]
     for place, column in enumerate(shown):
-        _text(book, sheet, 0, place, column.label + FORMS[column.unit].header, bold=True, bottom=1, text_wrap=True, valign="top")
+        _text(
+            book,
+            sheet,
+            0,
+            place,
+            column.label + FORMS[column.unit].header,
+            bold=True,
+            bottom=1,
+            text_wrap=True,
+            valign="top",
+        )
         for line, row in enumerate(rows, 1):
             _cell(book, sheet, (line, place), column, row)
     if total is not None:
@@ -248,7 +327,9 @@ def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.T
             if column.name in sums:
                 _cell(book, sheet, (len(rows) + 1, place), column, sums, bold=True, top=1)
             else:
-                sheet.write_string(len(rows) + 1, place, "" if place else "Total", book.style(bold=True, top=1))
+                sheet.write_string(
+                    len(rows) + 1, place, "" if place else "Total", book.style(bold=True, top=1)
+                )
     sheet.freeze_panes(1, listing.frozen)
     if shown:
         sheet.autofilter(0, 0, len(rows), len(shown) - 1)
@@ -259,38 +340,73 @@ def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.T
 
 
 def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> None:
-    """Set widths: texts within bounds, figures as wide as their values, with wrapped headers. Columns from `visible` on are folded."""
+    """Set widths: texts within bounds, figures as wide as their values, with wrapped headers.
+
+    Columns from `visible` on are folded.
+    """
     sheet.autofit(max_width=WIDEST)
     sheet.set_row(0, HEADER_HEIGHT)
     for place, column in enumerate(shown):
         folded = {"level": 1, "hidden": True} if visible is not None and place >= visible else {}
         if column.is_figure or column.unit is Unit.TIME or folded:
-            sheet.set_column(place, place, TIME_WIDTH if column.unit is Unit.TIME else FIGURE_WIDTH, None, folded)
+            sheet.set_column(
+                place, place, TIME_WIDTH if column.unit is Unit.TIME else FIGURE_WIDTH, None, folded
+            )
     if visible is not None and visible < len(shown):
         sheet.set_column(len(shown), len(shown), None, None, {"collapsed": True})
 
 
-def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], **style: Any) -> None:
-    """Write one value by its type: a number, a date, keys as words. Unknown is an empty cell, never 0."""
+def _cell(
+    book: Book,
+    sheet: Worksheet,
+    at: tuple[int, int],
+    column: Column,
+    row: Mapping[str, Any],
+    **style: Any,
+) -> None:
+    """Write one value by its type: a number, a date, keys as words.
+
+    Unknown is an empty cell, never 0.
+    """
     value = row[column.name]
     number_format = FORMS[column.unit].workbook
     if isinstance(value, int) and column.unit is Unit.COUNT:
         number_format = FORMS[Unit.TOKENS].workbook  # "#,##0.##" writes a whole number as "3."
     if column.name in DATES and value:
-        # the day, or the first of the month, that a group is called by; the name of a total is neither
+        # the day, or the first of the month, that a group is called by; the name of a total is
+        # neither
         with suppress(ValueError):
             day = datetime.fromisoformat(f"{value}-01" if len(value) == len("2026-11") else value)
-            sheet.write_datetime(*at, day, book.style(num_format=DATES[column.name], align="left", **style))
+            sheet.write_datetime(
+                *at, day, book.style(num_format=DATES[column.name], align="left", **style)
+            )
             return
     writer = _WRITERS.get(type(value))
-    if value is None and isinstance(column, PivotedColumn) and (said := column.cell(row)) != UNKNOWN:
-        _text(book, sheet, *at, said, align="right", **style)  # an empty cell is a group without runs
-    elif (value is None and not column.is_name) or (isinstance(value, float) and not isfinite(value)):
+    if (
+        value is None
+        and isinstance(column, PivotedColumn)
+        and (said := column.cell(row)) != UNKNOWN
+    ):
+        _text(
+            book, sheet, *at, said, align="right", **style
+        )  # an empty cell is a group without runs
+    elif (value is None and not column.is_name) or (
+        isinstance(value, float) and not isfinite(value)
+    ):
         sheet.write_blank(*at, None, book.style(**style))
     elif writer:
-        writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))
+        writer(
+            sheet,
+            *at,
+            value / _DAY_MS if column.unit is Unit.MILLISECONDS else value,
+            book.style(num_format=number_format, **style),
+        )
     elif isinstance(value, str):
-        said = column.cell(row) if column.name in ("evidence", "claimed_evidence") else fact_words(value, column.name)
+        said = (
+            column.cell(row)
+            if column.name in ("evidence", "claimed_evidence")
+            else fact_words(value, column.name)
+        )
         _text(book, sheet, *at, said if column.name in SCREEN_WORDS else value, **style)
     else:
         _text(book, sheet, *at, column.cell(row), **style)
@@ -318,9 +434,15 @@ def _chart(book: Book, sheet: Worksheet, section: Section, key: str) -> None:
     chart = book.workbook.add_chart({"type": "bar"})
     place, cost = next((place, column) for place, column in enumerate(shown) if column.name == key)
     chart.add_series(
-        {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, place, last, place], "fill": {"color": "#0072B2"}}
+        {
+            "categories": [name, 1, 0, last, max(labels - 1, 0)],
+            "values": [name, 1, place, last, place],
+            "fill": {"color": "#0072B2"},
+        }
     )
-    chart.set_title({"name": visible(f"{cost.label}, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
+    chart.set_title(
+        {"name": visible(f"{cost.label}, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}}
+    )
     chart.set_legend({"none": True})
     chart.set_x_axis({"num_format": "$#,##0.00", "name": f"{cost.label} (USD)"})
     chart.set_y_axis({"reverse": True})

@@ -1,1 +1,4 @@
-"""Parts that several screens show: the filter bar, annotations, evidence marks, a session, and small widgets."""
+"""Parts that several screens show.
+
+The filter bar, annotations, evidence marks, a session, and small widgets.
+"""

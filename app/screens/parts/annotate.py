@@ -1,4 +1,7 @@
-"""Annotations of runs: the block on a run's page, and the bar below the list of runs. Hidden if visitors may only read."""
+"""Annotations of runs: the block on a run's page, and the bar below the list of runs.
+
+Hidden if visitors may only read.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,16 @@ def quick(run: Mapping[str, Any]) -> None:
 
 
 def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
-    """Place a form that dates runs whose logs tell no date; an empty day removes the date. `given`: their label `date`."""
+    """Place a form that dates runs whose logs tell no date; an empty day removes the date.
+
+    `given`: their label `date`.
+    """
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        day = st.date_input("Day of the run" if len(run_ids) == 1 else "Day of these runs", given[:10] or None, width=200)
+        day = st.date_input(
+            "Day of the run" if len(run_ids) == 1 else "Day of these runs",
+            given[:10] or None,
+            width=200,
+        )
         if st.form_submit_button("Save date"):
             _save(run_ids, Change({DATE: day.isoformat()} if day else {}, () if day else (DATE,)))
 
@@ -62,16 +72,24 @@ def run_block(run: Mapping[str, Any]) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             starred = st.toggle("Starred", run["starred"])
             excluded = st.toggle("Exclude from all numbers", run["excluded"])
-            reason = st.text_input("Reason", run["excluded_reason"] or "", max_chars=LONGEST_NOTE, placeholder="Why is it excluded?")
+            reason = st.text_input(
+                "Reason",
+                run["excluded_reason"] or "",
+                max_chars=LONGEST_NOTE,
+                placeholder="Why is it excluded?",
+            )
         if st.form_submit_button("Save", type="primary"):
             after = _read(labels)
             given = {key: value for key, value in after.items() if run["labels"].get(key) != value}
             removed = tuple(key for key in run["labels"] if key not in after)
-            _save([run["run_id"]], Change(given, removed, note.strip(), starred, excluded, reason.strip()))
+            _save(
+                [run["run_id"]],
+                Change(given, removed, note.strip(), starred, excluded, reason.strip()),
+            )
 
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
-    """Place a bar to label, star or exclude the ticked runs of a list; nothing if none is ticked."""
+    """Place a bar to label, star or exclude the ticked runs of a list; nothing without any."""
     tell_saved()
     if not run_ids:
         return
@@ -98,7 +116,10 @@ def tell_saved() -> None:
 
 
 def upload_labels() -> dict[str, str]:
-    """Return labels for the next uploads; ends the screen if one is unreadable, so that no file is ingested without it."""
+    """Return labels for the next uploads.
+
+    Ends the screen if one is unreadable, so that no file is ingested without it.
+    """
     return _read(_labels([], "upload-labels", "Labels for these files"))
 
 
@@ -121,7 +142,10 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
     try:
         return read_labels(labels)
     except UsageError as error:
-        st.error(plain(f"{upper_first(error.message)} For example: branch=main."), icon=":material/error:")
+        st.error(
+            plain(f"{upper_first(error.message)} For example: branch=main."),
+            icon=":material/error:",
+        )
         st.stop()
 
 
@@ -132,7 +156,11 @@ def _save(run_ids: Sequence[str], change: Change) -> None:
         st.error(plain(str(error)), icon=":material/error:")
         st.stop()
     told = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
-    keeping = cache.ask(quality_queries.keeping_their_date, tuple(run_ids)) if change.labels.get(DATE) else 0
+    keeping = (
+        cache.ask(quality_queries.keeping_their_date, tuple(run_ids))
+        if change.labels.get(DATE)
+        else 0
+    )
     st.session_state[_TOLD] = " ".join(filter(None, (told, keeps_date(keeping))))
     cache.forget_selection()
     st.rerun()

@@ -1,4 +1,7 @@
-"""The filter bar of every screen: the same filters everywhere, kept across screens and always in the address."""
+"""The filter bar of every screen.
+
+The same filters everywhere, kept across screens and always in the address.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,18 @@ import streamlit as st
 from app.queries import filter_inputs as filter_urls
 from app.queries import reading, rules
 from app.queries import runs as screen_queries
-from app.queries.filters import EVERY_RUN, EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, has_period, moment
+from app.queries.filters import (
+    EVERY_RUN,
+    EXCLUDED,
+    FILTERS,
+    PRESETS,
+    SEARCH,
+    Filter,
+    Filters,
+    Kind,
+    has_period,
+    moment,
+)
 from app.queries.sessions import runs_with_usage
 from app.screens import cache
 from app.screens.parts import widgets
@@ -37,7 +51,12 @@ MORE = "More"
 
 LONGEST_VIEW_NAME = 60
 
-_FILTERS, _LEFT_OUT, _ADDRESS, _ROUND = "filters", "filters-left-out", "filters-address", "filters-round"
+_FILTERS, _LEFT_OUT, _ADDRESS, _ROUND = (
+    "filters",
+    "filters-left-out",
+    "filters-address",
+    "filters-round",
+)
 Options = Mapping[str, Mapping[str, int]]
 
 
@@ -49,23 +68,64 @@ def chosen() -> Filters:
 
 SCREEN_WORDS = frozenset(
     (
-        widgets.RUN_ID, widgets.CLAIM_NO, widgets.ORDER, widgets.COST, widgets.LOOP, "baseline", "budget", "by-repo", "cells", "columns",
-        "compact", "format", "group", "grouping", "groups", "loop-along", "loops-along", "owner", "page", "pair", "path-tz", "per",
-        "reason", "report-title", "reprice", "rule", "session-along", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view",
+        widgets.RUN_ID,
+        widgets.CLAIM_NO,
+        widgets.ORDER,
+        widgets.COST,
+        widgets.LOOP,
+        "baseline",
+        "budget",
+        "by-repo",
+        "cells",
+        "columns",
+        "compact",
+        "format",
+        "group",
+        "grouping",
+        "groups",
+        "loop-along",
+        "loops-along",
+        "owner",
+        "page",
+        "pair",
+        "path-tz",
+        "per",
+        "reason",
+        "report-title",
+        "reprice",
+        "rule",
+        "session-along",
+        "sort",
+        "tab",
+        "text",
+        "tz",
+        "usage-per",
+        "usage-show",
+        "view",
         "what",
     )
-)  # fmt: skip
-"""Parameters in addresses that belong to widgets of screens. Any other that is no filter was mistyped."""
+)
+"""Parameters in addresses that belong to widgets of screens. Any other that is no filter was
+mistyped.
+"""
 
 
 def follow_address() -> None:
-    """Take the filters of an opened link; keep the current ones if the menu was used, which drops them from the address.
+    """Take the filters of an opened link.
 
-    Call it before `st.navigation`, so that the browser writes the new page and the filters into the address at once.
+    Keep the current ones if the menu was used, which drops them from the address.
+
+    Call it before `st.navigation`, so that the browser writes the new page and the filters into the
+    address at once.
     """
-    link = filter_urls.read_link({word: st.query_params.get_all(word) for word in filter_urls.LINK_WORDS})
+    link = filter_urls.read_link(
+        {word: st.query_params.get_all(word) for word in filter_urls.LINK_WORDS}
+    )
     ours, address = chosen(), st.context.url
-    is_first, has_stayed = _FILTERS not in st.session_state, address is not None and st.session_state.get(_ADDRESS) == address
+    is_first, has_stayed = (
+        _FILTERS not in st.session_state,
+        address is not None and st.session_state.get(_ADDRESS) == address,
+    )
     if is_first or (link.filters != ours and (link.filters or has_stayed)):
         _choose(link.filters, link.left_out)
     st.session_state[_ADDRESS] = address
@@ -84,8 +144,8 @@ def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
 def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
-    `by_responses`: a period matches the times of responses, which may be long before a run's end. `forced_cost`: the screen's own measure
-    of cost.
+    `by_responses`: a period matches the times of responses, which may be long before a run's end.
+    `forced_cost`: the screen's own measure of cost.
     """
     total, filters = cache.count(Filters()), chosen()
     if not total and not cache.count(EVERY_RUN):
@@ -102,18 +162,42 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     options = cache.options()
     named = {key for keys in POPOVERS.values() for key in keys} | {SEARCH}
     popovers = POPOVERS | {MORE: tuple(key for key in FILTERS if key not in named)}
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="filter-bar"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="filters"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
+        gap="small",
+        key="filter-bar",
+    ):
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            gap="xsmall",
+            width="content",
+            key="filters",
+        ):
             st.text_input(
-                "Search", key=_seed(SEARCH, next(iter(filters.values(SEARCH)), "")), on_change=_changed, args=(SEARCH,),
-                placeholder="Search runs", icon=":material/search:", label_visibility="collapsed", max_chars=filter_urls.LONGEST_VALUE,
+                "Search",
+                key=_seed(SEARCH, next(iter(filters.values(SEARCH)), "")),
+                on_change=_changed,
+                args=(SEARCH,),
+                placeholder="Search runs",
+                icon=":material/search:",
+                label_visibility="collapsed",
+                max_chars=filter_urls.LONGEST_VALUE,
                 width=230,
-            )  # fmt: skip
+            )
             for label, keys in popovers.items():
                 if any(_has_choice(key, options) for key in keys):
                     _popover(label, keys, options)
             if filters:
-                st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
+                st.button(
+                    "Clear all",
+                    type="tertiary",
+                    key="clear-filters",
+                    on_click=_choose,
+                    args=(Filters(),),
+                )
         widgets.cost_choice(forced_cost)
     _warn_of_words(options)
     if not filters:
@@ -122,26 +206,48 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
             with st.container(border=True):
                 st.header("All runs are excluded", anchor=False)
                 only = Filters(((EXCLUDED, ("only",)),))
-                st.button("Show them", type="primary", key="show-excluded", on_click=_choose, args=(only,))
+                st.button(
+                    "Show them", type="primary", key="show-excluded", on_click=_choose, args=(only,)
+                )
             widgets.end_page()
         return
     with st.spinner("Searching …", show_time=True) if filters.values(SEARCH) else nullcontext():
-        found = cache.ask(runs_with_usage, filters) if by_responses and has_period(filters) else cache.count(filters)
+        found = (
+            cache.ask(runs_with_usage, filters)
+            if by_responses and has_period(filters)
+            else cache.count(filters)
+        )
     _tell_uncounted(by_responses=by_responses)
     if not found:
         with st.container(border=True):
             st.header("No runs match", anchor=False)
-            st.markdown(f"Remove a filter or clear all. CLI equivalent: {code_span(filters.as_words())}")
-            st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
+            st.markdown(
+                f"Remove a filter or clear all. CLI equivalent: {code_span(filters.as_words())}"
+            )
+            st.button(
+                "Clear all filters",
+                type="primary",
+                key="clear-no-match",
+                on_click=_choose,
+                args=(Filters(),),
+            )
         widgets.end_page()
 
 
 def _warn_of_words(options: Options) -> None:
-    """Show a warning about words of the address that are no filters, are unreadable, or match nothing in this store."""
-    whole = {key: values for key, values in options.items() if len(values) < cache.MOST_OPTIONS}  # a list that is cut cannot tell
-    none: dict[str, Mapping[str, int]] = {key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options}
+    """Warn about address words that are no filters, unreadable, or match nothing in this store."""
+    whole = {
+        key: values for key, values in options.items() if len(values) < cache.MOST_OPTIONS
+    }  # a list that is cut cannot tell
+    none: dict[str, Mapping[str, int]] = {
+        key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options
+    }
     unknown = filter_urls.unknown_words(st.query_params, SCREEN_WORDS.__contains__)
-    were = "These filters are unknown and were ignored" if len(unknown) > 1 else "This filter is unknown and was ignored"
+    were = (
+        "These filters are unknown and were ignored"
+        if len(unknown) > 1
+        else "This filter is unknown and was ignored"
+    )
     warnings = {
         "Not readable, so left out": st.session_state.get(_LEFT_OUT) or (),
         "Not in this store": filter_urls.unknown_names(chosen(), whole | none),
@@ -153,7 +259,10 @@ def _warn_of_words(options: Options) -> None:
 
 
 def _tell_uncounted(*, by_responses: bool) -> None:
-    """Show how many runs are not counted, or without a date in a period; with responses, the latter is shown next to the figures."""
+    """Show how many runs are not counted, or without a date in a period.
+
+    With responses, the latter is shown next to the figures.
+    """
     if words := uncounted_words(*cache.ask(reading.uncounted, chosen())):
         st.caption(f":material/block: {words}")
     if not by_responses and (words := undated_words(cache.ask(reading.left_out, chosen()))):
@@ -166,16 +275,45 @@ def _has_choice(key: str, options: Options) -> bool:
 
 
 def _popover(label: str, keys: Sequence[str], options: Options) -> None:
-    """Place the button of some filters; if one is set, as a chip with its values and a cross to remove them."""
-    found = [(FILTERS[key], fact_words(value, key)) for key in keys for value in chosen().values(key)]
-    values = [f"{filter_.name} {words}" if filter_.kind is Kind.CHOICE else words for filter_, words in found]
-    text = label if not values else f"{label}: {values[0]}" if len(values) == 1 else f"{label}: {len(values)}"
-    with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"chip-{label}" if values else None):
-        with st.popover(plain(text if len(text) <= 32 else f"{text[:31]}…"), type="secondary", key=f"popover-{label}", wrap=False):
+    """Place the button of some filters.
+
+    If one is set, as a chip with its values and a cross to remove them.
+    """
+    found = [
+        (FILTERS[key], fact_words(value, key)) for key in keys for value in chosen().values(key)
+    ]
+    values = [
+        f"{filter_.name} {words}" if filter_.kind is Kind.CHOICE else words
+        for filter_, words in found
+    ]
+    text = (
+        label
+        if not values
+        else f"{label}: {values[0]}"
+        if len(values) == 1
+        else f"{label}: {len(values)}"
+    )
+    with st.container(
+        horizontal=True,
+        gap=None,
+        vertical_alignment="center",
+        width="content",
+        key=f"chip-{label}" if values else None,
+    ):
+        with st.popover(
+            plain(text if len(text) <= 32 else f"{text[:31]}…"),
+            type="secondary",
+            key=f"popover-{label}",
+            wrap=False,
+        ):
             if "since" in keys:
                 with st.container(horizontal=True, gap="small", width=240):
                     for name, (since, until) in PRESETS.items():
-                        period = chosen().with_values("since", [since]).with_values("until", [until] if until else [])
+                        period = (
+                            chosen()
+                            .with_values("since", [since])
+                            .with_values("until", [until] if until else [])
+                        )
                         st.button(name, key=f"period-{since}", on_click=_choose, args=(period,))
             for key in keys:
                 if _has_choice(key, options):
@@ -186,7 +324,14 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
             without = chosen()
             for key in keys:
                 without = without.with_values(key, ())
-            st.button("×", key=f"drop-{label}", on_click=_choose, args=(without,), help=f"Remove the filter {label}", width="content")
+            st.button(
+                "×",
+                key=f"drop-{label}",
+                on_click=_choose,
+                args=(without,),
+                help=f"Remove the filter {label}",
+                width="content",
+            )
 
 
 def _saved_views() -> None:
@@ -197,15 +342,26 @@ def _saved_views() -> None:
     for name, address in saved.items():
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", width=320):
             filters = filter_urls.read_link(parse_qs(address)).filters
-            st.button(plain(name), key=f"view-{name}", on_click=_choose, args=(filters,), icon=":material/bookmark:", width="stretch")
+            st.button(
+                plain(name),
+                key=f"view-{name}",
+                on_click=_choose,
+                args=(filters,),
+                icon=":material/bookmark:",
+                width="stretch",
+            )
             if may_write and st.button("×", key=f"forget-{name}", help="Forget this view"):
                 cache.save_view(name, "")
                 st.rerun()
     if may_write and chosen():
         with st.form("save-view", border=False, clear_on_submit=True):
-            name = st.text_input("Save these filters as", max_chars=LONGEST_VIEW_NAME, placeholder="Name", width=320)
+            name = st.text_input(
+                "Save these filters as", max_chars=LONGEST_VIEW_NAME, placeholder="Name", width=320
+            )
             if st.form_submit_button("Save view") and name.strip():
-                cache.save_view(name.strip(), urlencode(filter_urls.write_link(chosen()), doseq=True))
+                cache.save_view(
+                    name.strip(), urlencode(filter_urls.write_link(chosen()), doseq=True)
+                )
                 st.rerun()
 
 
@@ -215,25 +371,52 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
     more: dict[str, Any] = {"help": plain(filter_.help), "on_change": _changed, "args": (key,)}
     if kind in (Kind.NAMES, Kind.LABELS):
         st.multiselect(
-            filter_.name, [*options, *(value for value in values if value not in options)],
-            format_func=lambda value: f"{fact_words(value, key)} · {options[value]:,}" if value in options else visible(value),
-            key=_seed(key, list(values)), placeholder="Any", accept_new_options=not filter_.options or len(options) >= cache.MOST_OPTIONS,
-            select_all=False, width=320, **more,
-        )  # fmt: skip
-    elif kind is Kind.TIME:  # a link may name an hour, which the calendar cannot show and leaves alone
+            filter_.name,
+            [*options, *(value for value in values if value not in options)],
+            format_func=lambda value: (
+                f"{fact_words(value, key)} · {options[value]:,}"
+                if value in options
+                else visible(value)
+            ),
+            key=_seed(key, list(values)),
+            placeholder="Any",
+            accept_new_options=not filter_.options or len(options) >= cache.MOST_OPTIONS,
+            select_all=False,
+            width=320,
+            **more,
+        )
+    elif (
+        kind is Kind.TIME
+    ):  # a link may name an hour, which the calendar cannot show and leaves alone
         time = moment(first) if first else None
         st.date_input(
-            filter_.name, None, key=_seed(key, time.date() if time else None), format="YYYY-MM-DD", min_value=date(2000, 1, 1),
-            max_value=date(2100, 1, 1), width=240, **more,
-        )  # fmt: skip
+            filter_.name,
+            None,
+            key=_seed(key, time.date() if time else None),
+            format="YYYY-MM-DD",
+            min_value=date(2000, 1, 1),
+            max_value=date(2100, 1, 1),
+            width=240,
+            **more,
+        )
     elif kind is Kind.USD:
         st.number_input(
-            filter_.name, min_value=0.0, value=None, step=0.5, format="%.4g", icon=":material/attach_money:", placeholder="USD", width=240,
-            key=_seed(key, float(Decimal(first.removeprefix("$"))) if first else None), **more,
-        )  # fmt: skip
+            filter_.name,
+            min_value=0.0,
+            value=None,
+            step=0.5,
+            format="%.4g",
+            icon=":material/attach_money:",
+            placeholder="USD",
+            width=240,
+            key=_seed(key, float(Decimal(first.removeprefix("$"))) if first else None),
+            **more,
+        )
     elif kind in (Kind.CHOICE, Kind.FLAG):
         usual = filter_.words[0] if kind is Kind.CHOICE else None
-        st.segmented_control(filter_.name, filter_.words, key=_seed(key, first or usual), width=240, **more)
+        st.segmented_control(
+            filter_.name, filter_.words, key=_seed(key, first or usual), width=240, **more
+        )
     else:
         st.text_input(filter_.name, key=_seed(key, first), width=240, **more)
 
@@ -241,8 +424,8 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
 def _seed(key: str, value: Any) -> str:
     """Set the widget to the current filter and return its key.
 
-    A change from elsewhere (a link, a chip) makes new widgets, because the browser keeps the value of one in a closed popover and would
-    send it again.
+    A change from elsewhere (a link, a chip) makes new widgets, because the browser keeps the value
+    of one in a closed popover and would send it again.
     """
     widget = f"filter-{key}-{st.session_state.get(_ROUND, 0)}"
     if widget not in st.session_state:
@@ -256,9 +439,15 @@ def _changed(key: str) -> None:
     unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
     values = value if isinstance(value, list) else [] if value in unset else [value]
     # as the command line writes it: of an amount every digit that was typed, and no more
-    typed = [f"{Decimal(repr(one)).normalize():f}" if isinstance(one, float) else str(one) for one in values]
+    typed = [
+        f"{Decimal(repr(one)).normalize():f}" if isinstance(one, float) else str(one)
+        for one in values
+    ]
     link = filter_urls.read_link({FILTERS[key].link or key: typed})
-    st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
+    st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = (
+        chosen().with_values(key, link.filters.values(key)),
+        link.left_out,
+    )
     _write_address()
 
 
@@ -269,9 +458,16 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 
 
 def _write_address() -> None:
-    """Write the filters into the address, changing only what differs: other parameters belong to widgets of the screens."""
+    """Write the filters into the address, changing only what differs.
+
+    Other parameters belong to widgets of the screens.
+    """
     ours = filter_urls.write_link(chosen())
-    for key in [word for word in filter_urls.LINK_WORDS if word in st.query_params and word not in ours]:
+    for key in [
+        word for word in filter_urls.LINK_WORDS if word in st.query_params and word not in ours
+    ]:
         del st.query_params[key]
-    if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:
+    if changed := {
+        key: values for key, values in ours.items() if st.query_params.get_all(key) != values
+    }:
         st.query_params.update(changed)

@@ -1,4 +1,7 @@
-"""Uploads of logs: each file is read on arrival, once, and the page shows its result. Recent ingests can be undone."""
+"""Uploads of logs: each file is read on arrival, once, and the page shows its result.
+
+Recent ingests can be undone.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ LAST = "last-upload"
 RECENT = 5
 
 _TRUST_HELP = (
-    "Date runs without another date by their file in an archive: the agent wrote it then. A browser sends no times of single files."
+    "Date runs without another date by their file in an archive: the agent wrote it then. A "
+    "browser sends no times of single files."
 )
 
 LINKED_RUNS = 24
@@ -39,22 +43,45 @@ SHOWN_REJECTS = 200
 
 @dataclass(frozen=True)
 class Arrived:
-    """The ingested uploads of a session, newest report first. Screens rerun at every click; no file is ingested twice."""
+    """The ingested uploads of a session, newest report first.
+
+    Screens rerun at every click; no file is ingested twice.
+    """
 
     file_ids: frozenset[str] = frozenset()
     reports: tuple[SourceReport, ...] = ()
 
     def with_report(self, uploads: Sequence[UploadedFile], report: IngestReport) -> Arrived:
-        """Return this with the report of a batch. Long lists are cut, since a session is kept in memory."""
-        light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
-        return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
+        """Return this with the report of a batch.
+
+        Long lists are cut, since a session is kept in memory.
+        """
+        light = (
+            replace(
+                source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]
+            )
+            for source in report.sources
+        )
+        return Arrived(
+            self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports)
+        )
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of files and the results of their documents: `documents` is the sum of the parts."""
-        parts = {name: sum(getattr(one, name) for one in self.reports) for name in ("accepted", "duplicates", "rejected", "ignored")}
+        """The number of files and the results of their documents.
+
+        `documents` is the sum of the parts.
+        """
+        parts = {
+            name: sum(getattr(one, name) for one in self.reports)
+            for name in ("accepted", "duplicates", "rejected", "ignored")
+        }
         known = sum(one.known for one in self.reports)
-        return {"sources": len(self.reports), "documents": sum(parts.values()), "known": known} | parts
+        return {
+            "sources": len(self.reports),
+            "documents": sum(parts.values()),
+            "known": known,
+        } | parts
 
 
 def show(head: Any) -> None:
@@ -63,14 +90,22 @@ def show(head: Any) -> None:
         labels = annotate.upload_labels()
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
         zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
-        zone = widgets.pick("Time zone of file names", {name: name for name in zones}, "path-tz", width=220)
+        zone = widgets.pick(
+            "Time zone of file names", {name: name for name in zones}, "path-tz", width=220
+        )
         trusts = st.checkbox("Trust file times", key="trust-file-times", help=_TRUST_HELP)
-    of_folder = widgets.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
+    of_folder = (
+        widgets.choice(
+            "What to upload", {"files": "Files and archives", "folder": "A folder"}, "what"
+        )
+        == "folder"
+    )
     files = st.file_uploader(
         "Drag and drop a folder" if of_folder else "Drag and drop files",
         accept_multiple_files="directory" if of_folder else True,
         key="folder" if of_folder else "logs",
-        help="Logs that are already in the store are skipped. For very large files: " + code_span(cache.command("ingest PATH")),
+        help="Logs that are already in the store are skipped. For very large files: "
+        + code_span(cache.command("ingest PATH")),
     )
     arrived: Arrived = st.session_state.get("arrived", Arrived())
     if fresh := [file for file in files if file.file_id not in arrived.file_ids]:
@@ -86,8 +121,13 @@ def show(head: Any) -> None:
                 status.update(label=plain(said))
 
             path_zone = "" if zone == UTC_ZONE else zone
-            report = cache.ingest_uploads(fresh, told, told_wait, labels, path_zone, trust_file_times=trusts)
-            status.update(label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}", state="complete")
+            report = cache.ingest_uploads(
+                fresh, told, told_wait, labels, path_zone, trust_file_times=trusts
+            )
+            status.update(
+                label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}",
+                state="complete",
+            )
         arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
         st.session_state[LAST] = report.ingest_id
     with head:
@@ -106,7 +146,9 @@ def _results(arrived: Arrived) -> None:
     widgets.table(grids.upload_grid(arrived.reports), "Status of each file")
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
-    ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[:LINKED_RUNS]
+    ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[
+        :LINKED_RUNS
+    ]
     counts = arrived.counts
     if not ids and not counts["rejected"] and counts["known"] < counts["sources"]:
         st.info(ingests.WHAT_IS_READ)
@@ -116,7 +158,10 @@ def _results(arrived: Arrived) -> None:
             st.html(html_parts.warning(html_parts.text(sentences.without_date(len(undated)))))
             annotate.date_form(undated, "upload-date")
         records = arrived.counts["accepted"] + arrived.counts["duplicates"]
-        widgets.subheading("Runs in these files", f"The first {len(ids):,} of {records:,} records." if records != len(ids) else "")
+        widgets.subheading(
+            "Runs in these files",
+            f"The first {len(ids):,} of {records:,} records." if records != len(ids) else "",
+        )
         for one in cache.ask(run_page.named, tuple(ids)):
             st.page_link(
                 "screens/run.py",
@@ -144,13 +189,21 @@ def _recent() -> None:
             st.markdown(f"{plain(about_ingest(row))} · {plain(came_in(row))}")
             _undo_button(row["ingest_id"], "Undo", "recent")
     if len(rows) > RECENT:
-        st.caption(f"The last {RECENT} of {len(rows):,}. List all: {code_span(cache.command('ingests'))}")
+        st.caption(
+            f"The last {RECENT} of {len(rows):,}. List all: {code_span(cache.command('ingests'))}"
+        )
 
 
 def _undo_button(number: int, label: str, place: str) -> None:
-    """Place an undo button with confirmation. The page's files still count as ingested, so that they do not return by themselves."""
+    """Place an undo button with confirmation.
+
+    The page's files still count as ingested, so that they do not return by themselves.
+    """
     with st.popover(label, icon=":material/undo:", key=f"undo-{place}-{number}"):
-        st.markdown("Removes what it brought. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
+        st.markdown(
+            "Removes what it brought. Runs of other ingests stay, and so do labels, notes, "
+            "stars and exclusions."
+        )
         if st.button(f"Undo ingest {number}", type="primary", key=f"undo-{place}-{number}-now"):
             st.session_state["undone"] = took_back(cache.undo_ingest(number))
             if st.session_state.get(LAST) == number:

@@ -1,4 +1,7 @@
-"""Shared widgets: charts, grids, choices, errors and empty states; and how a page follows its store."""
+"""Shared widgets: charts, grids, choices, errors and empty states.
+
+And how a page follows its store.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,16 @@ from app.text.answers import Answer
 from app.text.brief import Said
 from app.text.columns import Column
 from app.text.formatting import FORMS
-from app.text.grids import TEXT_WIDTHS, WRAPPED_HEIGHT, Grid, Listing, chosen_row, grid_height, money_decimals, row_height
+from app.text.grids import (
+    TEXT_WIDTHS,
+    WRAPPED_HEIGHT,
+    Grid,
+    Listing,
+    chosen_row,
+    grid_height,
+    money_decimals,
+    row_height,
+)
 from app.text.html_parts import Shown, plain
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import RUNS
@@ -44,29 +56,42 @@ TIMES = {"at": "YYYY-MM-DD HH:mm:ss"}
 """Format of times in grids if they can be within the same minute."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
-    "reason": 460, "verdict": 120,
-}  # fmt: skip
+    "title": 210,
+    "run_id": 110,
+    "session_id": 110,
+    "evidence": 110,
+    "source_name": 200,
+    "excerpt": 250,
+    "why": 220,
+    "task_key": 130,
+    "reason": 460,
+    "verdict": 120,
+}
 
 PHONE_TITLE = 150
 """Width of titles on a phone, which leaves room for two columns of figures."""
 
 RUN_ID, CLAIM_NO, ORDER, LOOP = "run", "claim", "order", "loop"
-"""Parameters of the address for a run, one of its claims, the order of the list it was opened from, and a loop."""
+"""Parameters of the address for a run, one of its claims, the order of the list it was opened from,
+and a loop.
+"""
 
 DEFAULT_ORDER = next(iter(ORDERS))
 
 COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
 
 COST, FORCED, FORCED_BY, _COST = "cost", "cost-forced", "cost-forced-by", "cost-measure"
-"""The parameter of the address that names the measure of cost; and session keys: the choice while a screen forces a measure,
-that measure, and the one chosen for all screens."""
+"""The parameter of the address that names the measure of cost; and session keys: the choice while a
+screen forces a measure, that measure, and the one chosen for all screens.
+"""
 
 IMAGE, IMAGES = "image", ("png", "svg")
 """The choice of how a chart is downloaded, and its values."""
 
 SHARED = ("overview", "cost", "speedups", "tasks", "failures", "compare", "loops")
-"""Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is mailed; a test compares them."""
+"""Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is mailed; a test
+compares them.
+"""
 
 LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
@@ -77,7 +102,10 @@ LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 2)
 MOST_WAITS = 3
 """Number of checks for which a page waits for a writer to finish."""
 
-_CHART_OPTIONS: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+_CHART_OPTIONS: dict[str, Any] = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
 _DRAWN, _WAITED = "live-drawn", "live-waited"
 _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
@@ -87,7 +115,7 @@ class _Ended(BaseException):
 
 
 def end_page() -> NoReturn:
-    """End the page except for the line that follows the store, which `st.stop` would end as well."""
+    """End the page except for the line that follows the store; `st.stop` would end that as well."""
     if _IS_FOLLOWING.get():
         raise _Ended
     st.stop()
@@ -95,10 +123,12 @@ def end_page() -> NoReturn:
 
 @contextmanager
 def following(what: str = "") -> Iterator[None]:
-    """Draw a page in the block, then show when the store last changed, also if the page ends early. `what`: the screen, to download it.
+    """Draw a page in the block, then show when the store last changed, also if the page ends early.
 
-    The page is drawn again once the store has changed: marks of its file are checked every two seconds. Filters, tabs,
-    open rows and the place on the page stay as they are.
+    `what`: the screen, to download it.
+
+    The page is drawn again once the store has changed: marks of its file are checked every two
+    seconds. Filters, tabs, open rows and the place on the page stay as they are.
     """
     if not LOOK_SECONDS or not (marks := cache.marks()):
         yield
@@ -110,11 +140,22 @@ def following(what: str = "") -> Iterator[None]:
             yield
     finally:
         _IS_FOLLOWING.reset(token)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", key="live"):
+    with st.container(
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+        gap="small",
+        key="live",
+    ):
         _look()
         if cache.contents().runs:
             download_page(what)
-            st.page_link("screens/reports.py", label="Report of these runs", icon=":material/download:", query_params=filters_kept())
+            st.page_link(
+                "screens/reports.py",
+                label="Report of these runs",
+                icon=":material/download:",
+                query_params=filters_kept(),
+            )
 
 
 @st.fragment(run_every=LOOK_SECONDS or None)
@@ -123,7 +164,9 @@ def _look() -> None:
     has_changed = cache.marks() != drawn
     if has_changed and not is_ticked():
         waited = st.session_state.get(_WAITED, 0)
-        is_written = cache.is_written() and waited < MOST_WAITS  # it pays to wait for a write that is about to end
+        is_written = (
+            cache.is_written() and waited < MOST_WAITS
+        )  # it pays to wait for a write that is about to end
         st.session_state[_WAITED] = waited + 1 if is_written else 0
         if not is_written:
             st.rerun()
@@ -132,14 +175,25 @@ def _look() -> None:
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
     at, today = datetime.fromtimestamp(drawn[0] / 1e9, zone), datetime.now(zone).date()
-    updated = f"Updated {at:%H:%M:%S}" if at.date() == today else f"Updated {at:%Y-%m-%d}" if drawn[0] else "No store yet"
-    st.caption(f"{plain(updated)} · {'new runs are ready' if has_changed else 'follows the store'}", width="content")
+    updated = (
+        f"Updated {at:%H:%M:%S}"
+        if at.date() == today
+        else f"Updated {at:%Y-%m-%d}"
+        if drawn[0]
+        else "No store yet"
+    )
+    st.caption(
+        f"{plain(updated)} · {'new runs are ready' if has_changed else 'follows the store'}",
+        width="content",
+    )
 
 
 def is_ticked() -> bool:
     """Return whether rows of a list are ticked: new runs would move other rows under the ticks."""
     chosen = [
-        value.get("selection") for key, value in st.session_state.items() if str(key).startswith("runs-") and isinstance(value, Mapping)
+        value.get("selection")
+        for key, value in st.session_state.items()
+        if str(key).startswith("runs-") and isinstance(value, Mapping)
     ]
     return any(selection and selection.get("rows") for selection in chosen)
 
@@ -154,16 +208,32 @@ def told_errors() -> Iterator[None]:
             empty_state("No runs yet", error.message)
     except TachographError as error:
         is_busy = isinstance(error, StoreBusy)
-        hint = "Close the other program. This page continues automatically once the store is free." if is_busy else error.hint
+        hint = (
+            "Close the other program. This page continues automatically once the store is free."
+            if is_busy
+            else error.hint
+        )
         st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
         if is_busy:
             _look_again()
         end_page()
-    except Exception as error:  # a defect of ours: its particulars are for whoever serves this, and not for a visitor
-        if os.environ.get(DEBUG) or isinstance(error, FragmentHandledException):  # the latter is shown already
+    # a defect of ours: its particulars are for whoever serves this, and not for a visitor
+    except Exception as error:
+        if os.environ.get(DEBUG) or isinstance(
+            error, FragmentHandledException
+        ):  # the latter is shown already
             raise
-        print(f"A screen failed: {what_failed(error)}. Details: {written_down(error)}", file=sys.stderr)  # noqa: T201
-        st.error("**This screen cannot be shown.** The dashboard's terminal says why, and where the details are.", icon=":material/error:")
+        print(  # noqa: T201
+            f"A screen failed: {what_failed(error)}. Details: {written_down(error)}",
+            file=sys.stderr,
+        )
+        st.error(
+            (
+                "**This screen cannot be shown.** The dashboard's terminal says why, and where "
+                "the details are."
+            ),
+            icon=":material/error:",
+        )
         end_page()
 
 
@@ -182,10 +252,19 @@ def empty_state(title: str, why: str) -> None:
         if cache.is_read_only():
             st.markdown("This dashboard is read-only. The owner can add logs with:")
         else:
-            st.markdown("Upload the result records of an agent, or load sample logs to look around:")
+            st.markdown(
+                "Upload the result records of an agent, or load sample logs to look around:"
+            )
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "Upload"})
-                if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
+                st.page_link(
+                    "screens/data.py",
+                    label="Upload logs",
+                    icon=":material/upload_file:",
+                    query_params={"view": "Upload"},
+                )
+                if cache.samples() and st.button(
+                    "Load the sample logs", key="samples", icon=":material/science:"
+                ):
                     cache.ingest_samples()
                     st.rerun()
             st.markdown("Or ingest a file or folder from the command line:")
@@ -194,21 +273,42 @@ def empty_state(title: str, why: str) -> None:
 
 
 def cost_choice(forced: str = "") -> None:
-    """Place the choice of the measure of cost, shared by all screens and kept in the address. `forced`: the screen's own measure."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
+    """Place the choice of the measure of cost, shared by all screens and kept in the address.
+
+    `forced`: the screen's own measure.
+    """
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="xsmall",
+        width="content",
+        key="cost-choice",
+    ):
         st.html('<span class="t-n">Cost</span>', width="content")
         labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
         if forced in labels:
             st.session_state[FORCED] = forced
             about = "Best-known costs would mix reported ones and list prices here."
             st.segmented_control(
-                "Cost", list(labels), format_func=labels.__getitem__, key=FORCED, required=True, help=about,
-                label_visibility="collapsed", on_change=_choose_cost,
-            )  # fmt: skip
+                "Cost",
+                list(labels),
+                format_func=labels.__getitem__,
+                key=FORCED,
+                required=True,
+                help=about,
+                label_visibility="collapsed",
+                on_change=_choose_cost,
+            )
             return
-        if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in labels:
+        if (
+            COST not in st.session_state
+            and COST not in st.query_params
+            and st.session_state.get(_COST) in labels
+        ):
             st.session_state[COST] = st.session_state[_COST]
-        chosen = st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
+        chosen = st.session_state[_COST] = choice(
+            "Cost", labels, COST, label_visibility="collapsed"
+        )
         html_parts.KEPT.set({} if chosen == BEST.key else {COST: labels[chosen]})
 
 
@@ -218,7 +318,10 @@ def _choose_cost() -> None:
 
 
 def force_cost(measure: CostMeasure | None) -> None:
-    """Show `measure` as chosen, for a screen that replaces the best-known cost; None shows the visitor's choice."""
+    """Show `measure` as chosen, for a screen that replaces the best-known cost.
+
+    None shows the visitor's choice.
+    """
     key = measure.key if measure else ""
     if st.session_state.get(FORCED_BY, "") != key:
         st.session_state[FORCED_BY] = key
@@ -232,12 +335,18 @@ def cost_in_force() -> CostMeasure:
 
 def filters_kept() -> dict[str, list[str]]:
     """Return the filters in the address, for a link to another page."""
-    return {word: st.query_params.get_all(word) for word in st.query_params if word in filter_urls.LINK_WORDS}
+    return {
+        word: st.query_params.get_all(word)
+        for word in st.query_params
+        if word in filter_urls.LINK_WORDS
+    }
 
 
 def heading(said: Said, *, missing: bool = True) -> None:
-    """Place the answer of a screen in its first lines, its coverage, with a link to what the logs lack."""
-    address = html_parts.link("data", filter_urls.read_link(filters_kept()).filters) if missing else ""
+    """Place the answer of a screen at the top, its coverage, with a link to what the logs lack."""
+    address = (
+        html_parts.link("data", filter_urls.read_link(filters_kept()).filters) if missing else ""
+    )
     st.html(html_parts.heading(said.heading, said.second, said.coverage, address))
 
 
@@ -253,31 +362,56 @@ def question(filters: Filters, measure: CostMeasure, of: str = "") -> Question:
 
 
 def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mapping[str, Any]]:
-    """Place a chart, if there is one, under its finding and a line on how to read it; a click on a run's mark opens the run."""
+    """Place a chart, if there is one, under its finding and a line on how to read it.
+
+    A click on a run's mark opens the run.
+    """
     if drawn is None:
         return ()
     if height:
         drawn.figure.update_layout(height=height)
-    st.html(f'<h3 class="t-h3">{html_parts.text(drawn.title)}</h3><p class="t-cap">{html_parts.text(drawn.caption)}</p>')
+    st.html(
+        f'<h3 class="t-h3">{html_parts.text(drawn.title)}</h3><p '
+        f'class="t-cap">{html_parts.text(drawn.caption)}</p>'
+    )
     return plotted(drawn, f"chart-{key}")
 
 
 def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mapping[str, Any]]:
-    """Place a figure and return the marks that were clicked. `opens_run`: their custom data is the id of a run, which a click opens.
+    """Place a figure and return the marks that were clicked.
 
-    Its title and source are above the part that the page shows, so that only a downloaded picture has them.
+    `opens_run`: their custom data is the id of a run, which a click opens.
+
+    Its title and source are above the part that the page shows, so that only a downloaded picture
+    has them.
     """
     page = st.context.theme.type
     figure, alt = framed(drawn, page), visible(f"{drawn.title}. {drawn.caption}")
     st.html(f"<style>.st-key-{key} {{ --t-head: {figure.layout.meta}px }}</style>")
     is_plain = all(trace.customdata is None for trace in figure.data)
-    config = _CHART_OPTIONS if opens_run else {"displaylogo": False, "modeBarButtons": [["toImage"]]}
-    config = config | {"toImageButtonOptions": download_options(drawn, figure, str(st.session_state.get(IMAGE) or IMAGES[0]))}
+    config = (
+        _CHART_OPTIONS if opens_run else {"displaylogo": False, "modeBarButtons": [["toImage"]]}
+    )
+    config = config | {
+        "toImageButtonOptions": download_options(
+            drawn, figure, str(st.session_state.get(IMAGE) or IMAGES[0])
+        )
+    }
     if is_plain:
         st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
         return ()
-    figure.update_layout(clickmode="event+select", dragmode="pan")  # which Streamlit sets as well, but only after it has drawn the figure
-    chosen: Any = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, on_select="rerun", selection_mode="points")
+    figure.update_layout(
+        clickmode="event+select", dragmode="pan"
+    )  # which Streamlit sets as well, but only after it has drawn the figure
+    chosen: Any = st.plotly_chart(
+        figure,
+        theme=None,
+        key=key,
+        config=config,
+        alt=alt,
+        on_select="rerun",
+        selection_mode="points",
+    )
     points: Sequence[Mapping[str, Any]] = chosen["selection"]["points"]
     if opens_run and points:
         found = points[0].get("customdata")
@@ -286,13 +420,19 @@ def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mappi
 
 
 def compact_toggle() -> bool:
-    """Return whether lists are compact, by default on a phone. Kept in the address if chosen otherwise."""
+    """Return whether lists are compact, by default on a phone.
+
+    Kept in the address if chosen otherwise.
+    """
     about = "What identifies a run and its cost, for narrow screens."
     return st.toggle("Compact", value=is_phone(), key="compact", bind="query-params", help=about)
 
 
 def is_phone() -> bool:
-    """Return whether the visitor's browser is on a phone: MDN recommends looking for `Mobi` in its name."""
+    """Return whether the visitor's browser is on a phone.
+
+    MDN recommends looking for `Mobi` in its name.
+    """
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
@@ -301,36 +441,73 @@ def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
     names = {key: usual.of[key].header for key in (*usual.keys, *more)}
     with st.popover("Columns", icon=":material/view_column:"):
         picked = st.multiselect(
-            "Columns", list(names), default=list(usual.keys), format_func=lambda key: names[key], key="columns", width=420,
+            "Columns",
+            list(names),
+            default=list(usual.keys),
+            format_func=lambda key: names[key],
+            key="columns",
+            width=420,
             bind="query-params",
-        )  # fmt: skip
+        )
     return tuple(picked) or usual.keys
 
 
 def download_page(what: str) -> None:
-    """Offer the screen, or the run of the page, as one file to mail; and choose how charts are downloaded."""
-    run, view = st.query_params.get(RUN_ID, ""), str(st.session_state.get("view") or st.query_params.get("view", "")).lower()
+    """Offer the screen, or the run of the page, as one file to mail.
+
+    And choose how charts are downloaded.
+    """
+    run, view = (
+        st.query_params.get(RUN_ID, ""),
+        str(st.session_state.get("view") or st.query_params.get("view", "")).lower(),
+    )
     of = run if what == "run" else "failures" if what == "runs" and view == "failures" else what
-    filters, measure, groups = filter_urls.read_link(filters_kept()).filters, cost_in_force(), st.query_params.get_all("groups")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="page-tools"):
+    filters, measure, groups = (
+        filter_urls.read_link(filters_kept()).filters,
+        cost_in_force(),
+        st.query_params.get_all("groups"),
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", width="content", key="page-tools"
+    ):
         st.segmented_control(
-            "Charts download as", IMAGES, format_func=str.upper, key=IMAGE, default=IMAGES[0], required=True, label_visibility="collapsed",
+            "Charts download as",
+            IMAGES,
+            format_func=str.upper,
+            key=IMAGE,
+            default=IMAGES[0],
+            required=True,
+            label_visibility="collapsed",
             help="What the camera above a chart saves: a picture with title, n and source.",
-        )  # fmt: skip
+        )
         if of in SHARED or (of and of == run):
 
             def written() -> bytes:
-                from app.reports.exports.page import html_shared  # and every screen's texts, which few ask for
+                from app.reports.exports.page import (
+                    html_shared,
+                )  # and every screen's texts, which few ask for
                 from app.reports.shared import question as question_of
                 from app.reports.shared import shared
 
                 with read_transaction(exported(cache.store(), filters), copy_at=1) as transaction:
-                    return html_shared(shared(of, question_of(transaction, filters, measure.key, "", groups)))
+                    return html_shared(
+                        shared(of, question_of(transaction, filters, measure.key, "", groups))
+                    )
 
-            about = "One file to mail, with its tables and charts. Without texts of sessions: `tachograph share --with-text` has them."
+            about = (
+                "One file to mail, with its tables and charts. Without texts of sessions: "
+                "`tachograph share --with-text` has them."
+            )
             name = f"{of[:8] if of == run else of}.html"
             st.download_button(
-                "Download this page", written, name, "text/html", icon=":material/mail:", type="tertiary", on_click="ignore", help=about
+                "Download this page",
+                written,
+                name,
+                "text/html",
+                icon=":material/mail:",
+                type="tertiary",
+                on_click="ignore",
+                help=about,
             )
 
 
@@ -339,13 +516,28 @@ def download_runs(filters: Filters) -> None:
 
     def written() -> bytes:
         with read_transaction(exported(cache.store(), filters)) as transaction:
-            return EXPORTS["csv"].write(Answer(run_queries.runs(transaction, transaction.searched(filters)), ""))
+            return EXPORTS["csv"].write(
+                Answer(run_queries.runs(transaction, transaction.searched(filters)), "")
+            )
 
-    about = "All matching runs, with all columns and exact values. Prompts, titles and summaries of sessions are left out."
-    st.download_button("CSV", written, "runs.csv", "text/csv", icon=":material/download:", on_click="ignore", help=about)
+    about = (
+        "All matching runs, with all columns and exact values. Prompts, titles and summaries of "
+        "sessions are left out."
+    )
+    st.download_button(
+        "CSV",
+        written,
+        "runs.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help=about,
+    )
 
 
-def choice(label: str, options: Mapping[str, str], key: str, *, label_visibility: Visibility = "visible") -> str:
+def choice(
+    label: str, options: Mapping[str, str], key: str, *, label_visibility: Visibility = "visible"
+) -> str:
     """Place a choice of a few options and return it, by default the first; kept in the address."""
     _in_words(key, options)
     first = next(iter(options))
@@ -354,7 +546,9 @@ def choice(label: str, options: Mapping[str, str], key: str, *, label_visibility
         list(options),
         format_func=lambda option: visible(options[option]),
         key=key,
-        default=first if st.session_state.get(key, first) == first else None,  # also if a run is cut short before it is drawn
+        default=first
+        if st.session_state.get(key, first) == first
+        else None,  # also if a run is cut short before it is drawn
         required=True,
         label_visibility=label_visibility,
         bind="query-params",
@@ -362,18 +556,30 @@ def choice(label: str, options: Mapping[str, str], key: str, *, label_visibility
     return str(picked) if picked in options else first
 
 
-def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, label_visibility: Visibility = "visible") -> str:
+def pick(
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    *,
+    width: int = 200,
+    label_visibility: Visibility = "visible",
+) -> str:
     """Place a choice of many options and return it, by default the first; kept in the address."""
     _in_words(key, options)
     picked = st.selectbox(
-        label, list(options), format_func=lambda option: visible(options[option]), key=key, width=width, label_visibility=label_visibility,
+        label,
+        list(options),
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        width=width,
+        label_visibility=label_visibility,
         bind="query-params",
-    )  # fmt: skip
+    )
     return str(picked)
 
 
 def _in_words(key: str, options: Mapping[str, str]) -> None:
-    """Translate a choice in a link from the command line's word (`group=day`), and drop an unknown one.
+    """Translate a link's choice from the command line's word (`group=day`); drop an unknown one.
 
     Screens share some keys (`view`), so the choice of one screen may be unknown on another.
     """
@@ -390,11 +596,22 @@ def table(rows: Grid, alt: str) -> None:
     """Place a read-only grid."""
     tall = row_height(rows.rows)
     height = grid_height(rows.rows, tall)
-    st.dataframe(rows.rows, hide_index=True, column_config=_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
+    st.dataframe(
+        rows.rows,
+        hide_index=True,
+        column_config=_config(rows),
+        placeholder="–",
+        height=height,
+        row_height=tall,
+        alt=alt,
+    )
 
 
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
-    """Place a grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen row opens its run, at the claim if it has one."""
+    """Place a grid of runs (`runs` has their ids, row for row) in one of ORDERS.
+
+    A chosen row opens its run, at the claim if it has one.
+    """
     _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
 
 
@@ -404,16 +621,34 @@ def row_of(rows: Grid, key: str, alt: str) -> int | None:
 
 
 def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
-    """Place a grid that fits a phone: titles in three lines, no boxes to tick. A chosen cell opens its run."""
-    days = st.column_config.DatetimeColumn(RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92)
+    """Place a grid that fits a phone: titles in three lines, no boxes to tick.
+
+    A chosen cell opens its run.
+    """
+    days = st.column_config.DatetimeColumn(
+        RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92
+    )
     title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
-    _open_chosen(runs, _selection(rows, key, alt, None, _config(rows) | {"title": title, "dated_at": days}, WRAPPED_HEIGHT), order)
+    _open_chosen(
+        runs,
+        _selection(
+            rows, key, alt, None, _config(rows) | {"title": title, "dated_at": days}, WRAPPED_HEIGHT
+        ),
+        order,
+    )
 
 
 def runs_beside(rows: Grid, runs: pa.Table, key: str, alt: str) -> tuple[list[str], str | None]:
-    """Place a grid of runs; return the ids of ticked ones (none if visitors may only read), and the one with a chosen cell."""
+    """Place a grid of runs; return the ids of ticked runs, and the run with a chosen cell.
+
+    No run can be ticked if visitors may only read.
+    """
     selection = _selection(rows, key, alt, None if cache.is_read_only() else "multi-row")
-    ticked = [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+    ticked = [
+        str(runs["run_id"][place].as_py())
+        for place in selection.get("rows", ())
+        if 0 <= place < runs.num_rows
+    ]
     place = chosen_row(runs, {"cells": selection.get("cells", ())})
     return ticked, None if place is None else str(runs["run_id"][place].as_py())
 
@@ -421,7 +656,9 @@ def runs_beside(rows: Grid, runs: pa.Table, key: str, alt: str) -> tuple[list[st
 def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> None:
     place = chosen_row(runs, selection)
     if place is not None:
-        claim = {CLAIM_NO: [str(runs["claim_no"][place])]} if "claim_no" in runs.column_names else {}
+        claim = (
+            {CLAIM_NO: [str(runs["claim_no"][place])]} if "claim_no" in runs.column_names else {}
+        )
         open_run(str(runs["run_id"][place]), order, claim)
 
 
@@ -435,10 +672,17 @@ def _selection(
 ) -> Mapping[str, Any]:
     tall = tall or row_height(rows.rows)
     chosen = st.dataframe(
-        rows.rows, key=key, hide_index=True, column_config=dict(config or _config(rows)), placeholder="–", row_height=tall,
-        height=grid_height(rows.rows, tall), on_select="rerun", selection_mode=[of_rows, "single-cell"] if of_rows else ["single-cell"],
+        rows.rows,
+        key=key,
+        hide_index=True,
+        column_config=dict(config or _config(rows)),
+        placeholder="–",
+        row_height=tall,
+        height=grid_height(rows.rows, tall),
+        on_select="rerun",
+        selection_mode=[of_rows, "single-cell"] if of_rows else ["single-cell"],
         alt=alt,
-    )  # fmt: skip
+    )
     selection: Mapping[str, Any] = chosen["selection"]
     return selection
 
@@ -449,21 +693,36 @@ def _config(rows: Grid) -> dict[str, Any]:
 
 def _column(column: Column, cells: pa.ChunkedArray) -> Any:
     about = plain(column.meaning) or None
-    if pa.types.is_string(cells.type) and (column.is_figure or column.name in ("cost_shown", "measured")):
+    if pa.types.is_string(cells.type) and (
+        column.is_figure or column.name in ("cost_shown", "measured")
+    ):
         return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if number_format := FORMS[column.unit].grid:
         step = 10.0 ** -money_decimals(cells) if column.unit is Unit.USD else None
-        return st.column_config.NumberColumn(column.header, help=about, format=number_format, step=step)
+        return st.column_config.NumberColumn(
+            column.header, help=about, format=number_format, step=step
+        )
     if column.unit is Unit.TIME:
-        return st.column_config.DatetimeColumn(column.header, help=about, format=TIMES.get(column.name, "YYYY-MM-DD HH:mm"), timezone="UTC")
+        return st.column_config.DatetimeColumn(
+            column.header,
+            help=about,
+            format=TIMES.get(column.name, "YYYY-MM-DD HH:mm"),
+            timezone="UTC",
+        )
     width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
     return st.column_config.TextColumn(column.header, help=about, width=width)
 
 
 def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None = None) -> None:
-    """Go to the run's page, at a claim if given; the address keeps the filters and the order of the list."""
+    """Go to the run's page, at a claim if given.
+
+    The address keeps the filters and the order of the list.
+    """
     ordered = {ORDER: [order]} if order and order != DEFAULT_ORDER else {}
-    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **(claim or {}), **filters_kept(), **ordered})
+    st.switch_page(
+        "screens/run.py",
+        query_params={RUN_ID: [run_id], **(claim or {}), **filters_kept(), **ordered},
+    )
 
 
 def cut_note(text: Shown) -> None:

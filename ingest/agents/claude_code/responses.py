@@ -1,17 +1,21 @@
 """The model responses of a transcript, each counted once.
 
-A response has one line per content block, and every line repeats the tokens of the whole response. Lines belong to one response if they
-have
+A response has one line per content block, and every line repeats the tokens of the whole response.
+Lines belong to one response if they have
 
 - the same message id and request id;
-- the same message id under two requests, and the same input, or one of them is a side chain (a side question sends the parent's message
+- the same message id under two requests, and the same input, or one of them is a side chain (a side
+  question sends the parent's message
 again): the copy of the main thread counts;
-- no request id, as gateways write it, the same message id, and the same line, parent or moment. Some gateways write one constant id, so an
+- no request id, as gateways write it, the same message id, and the same line, parent or moment.
+  Some gateways write one constant id, so an
 id alone proves nothing.
 
-The line with the largest output counts as a whole; ties go to the larger total. Requests to an advisor are responses of their own.
+The line with the largest output counts as a whole; ties go to the larger total. Requests to an
+advisor are responses of their own.
 
-Stream events have neither parent nor time: there, lines with the same message id and the same input are one response.
+Stream events have neither parent nor time: there, lines with the same message id and the same input
+are one response.
 """
 
 from __future__ import annotations
@@ -29,15 +33,29 @@ from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.times import event_time
 from schemas.rows.run import TokensBasis
 from schemas.text import paired
-from schemas.wire.claude_code import ADVISOR, SYNTHETIC, WEB_SEARCH, Line, Message, TokenUsage, dollars, whole
+from schemas.wire.claude_code import (
+    ADVISOR,
+    SYNTHETIC,
+    WEB_SEARCH,
+    Line,
+    Message,
+    TokenUsage,
+    dollars,
+    whole,
+)
 
 PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")
 _NO_MODEL = ModelId("", None, None)
 
 
 def is_plain(stamp: object) -> TypeGuard[str]:
-    """Return whether a time has Claude Code's format. Such times are compared as text, which takes a tenth of the time of parsing them."""
-    return type(stamp) is str and len(stamp) == PLAIN_LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
+    """Return whether a time has Claude Code's format.
+
+    Such times are compared as text, which takes a tenth of the time of parsing them.
+    """
+    return (
+        type(stamp) is str and len(stamp) == PLAIN_LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
+    )
 
 
 class Counts(NamedTuple):
@@ -50,13 +68,23 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, usage: TokenUsage) -> Counts:
-        """Return the counts of a line. Cache writes are at least the sum of their split by time to live."""
-        read, written = whole(usage.get("cache_read_input_tokens")), whole(usage.get("cache_creation_input_tokens"))
+        """Return the counts of a line.
+
+        Cache writes are at least the sum of their split by time to live.
+        """
+        read, written = (
+            whole(usage.get("cache_read_input_tokens")),
+            whole(usage.get("cache_creation_input_tokens")),
+        )
         split = usage.get("cache_creation")
         if type(split) is dict:
-            total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (whole(split.get("ephemeral_1h_input_tokens")) or 0)
+            total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (
+                whole(split.get("ephemeral_1h_input_tokens")) or 0
+            )
             written = whole(total) if written is None or total > written else written
-        return cls(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
+        return cls(
+            whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written
+        )
 
     def size(self) -> tuple[int, ...]:
         """Return the sort key between two copies: larger output first, then larger total."""
@@ -81,7 +109,8 @@ class Speaker(NamedTuple):
 class _Extras(NamedTuple):
     """Other fields of a response's line.
 
-    `split`: cache writes for 5 minutes and for 1 hour. `advice`: requests to an advisor, which are billed in addition.
+    `split`: cache writes for 5 minutes and for 1 hour. `advice`: requests to an advisor, which are
+    billed in addition.
     """
 
     split: tuple[int, int] | None = None
@@ -95,7 +124,11 @@ class _Extras(NamedTuple):
 
     @classmethod
     def of(cls, line: Line, usage: TokenUsage) -> _Extras:
-        details, used, iterations = usage.get("output_tokens_details"), usage.get("server_tool_use"), usage.get("iterations")
+        details, used, iterations = (
+            usage.get("output_tokens_details"),
+            usage.get("server_tool_use"),
+            usage.get("iterations"),
+        )
         asked = iterations if isinstance(iterations, list) else ()
         advice = tuple(one for one in asked if isinstance(one, dict) and one.get("type") == ADVISOR)
         return cls(
@@ -124,8 +157,9 @@ _NO_EXTRAS = _Extras()
 class Response:
     """One response so far.
 
-    `searches`: number of provider searches by its WEB_SEARCH calls. `logged` and `commits`: what its tool calls wrote into an experiments'
-    log, and committed. `is_copied`: copied from another session. `lines`: its lines, if it has no request id.
+    `searches`: number of provider searches by its WEB_SEARCH calls. `logged` and `commits`: what
+    its tool calls wrote into an experiments' log, and committed. `is_copied`: copied from another
+    session. `lines`: its lines, if it has no request id.
     """
 
     message_id: str
@@ -146,7 +180,9 @@ class Response:
     limit_resets_at: datetime | None = None
     lines: set[str] = field(default_factory=set)
 
-    def note(self, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
+    def note(
+        self, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker
+    ) -> None:
         """Read the figures of a line, unless it is a side chain's copy of a main-thread response.
 
         Fields missing in the better copy come from the other one.
@@ -155,9 +191,18 @@ class Response:
         if speaker.is_sidechain is not self.speaker.is_sidechain and request_id != self.request_id:
             if not self.speaker.is_sidechain:
                 return
-            self.request_id, self.speaker, self.counts, self.extras = request_id or "", speaker, NO_COUNTS, _NO_EXTRAS
+            self.request_id, self.speaker, self.counts, self.extras = (
+                request_id or "",
+                speaker,
+                NO_COUNTS,
+                _NO_EXTRAS,
+            )
         if counts == self.counts:
-            if self.extras.split and (self.extras.speed or "speed" not in usage) and "costUSD" not in line:
+            if (
+                self.extras.split
+                and (self.extras.speed or "speed" not in usage)
+                and "costUSD" not in line
+            ):
                 return  # it repeats the line before, as most lines do
         elif self.counts is NO_COUNTS or counts.size() > self.counts.size():
             self.counts = counts
@@ -167,7 +212,7 @@ class Response:
         self.extras = self.extras.completed(_Extras.of(line, usage))
 
     def note_time(self, stamp: object) -> None:
-        """Keep the earliest time. Lines of a response usually have the same time, as text in UTC."""
+        """Keep the earliest time. Lines of a response usually have the same time, as UTC text."""
         earlier = self.stamp
         if stamp is None:
             return
@@ -177,16 +222,30 @@ class Response:
             self.stamp = stamp
 
     def advised(self) -> Iterator[Response]:
-        """Yield the requests to advisors as responses: this response's tokens do not include them."""
+        """Yield the requests to advisors as responses; this response's tokens exclude them."""
         for place, advice in enumerate(self.extras.advice or (), 1):
-            one = Response(f"{self.message_id}/advisor-{place}", None, self.request_id, self.speaker, self.stamp)
+            one = Response(
+                f"{self.message_id}/advisor-{place}",
+                None,
+                self.request_id,
+                self.speaker,
+                self.stamp,
+            )
             one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
             one.is_copied = self.is_copied
-            one.counts, one.model, one.stop_reason = Counts.of(advice), _text(advice.get("model")), self.stop_reason
-            one.extras = _Extras(_split_of(advice), service_tier=self.extras.service_tier, geo=self.extras.geo)
+            one.counts, one.model, one.stop_reason = (
+                Counts.of(advice),
+                _text(advice.get("model")),
+                self.stop_reason,
+            )
+            one.extras = _Extras(
+                _split_of(advice), service_tier=self.extras.service_tier, geo=self.extras.geo
+            )
             yield one
 
-    def row(self, session_id: str, number: int, subagent: Subagent, stream_id: str | None) -> tuple[Any, ...]:
+    def row(
+        self, session_id: str, number: int, subagent: Subagent, stream_id: str | None
+    ) -> tuple[Any, ...]:
         """Return the values of RESPONSE_COLUMNS."""
         model = parse_model_id(self.model) if self.model else _NO_MODEL
         extras = self.extras
@@ -234,8 +293,9 @@ class Response:
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: number of rows of earlier readings of the file, or of other streams in it.
-    `in_stream`: the lines are stream events, in which zeros mean that a gateway does not count.
+    `open_calls`: tool calls without a result so far. `earlier`: number of rows of earlier readings
+    of the file, or of other streams in it. `in_stream`: the lines are stream events, in which zeros
+    mean that a gateway does not count.
     """
 
     def __init__(self, *, in_stream: bool = False) -> None:
@@ -253,13 +313,25 @@ class Responses:
         return len(self._all)
 
     def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
-        """Read a line with `message.usage` and return its response; None if the agent wrote the message or it has no figures."""
+        """Read a line with `message.usage` and return its response.
+
+        None if the agent wrote the message or it has no figures.
+        """
         usage = message.get("usage")
         if type(usage) is not dict or message.get("model") == SYNTHETIC:
             return None
         message_id, request_id = message.get("id"), line.get("requestId")
-        response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
-        if response is None or response is not self._last[0] or usage != self._last[1] or "costUSD" in line:
+        response = (
+            self._by_request.get((message_id, request_id))
+            if type(request_id) is str and type(message_id) is str
+            else None
+        )
+        if (
+            response is None
+            or response is not self._last[0]
+            or usage != self._last[1]
+            or "costUSD" in line
+        ):
             counts = Counts.of(usage)
             if counts == NO_COUNTS or (self._in_stream and not any(counts)):
                 return None
@@ -284,7 +356,9 @@ class Responses:
                     self.open_calls.add(call)
         return response
 
-    def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
+    def _placed(
+        self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts
+    ) -> Response:
         """Return the response of a line with a new pair of message id and request id."""
         uuid = _text(line.get("uuid"))
         name = _text(message_id) or uuid or canonical_hash(line)
@@ -293,7 +367,9 @@ class Responses:
         if self._in_stream:
             found = next((one for one in same if _has_same_input(one.counts, counts)), None)
         else:
-            found = next((one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None)
+            found = next(
+                (one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None
+            )
         if found is None:
             is_taken = request is not None and bool(same)
             line_id = uuid if request is None else None
@@ -316,24 +392,39 @@ class Responses:
 
     def failed(self, call: object) -> None:
         """Count the failure of a tool call, once."""
-        if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)):
+        if (
+            isinstance(call, str)
+            and call not in self._answered
+            and (called := self._calls.get(call))
+        ):
             self._answered.add(call)
             called[0].failed.append(called[1])
 
     def committed(self, call: object, output: object) -> None:
         """Store the commits that git reports in the output of a tool call."""
-        if (found := commits_in(output)) and isinstance(call, str) and (called := self._calls.get(call)):
+        if (
+            (found := commits_in(output))
+            and isinstance(call, str)
+            and (called := self._calls.get(call))
+        ):
             called[0].commits = tuple(dict.fromkeys((*called[0].commits, *found)))
 
     def searched(self, call: object, times: object) -> None:
         """Store the number of provider searches of a WEB_SEARCH call, once."""
-        if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)) and called[1] == WEB_SEARCH:
+        if (
+            isinstance(call, str)
+            and call not in self._answered
+            and (called := self._calls.get(call))
+            and called[1] == WEB_SEARCH
+        ):
             self._answered.add(call)
             called[0].searches += whole(times) or 0
 
     def counted(self, first: int) -> int:
         """Return the number of rows of the first responses, including earlier readings."""
-        return self.earlier + sum(1 + len(response.extras.advice or ()) for response in self._all[:first])
+        return self.earlier + sum(
+            1 + len(response.extras.advice or ()) for response in self._all[:first]
+        )
 
     def went_in(self) -> int:
         """Return the total input tokens: uncached, cache reads and cache writes."""
@@ -345,11 +436,16 @@ class Responses:
         return self._all[0].message_id if self._all else None
 
     def rows(
-        self, session_id: str, agent_id: str | None = None, subagent: Subagent = NO_SUBAGENT, stream_id: str | None = None
+        self,
+        session_id: str,
+        agent_id: str | None = None,
+        subagent: Subagent = NO_SUBAGENT,
+        stream_id: str | None = None,
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the values of RESPONSE_COLUMNS of each response.
 
-        `agent_id`: default sub-agent for responses that name none; `subagent`: its description. `stream_id`: the stream they come from.
+        `agent_id`: default sub-agent for responses that name none; `subagent`: its description.
+        `stream_id`: the stream they come from.
         """
         number = self.earlier
         for response in self._all:
@@ -372,16 +468,33 @@ def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
     return [block for block in content if type(block) is dict] if type(content) is list else ()
 
 
-def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, speaker: Speaker, counts: Counts) -> bool:
+def _is_same(
+    one: Response,
+    line: Line,
+    uuid: str | None,
+    request: str | None,
+    speaker: Speaker,
+    counts: Counts,
+) -> bool:
     """Return whether a line with the same message id belongs to the response."""
     if one.request_id and request:
-        return one.speaker.is_sidechain is not speaker.is_sidechain or one.counts.went_in() == counts.went_in()
+        return (
+            one.speaker.is_sidechain is not speaker.is_sidechain
+            or one.counts.went_in() == counts.went_in()
+        )
     stamp, parent = line.get("timestamp"), line.get("parentUuid")
-    return uuid in one.lines or (isinstance(parent, str) and parent in one.lines) or (stamp is not None and stamp == one.stamp)
+    return (
+        uuid in one.lines
+        or (isinstance(parent, str) and parent in one.lines)
+        or (stamp is not None and stamp == one.stamp)
+    )
 
 
 def _has_same_input(one: Counts, other: Counts) -> bool:
-    """Return whether the inputs match as far as both are logged: the event that begins a response may have zeros."""
+    """Return whether the inputs match as far as both are logged.
+
+    The event that begins a response may have zeros.
+    """
     own, theirs = one.went_in(), other.went_in()
     return own == theirs or not any(own) or not any(theirs)
 
@@ -391,7 +504,10 @@ def _split_of(usage: TokenUsage) -> tuple[int, int] | None:
     split = usage.get("cache_creation")
     if type(split) is not dict:
         return None
-    short, long = whole(split.get("ephemeral_5m_input_tokens")), whole(split.get("ephemeral_1h_input_tokens"))
+    short, long = (
+        whole(split.get("ephemeral_5m_input_tokens")),
+        whole(split.get("ephemeral_1h_input_tokens")),
+    )
     return None if short is long is None else (short or 0, long or 0)
 
 

@@ -1,4 +1,7 @@
-"""Claude Code's result records → runs, from `claude -p --output-format json` and its event streams, all versions."""
+"""Claude Code's result records → runs, from `claude -p --output-format json` and event streams.
+
+All versions are read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,16 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_FACTS, AgentReader, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import (
+    NO_FACTS,
+    AgentReader,
+    ContextOf,
+    Found,
+    Rows,
+    RunFacts,
+    columns_of,
+    patch_rows,
+)
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.costs import model_columns, model_row
@@ -35,16 +47,21 @@ from schemas.wire.values import DIGITS_LOST
 _IN_EVERY_RESULT = '"duration_api_ms"'
 
 MOST_MODELS = 1000
-"""Maximum number of models per record. Real records have a handful; each costs a row, a price and a line in every report."""
+"""Maximum number of models per record. Real records have a handful; each costs a row, a price and a
+line in every report.
+"""
 
 _RUN = RunRow()
 
 _IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
-"""Parts of `record_rank`. A list of runs with ids and totals must not replace full records, and a lone result must not replace one with
-the results that follow from it."""
+"""Parts of `record_rank`. A list of runs with ids and totals must not replace full records, and a
+lone result must not replace one with the results that follow from it.
+"""
 
-# How a run ended. The words changed meaning between versions: `is_error` was false on every error before SDK 0.2.89, `terminal_reason`
-# exists since 0.2.91 and says more than "completed" since 0.3.204, and an API error comes as `subtype: success` with `is_error: true` and
+# How a run ended. The words changed meaning between versions: `is_error` was false on every error
+# before SDK 0.2.89, `terminal_reason`
+# exists since 0.2.91 and says more than "completed" since 0.3.204, and an API error comes as
+# `subtype: success` with `is_error: true` and
 # its text in `result`. So the most specific word wins, and the text decides last.
 
 _OUTCOME_BY_SUBTYPE = {
@@ -69,19 +86,23 @@ _OUTCOME_BY_TERMINAL_REASON = {
     "turn_setup_failed": Outcome.EXECUTION_ERROR,
 }
 _LIMIT_TEXT = re.compile(
-    r"(you've|you have) (hit|reached) your .{0,40}limit|usage limit reached|(session|weekly|5-hour|opus|sonnet) limit reached"
+    r"(you've|you have) (hit|reached) your .{0,40}limit|usage limit "
+    r"reached|(session|weekly|5-hour|opus|sonnet) limit reached"
     r"|\blimit reached\b.{0,40}\bresets\b|out of (extra )?usage|output token maximum",
     re.IGNORECASE | re.DOTALL,
 )
 _RESET_AT_UNIX_TIME = re.compile(r"limit reached\|(\d{9,11})\b", re.IGNORECASE)
 _RESET_AT_TIME_OF_DAY = re.compile(
-    r"\bresets?(?: at)? (\d{1,2})(?::(\d{2}))? ?(am|pm)? \(([A-Za-z_+-]+(?:/[A-Za-z_+-]+)*)\)", re.IGNORECASE
+    r"\bresets?(?: at)? (\d{1,2})(?::(\d{2}))? ?(am|pm)? \(([A-Za-z_+-]+(?:/[A-Za-z_+-]+)*)\)",
+    re.IGNORECASE,
 )
 
 
 def outcome(record: ResultRecord) -> Outcome:
     """Return how the run ended."""
-    named = _OUTCOME_BY_SUBTYPE.get(record.subtype or "") or _OUTCOME_BY_TERMINAL_REASON.get(record.terminal_reason or "")
+    named = _OUTCOME_BY_SUBTYPE.get(record.subtype or "") or _OUTCOME_BY_TERMINAL_REASON.get(
+        record.terminal_reason or ""
+    )
     if named:
         return named
     if record.stop_reason == "refusal":
@@ -98,16 +119,22 @@ def outcome(record: ResultRecord) -> Outcome:
 
 
 def is_limit(text: str) -> bool:
-    """Return whether the text of an API error says that a limit was reached: of the account, or of the length of a response."""
+    """Return whether the text of an API error says that a limit was reached.
+
+    Of the account, or of the length of a response.
+    """
     return _LIMIT_TEXT.search(text[:2000]) is not None
 
 
 def reset_time(text: str, told_at: datetime | None) -> datetime | None:
-    """Return when an account limit resets (UTC), from the message about it; None if the message has no time.
+    """Return when an account limit resets (UTC), from the message about it.
 
-    Early versions write a Unix time (`Claude AI usage limit reached|1756400400`), later ones a time of day with its zone (`You've hit your
-    limit · resets 3pm (Europe/Berlin)`), which means its next occurrence after `told_at`. Without a zone the time is unknown. A date
-    belongs to a weekly limit, which has no window of hours.
+    None if the message has no time.
+
+    Early versions write a Unix time (`Claude AI usage limit reached|1756400400`), later ones a time
+    of day with its zone (`You've hit your limit · resets 3pm (Europe/Berlin)`), which means its
+    next occurrence after `told_at`. Without a zone the time is unknown. A date belongs to a weekly
+    limit, which has no window of hours.
     """
     if unix := _RESET_AT_UNIX_TIME.search(text, 0, 500):
         return datetime.fromtimestamp(int(unix[1]), UTC)
@@ -124,11 +151,14 @@ def reset_time(text: str, told_at: datetime | None) -> datetime | None:
     return (at if at > here else at + timedelta(days=1)).astimezone(UTC)
 
 
-# Results that follow from an earlier one: a background task, or the agent itself, woke it after its answer, and nobody asked for anything.
+# Results that follow from an earlier one: a background task, or the agent itself, woke it after its
+# answer, and nobody asked for anything.
 # So the run is that of the answer, with the tokens, turns and time that came behind it.
 
 FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))
-"""Kinds of `origin` of a turn nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""
+"""Kinds of `origin` of a turn nobody asked for. The other kinds hand the agent a prompt: human,
+channel, peer, coordinator.
+"""
 _CUMULATIVE = ("total_cost_usd", "modelUsage", "duration_api_ms")
 _OF_EACH = ("num_turns", "duration_ms")
 _USED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -137,9 +167,12 @@ _WRITTEN = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 
 def _joined_record(earlier: Document, later: Document) -> Document | None:
-    """Return two results of a session as one record, or None if the later one does not follow from the earlier one.
+    """Return two results of a session as one record, or None.
 
-    The later totals must include the earlier ones; the totals of a new process cover its own turn only.
+    None if the later one does not follow from the earlier one.
+
+    The later totals must include the earlier ones; the totals of a new process cover its own turn
+    only.
     """
     if not later.contains('"origin"'):  # as nearly all: they need not be parsed
         return None
@@ -156,7 +189,10 @@ def _joined_record(earlier: Document, later: Document) -> Document | None:
         first
         | {name: then[name] for name in _CUMULATIVE if then.get(name) is not None}
         | _sums(first, then, _OF_EACH)
-        | {FOLLOWED_BY: [*first.get(FOLLOWED_BY, ()), then], "uuid": first.get("uuid") or canonical_hash(first)}
+        | {
+            FOLLOWED_BY: [*first.get(FOLLOWED_BY, ()), then],
+            "uuid": first.get("uuid") or canonical_hash(first),
+        }
     )
     if isinstance(used, dict) and isinstance(more, dict):
         whole["usage"] = used | _sums(used, more, _USED)
@@ -170,13 +206,21 @@ def _model_totals(record: Mapping[str, Any]) -> dict[str, float]:
     """Return the tokens of all models by class; empty if the record has no models."""
     models = [one for one in (record.get("modelUsage") or {}).values() if isinstance(one, dict)]
     return {
-        name: sum(one[total] for one in models if _is_figure(one.get(total))) for name, total in zip(_USED, _TOTAL, strict=True) if models
+        name: sum(one[total] for one in models if _is_figure(one.get(total)))
+        for name, total in zip(_USED, _TOTAL, strict=True)
+        if models
     }
 
 
-def _sums(first: Mapping[str, Any], then: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def _sums(
+    first: Mapping[str, Any], then: Mapping[str, Any], names: tuple[str, ...]
+) -> dict[str, Any]:
     """Return the sums of the figures that both records have."""
-    return {name: first[name] + then[name] for name in names if _is_figure(first.get(name)) and _is_figure(then.get(name))}
+    return {
+        name: first[name] + then[name]
+        for name in names
+        if _is_figure(first.get(name)) and _is_figure(then.get(name))
+    }
 
 
 def _is_figure(value: object) -> bool:
@@ -197,8 +241,8 @@ class _Pending(NamedTuple):
 class ClaudeCode(AgentReader):
     """Result records, alone and in streams.
 
-    A run is a result plus the results that follow from it in its stream (`FOLLOWING`), so each result is held until the session's next
-    one. A stream without a result is an interrupted run.
+    A run is a result plus the results that follow from it in its stream (`FOLLOWING`), so each
+    result is held until the session's next one. A stream without a result is an interrupted run.
     """
 
     agent: ClassVar[str] = CLAUDE_CODE.key
@@ -215,18 +259,27 @@ class ClaudeCode(AgentReader):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Return whether it is a record or event; version 0.2 wrote `role: system` and no type, and some wrappers drop the type."""
+        """Return whether it is a record or event.
+
+        Version 0.2 wrote `role: system` and no type, and some wrappers drop the type.
+        """
         if document.is_result:
             return True
         value = document.value
         if "type" in value:
             return isinstance(value["type"], str)
-        return "duration_ms" in value and not FIGURES.isdisjoint(value) and is_claudes_result(value) and not is_experiment(value)
+        return (
+            "duration_ms" in value
+            and not FIGURES.isdisjoint(value)
+            and is_claudes_result(value)
+            and not is_experiment(value)
+        )
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """Return the session's previous run, which ends with this result unless the result follows from it.
+        """Return the session's previous run, which ends here unless this result follows from it.
 
-        Events are context for the results behind them. Distinguishing results from events needs no parsing.
+        Events are context for the results behind them. Distinguishing results from events needs no
+        parsing.
         """
         if not document.is_result and document.value.get("type", "result") != "result":
             self._events += 1
@@ -239,14 +292,20 @@ class ClaudeCode(AgentReader):
             return ()
         record, raw = _read(document)
         session, logged_at = record.session_id, document.logged_at
-        facts = self._stream.at_result(session, logged_at) if self._streaming or logged_at else NO_FACTS
+        facts = (
+            self._stream.at_result(session, logged_at) if self._streaming or logged_at else NO_FACTS
+        )
         earlier = self._pending.pop(session, None)
         done: tuple[Found, ...] = (earlier.found,) if earlier else ()
         if earlier and (whole := _joined_record(earlier.document, document)):
-            facts = _joined_facts(earlier.facts, facts, record.uuid or canonical_hash(document.value))
+            facts = _joined_facts(
+                earlier.facts, facts, record.uuid or canonical_hash(document.value)
+            )
             document, done = whole, ()
             record, raw = _read(document)
-        self._pending[session] = _Pending(document, facts, self._found(document, record, raw, facts))
+        self._pending[session] = _Pending(
+            document, facts, self._found(document, record, raw, facts)
+        )
         self._has_records = True
         if len(self._pending) > SESSIONS_KEPT:
             done = (self._pending.pop(next(iter(self._pending))).found,)
@@ -264,11 +323,18 @@ class ClaudeCode(AgentReader):
             detail = f"{events}, but no result record: the run was killed, or the log is truncated"
             yield self._last_event.refused(RejectReason.NO_RECORD, detail)
 
-    def _found(self, document: Document, record: ResultRecord, raw: str | bytes, facts: RunFacts) -> Found:
+    def _found(
+        self, document: Document, record: ResultRecord, raw: str | bytes, facts: RunFacts
+    ) -> Found:
         context = self._context_of(facts, whole_ms(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
-        usage = tuple(_model_row(run_id, logged, one, record) for logged, one in _model_usage(record))
-        calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+        usage = tuple(
+            _model_row(run_id, logged, one, record) for logged, one in _model_usage(record)
+        )
+        calls = tuple(
+            ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors)
+            for tool, count, errors in context.tool_calls
+        )
         result = repair(record.result) if record.result is not None else None
         main_loop = record.usage
         run = _RUN.completed(
@@ -295,10 +361,14 @@ class ClaudeCode(AgentReader):
                 "usage_input_tokens": main_loop.input_tokens if main_loop else None,
                 "usage_output_tokens": main_loop.output_tokens if main_loop else None,
                 "usage_cache_read_tokens": main_loop.cache_read_input_tokens if main_loop else None,
-                "usage_cache_write_tokens": main_loop.cache_creation_input_tokens if main_loop else None,
+                "usage_cache_write_tokens": main_loop.cache_creation_input_tokens
+                if main_loop
+                else None,
                 "chain_id": run_id,
                 "chain_position": 1,
-                "permission_denials": None if record.permission_denials is None else len(record.permission_denials),
+                "permission_denials": None
+                if record.permission_denials is None
+                else len(record.permission_denials),
                 "errors": "\n".join(map(str, record.errors)) if record.errors else None,
                 "result": result,
                 "result_repaired": result != record.result,
@@ -313,7 +383,10 @@ class ClaudeCode(AgentReader):
         return Found(document, Rows(run, usage, calls, **patch_rows(run_id, context)))
 
     def _interrupted(self, one: CutOff) -> Found | Unreadable:
-        """Return the run of a stream that was cut off. The store sums its responses, as for a transcript."""
+        """Return the run of a stream that was cut off.
+
+        The store sums its responses, as for a transcript.
+        """
         segment = one.segment
         ids = segment.ids(one.session_id)
         run = ended(
@@ -371,18 +444,25 @@ def _is_foreign(document: Document) -> bool:
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
-    """Return the validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
+    """Return the validated record and its raw JSON.
+
+    Raises InvalidRecord, also for the record of another agent.
+    """
     raw = document.content
     try:
         try:
             record = ResultRecord.model_validate_json(raw)
         except ValidationError as error:
-            kinds = {detail["type"] for detail in error.errors(include_url=False, include_context=False)}
+            kinds = {
+                detail["type"] for detail in error.errors(include_url=False, include_context=False)
+            }
             if kinds.isdisjoint(("json_invalid", DIGITS_LOST)):
                 raise
             raw = document.text if "json_invalid" in kinds else raw
             record = ResultRecord.model_validate(paired(document.written))
-        if record.total_cost_usd is None and any(document.value.get(name) is not None for name in EARLIER_COST_NAMES):
+        if record.total_cost_usd is None and any(
+            document.value.get(name) is not None for name in EARLIER_COST_NAMES
+        ):
             # null under one name, given under another
             known = {name: value for name, value in document.written.items() if value is not None}
             record = ResultRecord.model_validate(paired(known))
@@ -390,18 +470,30 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
         raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
     except (ValueError, RecursionError) as error:  # the line only looked whole
         raise InvalidRecord(RejectReason.NOT_JSON, f"invalid JSON: {error}") from error
-    if record.total_cost_usd is None and not record.model_usage and (log := unread_result(document.value)):
+    if (
+        record.total_cost_usd is None
+        and not record.model_usage
+        and (log := unread_result(document.value))
+    ):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, str(log))
     if record.model_fields_set.isdisjoint(("total_cost_usd", "num_turns", "model_usage", "usage")):
-        raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record without cost, turns or tokens: of an unknown agent, or cut down")
+        raise InvalidRecord(
+            RejectReason.LOOK_ALIKE,
+            "a result record without cost, turns or tokens: of an unknown agent, or cut down",
+        )
     return record, raw
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
-    """Return (model id, usage) per model; None for an empty id. An old record without `modelUsage` has one nameless model: `usage`."""
+    """Return (model id, usage) per model; None for an empty id.
+
+    An old record without `modelUsage` has one nameless model: `usage`.
+    """
     if record.model_usage is not None:
         if len(record.model_usage) > MOST_MODELS:
-            detail = f"modelUsage: {len(record.model_usage):,} models; the maximum is {MOST_MODELS:,}"
+            detail = (
+                f"modelUsage: {len(record.model_usage):,} models; the maximum is {MOST_MODELS:,}"
+            )
             raise InvalidRecord(RejectReason.TOO_MUCH, detail)
         return [(logged or None, usage) for logged, usage in record.model_usage.items()]
     if record.usage is None:
@@ -415,11 +507,14 @@ def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
     return [(None, usage)]
 
 
-def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: ResultRecord) -> ModelUsageRow:
+def _model_row(
+    run_id: str, logged: str | None, usage: ModelUsage, record: ResultRecord
+) -> ModelUsageRow:
     """Return the row of a model.
 
-    Newer records split cache writes into 5 minutes and 1 hour per model. Older ones do so in `usage.cache_creation`, for the main loop of
-    the last turn group: it is used only if it adds up to all that the model wrote.
+    Newer records split cache writes into 5 minutes and 1 hour per model. Older ones do so in
+    `usage.cache_creation`, for the main loop of the last turn group: it is used only if it adds up
+    to all that the model wrote.
     """
     parsed = parse_model_id(logged, usage.provider, usage.canonical_model) if logged else None
     short, long = usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
@@ -427,7 +522,10 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: Resul
     if short is None and long is None and usage.cache_write_tokens == 0:
         short = long = 0
     elif short is None and long is None and creation is not None:
-        main_short, main_long = creation.ephemeral_5m_input_tokens or 0, creation.ephemeral_1h_input_tokens or 0
+        main_short, main_long = (
+            creation.ephemeral_5m_input_tokens or 0,
+            creation.ephemeral_1h_input_tokens or 0,
+        )
         if main_short + main_long == usage.cache_write_tokens:
             short, long = main_short, main_long
     others = {
@@ -445,18 +543,49 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: Resul
 # Records without what was said in them, for --no-text
 
 LIMIT_WORDS = ("output token maximum", "usage limit reached")
-"""Texts kept for an error about a limit, since the outcome and its reason depend on them: the first that the error has, else the last."""
+"""Texts kept for an error about a limit, since the outcome and its reason depend on them: the first
+that the error has, else the last.
+"""
 
-_WORDS = frozenset((
-    "type", "role", "subtype", "stop_reason", "terminal_reason", "session_id", "uuid", "user_message_uuid", "kind", "service_tier", "speed",
-    "inference_geo", "model", "costBasis", "canonicalModel", "provider", "status", "tool_name", "tool_use_id", "fast_mode_state",
-    "fast_mode_disabled_reason",
-))  # fmt: skip
+_WORDS = frozenset(
+    (
+        "type",
+        "role",
+        "subtype",
+        "stop_reason",
+        "terminal_reason",
+        "session_id",
+        "uuid",
+        "user_message_uuid",
+        "kind",
+        "service_tier",
+        "speed",
+        "inference_geo",
+        "model",
+        "costBasis",
+        "canonicalModel",
+        "provider",
+        "status",
+        "tool_name",
+        "tool_use_id",
+        "fast_mode_state",
+        "fast_mode_disabled_reason",
+    )
+)
 """Fields with a fixed word, an id or a name: their texts are kept."""
-_PARTS = frozenset((
-    "usage", "modelUsage", "cache_creation", "server_tool_use", "output_tokens_details", "iterations", "permission_denials",
-    "fallback_credit", "origin",
-))  # fmt: skip
+_PARTS = frozenset(
+    (
+        "usage",
+        "modelUsage",
+        "cache_creation",
+        "server_tool_use",
+        "output_tokens_details",
+        "iterations",
+        "permission_denials",
+        "fallback_credit",
+        "origin",
+    )
+)
 """Objects that are kept without their texts."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
@@ -464,12 +593,23 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, str | None]:
     """Return the record as JSON without free text, and its summary: None, "" or one of LIMIT_WORDS.
 
-    All tables except those of texts can be rebuilt from it. It gets the id of its run, which may have been a hash of the whole record.
+    All tables except those of texts can be rebuilt from it. It gets the id of its run, which may
+    have been a hash of the whole record.
     """
     said = record.get("result")
     is_told = record.get("is_error") and is_limit(str(said))
-    result = None if said is None else next((words for words in LIMIT_WORDS if words in str(said)), LIMIT_WORDS[-1]) if is_told else ""
-    kept = _without_text(record) | ({} if said is None else {"result": result}) | ({} if record.get("uuid") else {"uuid": run_id})
+    result = (
+        None
+        if said is None
+        else next((words for words in LIMIT_WORDS if words in str(said)), LIMIT_WORDS[-1])
+        if is_told
+        else ""
+    )
+    kept = (
+        _without_text(record)
+        | ({} if said is None else {"result": result})
+        | ({} if record.get("uuid") else {"uuid": run_id})
+    )
     return json.dumps(kept, separators=(",", ":")), result
 
 
@@ -486,7 +626,9 @@ def _without_text(value: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(one, list):
             kept[name] = [_without_text(item) for item in one if isinstance(item, dict)]
         elif name == "modelUsage":  # by ids of models
-            kept[name] = {model: _without_text(used) for model, used in one.items() if isinstance(used, dict)}
+            kept[name] = {
+                model: _without_text(used) for model, used in one.items() if isinstance(used, dict)
+            }
         else:
             kept[name] = _without_text(one)
     return kept

@@ -1,11 +1,12 @@
 """Facts about result records from the other events of their Claude Code stream.
 
-The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts). User events of newer versions have a
-`timestamp`, as have all events of saved transcripts and of some wrappers. A stream may have millions of events, so all but the rare init
-event are read with a few dict lookups.
+The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk,
+sdk.d.ts). User events of newer versions have a `timestamp`, as have all events of saved transcripts
+and of some wrappers. A stream may have millions of events, so all but the rare init event are read
+with a few dict lookups.
 
-A stream without a result comes from a killed process or a truncated log. The cost of its responses is known except for the end of their
-output: most events have only the initial output count.
+A stream without a result comes from a killed process or a truncated log. The cost of its responses
+is known except for the end of their output: most events have only the initial output count.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from schemas.agents import CLAUDE_EVENT_TYPES
 from schemas.text import paired
 
 SESSIONS_KEPT = 64
-"""Maximum number of sessions remembered per stream; beyond it, the one idle the longest is forgotten."""
+"""Maximum number of sessions remembered per stream; beyond it, the one idle the longest is
+forgotten.
+"""
 _LONGEST_PATH = 4096
 _WENT_IN = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CAME_OUT = ("output_tokens", "output_tokens_details", "server_tool_use", "iterations")
@@ -35,8 +38,8 @@ _CAME_OUT = ("output_tokens", "output_tokens_details", "server_tool_use", "itera
 class Segment:
     """The events of one process since its last result: so far, those of a run that was cut off.
 
-    `begun`: whether an agent began or answered in it. `started`: the message of each response being streamed, by the tool call of its
-    sub-agent. `last`: the document of its last event.
+    `begun`: whether an agent began or answered in it. `started`: the message of each response being
+    streamed, by the tool call of its sub-agent. `last`: the document of its last event.
     """
 
     first: datetime | None = None
@@ -53,7 +56,10 @@ class Segment:
     last: Document | None = None
 
     def ids(self, session_id: str | None) -> tuple[str, ...]:
-        """Return the ids of the stream, best first: from its init event, else from its first response, then its earlier ids."""
+        """Return the ids of the stream, best first.
+
+        From its init event, else from its first response, then its earlier ids.
+        """
         if not self.begun:
             return ()
         first = self.first_event if self.init_id is None else None
@@ -65,8 +71,8 @@ class Segment:
 class Session:
     """One session so far. A result resets everything except `init` and `is_claudes`.
 
-    `before`: earlier segments without a result, written by other processes. `is_claudes`: whether it has an event that only Claude Code
-    writes.
+    `before`: earlier segments without a result, written by other processes. `is_claudes`: whether
+    it has an event that only Claude Code writes.
     """
 
     session_id: str | None = None
@@ -77,24 +83,36 @@ class Session:
     before: list[Segment] = field(default_factory=list)
 
     def note_init(self, event: dict[str, Any]) -> None:
-        """Read the settings at the start of the agent. Long-lived processes write them once per turn."""
+        """Read the settings at the start of the agent.
+
+        Long-lived processes write them once per turn.
+        """
         was = self.init
-        self.is_claudes = self.is_claudes or "claude_code_version" in event or {"permissionMode", "mcp_servers"} <= event.keys()
+        self.is_claudes = (
+            self.is_claudes
+            or "claude_code_version" in event
+            or {"permissionMode", "mcp_servers"} <= event.keys()
+        )
         self.segment.begun = True
         self.segment.init_id = _text_within(event.get("uuid"))
         tools = event.get("tools")
         named = map(_text_within, paired(tools[:TOOLS_KEPT])) if isinstance(tools, list) else ()
         self.init = replace(
             was,
-            agent_version=paired(_text_within(event.get("claude_code_version"))) or was.agent_version,
+            agent_version=paired(_text_within(event.get("claude_code_version")))
+            or was.agent_version,
             requested_model=paired(_text_within(event.get("model"))) or was.requested_model,
             cwd=paired(_text_within(event.get("cwd"), _LONGEST_PATH)) or was.cwd,
-            permission_mode=paired(_text_within(event.get("permissionMode"))) or was.permission_mode,
+            permission_mode=paired(_text_within(event.get("permissionMode")))
+            or was.permission_mode,
             tools=tuple(filter(None, named)) or was.tools,
         )
 
     def note_assistant(self, event: dict[str, Any]) -> None:
-        """Read a model's message: tokens, tool calls and text. A sub-agent's text is never the final text."""
+        """Read a model's message: tokens, tool calls and text.
+
+        A sub-agent's text is never the final text.
+        """
         segment, message = self.segment, event.get("message")
         if not isinstance(message, dict):
             return
@@ -110,7 +128,11 @@ class Session:
                 tool = block.get("name")
                 if isinstance(tool, str) and tool:
                     segment.tools.called(_text_within(block.get("id")), tool)
-            elif block.get("type") == "text" and isinstance(block.get("text"), str) and not event.get("parent_tool_use_id"):
+            elif (
+                block.get("type") == "text"
+                and isinstance(block.get("text"), str)
+                and not event.get("parent_tool_use_id")
+            ):
                 text = block["text"]
         segment.text = text or segment.text
 
@@ -121,7 +143,10 @@ class Session:
         self.segment.responses.add(line, message, Speaker(agent is not None, _text_within(agent)))
 
     def note_piece(self, event: dict[str, Any]) -> None:
-        """Read a piece of a streamed response: the first has the input tokens, the last the output tokens."""
+        """Read a piece of a streamed response.
+
+        The first has the input tokens, the last the output tokens.
+        """
         piece, agent = event.get("event"), _text_within(event.get("parent_tool_use_id"))
         if not isinstance(piece, dict):
             return
@@ -129,9 +154,17 @@ class Session:
         if piece.get("type") == "message_start" and isinstance(message, dict):
             started[agent] = message
             self.note_assistant(event | {"message": message})
-        elif piece.get("type") == "message_delta" and isinstance(usage, dict) and (began := started.get(agent)):
+        elif (
+            piece.get("type") == "message_delta"
+            and isinstance(usage, dict)
+            and (began := started.get(agent))
+        ):
             told = began.get("usage")
-            known = told if isinstance(told, dict) and any(told.get(name) for name in _WENT_IN) else usage
+            known = (
+                told
+                if isinstance(told, dict) and any(told.get(name) for name in _WENT_IN)
+                else usage
+            )
             delta = piece.get("delta")
             whole = known | {name: usage[name] for name in _CAME_OUT if usage.get(name) is not None}
             reason = delta.get("stop_reason") if isinstance(delta, dict) else None
@@ -143,7 +176,11 @@ class Session:
             segment.prompt = prompt_of(event)
         content = message.get("content") if isinstance(message, dict) else None
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("is_error") is True and block.get("type") == "tool_result":
+            if (
+                isinstance(block, dict)
+                and block.get("is_error") is True
+                and block.get("type") == "tool_result"
+            ):
                 call = _text_within(block.get("tool_use_id"))
                 if call:
                     segment.tools.failed(call)
@@ -159,11 +196,13 @@ class CutOff:
 
 
 class StreamContext:
-    """Collects the facts of a stream event by event, in bounded memory except for the responses since the last result.
+    """Collects the facts of a stream event by event, in bounded memory.
 
-    A stream is named after its beginning. Otherwise order matters in three ways only: a result resets the counts and times of its session,
-    a later init replaces an earlier one field by field, and the result of a tool must follow its call. Events without a session belong to
-    every session.
+    Only the responses since the last result are unbounded.
+
+    A stream is named after its beginning. Otherwise order matters in three ways only: a result
+    resets the counts and times of its session, a later init replaces an earlier one field by field,
+    and the result of a tool must follow its call. Events without a session belong to every session.
     """
 
     def __init__(self) -> None:
@@ -173,15 +212,25 @@ class StreamContext:
         self._current = self._unnamed
         self._cut: list[CutOff] = []
 
-    def see(self, event: dict[str, Any], logged_at: datetime | None = None, document: Document | None = None) -> None:
-        """Read an event. `logged_at`: the time in front of it in the log. Never raises, whatever the object is."""
+    def see(
+        self,
+        event: dict[str, Any],
+        logged_at: datetime | None = None,
+        document: Document | None = None,
+    ) -> None:
+        """Read an event. `logged_at`: the time in front of it in the log.
+
+        Never raises, whatever the object is.
+        """
         kind = event.get("type")
         if not isinstance(kind, str):
             return
         session_id = event.get("session_id") or event.get("sessionId")
         session = self._current if session_id == self._current_id else self._switch(session_id)
         is_init = kind == "system" and event.get("subtype") == "init"
-        if is_init and len(session.segment.responses):  # those before it without a result are of a process that was cut off
+        if is_init and len(
+            session.segment.responses
+        ):  # those before it without a result are of a process that was cut off
             session.before.append(session.segment)
             session.segment = Segment()
         segment = session.segment
@@ -189,13 +238,17 @@ class StreamContext:
         if segment.first_event is None and kind in CLAUDE_EVENT_TYPES:
             segment.first_event = event
         stamp = event.get("timestamp")
-        if time := event_time(stamp) if stamp is not None else logged_at:  # events are slightly out of order
+        if (
+            time := event_time(stamp) if stamp is not None else logged_at
+        ):  # events are slightly out of order
             if segment.first is None or time < segment.first:
                 segment.first = time
             if segment.latest is None or time > segment.latest:
                 segment.latest = time
         if not session.seen:
-            session.seen = kind != "result" and (session is not self._unnamed or kind in CLAUDE_EVENT_TYPES)
+            session.seen = kind != "result" and (
+                session is not self._unnamed or kind in CLAUDE_EVENT_TYPES
+            )
         if kind == "assistant":
             session.note_assistant(event)
         elif kind == "user":
@@ -206,19 +259,26 @@ class StreamContext:
             session.note_init(event)
 
     def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> RunFacts:
-        """Return the facts about the next result record, and reset counts and times for the session's next result.
+        """Return the facts about the next result record, and reset counts and times.
 
-        A record without a session belongs to the session of the last event. The result event itself may be read before or after: only its
-        `timestamp` or log time counts.
+        They are reset for the session's next result.
+
+        A record without a session belongs to the session of the last event. The result event itself
+        may be read before or after: only its `timestamp` or log time counts.
         """
-        unnamed, session = self._unnamed, self._sessions.get(session_id) if session_id else self._current
+        unnamed, session = (
+            self._unnamed,
+            self._sessions.get(session_id) if session_id else self._current,
+        )
         ended = [unnamed] if session is None or session is unnamed else [session, unnamed]
         segments = [each.segment for each in ended]
         for each in ended:
             self._cut_off(each, each.before)
             each.segment, each.before = Segment(), []
         own, shared = ended[0].init, unnamed.init
-        latest = [each.latest for each in segments if each.latest] + ([logged_at] if logged_at else [])
+        latest = [each.latest for each in segments if each.latest] + (
+            [logged_at] if logged_at else []
+        )
         return RunFacts(
             agent_version=own.agent_version or shared.agent_version,
             requested_model=own.requested_model or shared.requested_model,
@@ -242,7 +302,11 @@ class StreamContext:
 
     def _cut_off(self, session: Session, segments: list[Segment]) -> None:
         if session.is_claudes:
-            self._cut += [CutOff(session.session_id, session.init, segment) for segment in segments if segment.begun]
+            self._cut += [
+                CutOff(session.session_id, session.init, segment)
+                for segment in segments
+                if segment.begun
+            ]
 
     def _switch(self, session_id: object) -> Session:
         """Make the session with that id the current one, and return it."""
@@ -260,9 +324,17 @@ class StreamContext:
 
 
 def _is_claudes(event: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Return whether only Claude Code writes such a message with tokens. Qwen Code's and Amp's look alike but contain totals."""
+    """Return whether only Claude Code writes such a message with tokens.
+
+    Qwen Code's and Amp's look alike but contain totals.
+    """
     usage = message["usage"]
-    if not isinstance(usage, dict) or "total_tokens" in usage or "max_tokens" in usage or str(event.get("session_id")).startswith("T-"):
+    if (
+        not isinstance(usage, dict)
+        or "total_tokens" in usage
+        or "max_tokens" in usage
+        or str(event.get("session_id")).startswith("T-")
+    ):
         return False
     return "parent_tool_use_id" in event or str(message.get("id")).startswith("msg_")
 

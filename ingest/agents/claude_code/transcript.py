@@ -1,8 +1,9 @@
 """Claude Code's session transcripts → one run per file, with its responses.
 
-A session has the file `<session>.jsonl`, and each sub-agent has `agent-<id>.jsonl` beside it or in `<session>/subagents/`. All of them are
-records of one run with the session's id; the session's own file ranks first. The store decides across files which responses are billed:
-resumed and forked sessions repeat lines of others.
+A session has the file `<session>.jsonl`, and each sub-agent has `agent-<id>.jsonl` beside it or in
+`<session>/subagents/`. All of them are records of one run with the session's id; the session's own
+file ranks first. The store decides across files which responses are billed: resumed and forked
+sessions repeat lines of others.
 """
 
 from __future__ import annotations
@@ -18,11 +19,27 @@ from typing import Any, ClassVar, NamedTuple
 from ahocorasick_rs import BytesAhoCorasick
 
 from ingest.agents.base import NO_FACTS, NO_SUBAGENT, AgentReader, ContextOf, Found
-from ingest.agents.claude_code.responses import PLAIN_LENGTH, Response, Responses, Speaker, blocks_of, is_plain, message_of
+from ingest.agents.claude_code.responses import (
+    PLAIN_LENGTH,
+    Response,
+    Responses,
+    Speaker,
+    blocks_of,
+    is_plain,
+    message_of,
+)
 from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.logged import COMMIT_MARK
-from ingest.agents.shared.runs import ActiveTime, By, ToolCalls, ToolCounts, canonical_hash, merged, milliseconds_between
+from ingest.agents.shared.runs import (
+    ActiveTime,
+    By,
+    ToolCalls,
+    ToolCounts,
+    canonical_hash,
+    merged,
+    milliseconds_between,
+)
 from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -35,7 +52,9 @@ from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.claude_code import SYNTHETIC, Line, Message, dollars, whole
 
 SESSIONS_KEPT = 1000
-"""Maximum number of session ids, and processes with costs, remembered per file. Real files have a few."""
+"""Maximum number of session ids, and processes with costs, remembered per file. Real files have a
+few.
+"""
 
 # Which objects are lines of a transcript
 
@@ -52,7 +71,9 @@ def is_line(value: dict[str, Any]) -> bool:
         return False
     has_session = isinstance(value.get("sessionId"), str)
     if isinstance(message, dict):  # a damaged line may lack its type
-        is_known = has_session or "isSidechain" in value or (kind is not None and "timestamp" in value)
+        is_known = (
+            has_session or "isSidechain" in value or (kind is not None and "timestamp" in value)
+        )
         return is_known and kind in ("user", "assistant", None) and "parts" not in message
     if kind == "summary":
         return "leafUuid" in value
@@ -66,7 +87,11 @@ def is_line(value: dict[str, Any]) -> bool:
 # What a transcript says of its session besides its responses
 
 _INTERRUPTED = "[Request interrupted by user"
-_OUTCOMES = {"end_turn": Outcome.COMPLETED, "stop_sequence": Outcome.COMPLETED, "refusal": Outcome.REFUSED}
+_OUTCOMES = {
+    "end_turn": Outcome.COMPLETED,
+    "stop_sequence": Outcome.COMPLETED,
+    "refusal": Outcome.REFUSED,
+}
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Type of a line with a title → its field, in order of preference."""
 _LONGEST = 100_000
@@ -77,9 +102,11 @@ _LONGEST = 100_000
 class SessionFacts:
     """The session so far: its id, place, times, prompts and end.
 
-    `sessions`: the ids on its lines; `last_session`: the id of the last response. `is_woken`: nobody asked for the turn, for example after
-    a background task woke the agent. Version and branch are those of the last response, `cwd` is that of the first line.
-    `first_stamp` and `last_stamp`: times in Claude Code's format; `odd_times`: the first and last time in any other format.
+    `sessions`: the ids on its lines; `last_session`: the id of the last response. `is_woken`:
+    nobody asked for the turn, for example after a background task woke the agent. Version and
+    branch are those of the last response, `cwd` is that of the first line. `first_stamp` and
+    `last_stamp`: times in Claude Code's format; `odd_times`: the first and last time in any other
+    format.
     """
 
     first_stamp: str = "9"
@@ -118,7 +145,11 @@ class SessionFacts:
             self.odd_times = [min((*self.odd_times, time)), max((*self.odd_times, time))]
 
     def times(self) -> tuple[datetime | None, datetime | None]:
-        times = [time for time in (event_time(self.first_stamp), event_time(self.last_stamp), *self.odd_times) if time]
+        times = [
+            time
+            for time in (event_time(self.first_stamp), event_time(self.last_stamp), *self.odd_times)
+            if time
+        ]
         return min(times, default=None), max(times, default=None)
 
     def place(self, line: Line) -> None:
@@ -156,7 +187,9 @@ class SessionFacts:
             self.is_woken = isinstance(origin, dict) and origin.get("kind") in FOLLOWING
         if self.prompt is None and is_human:
             self.prompt = prompt_of(line)
-        first_text = next((block["text"] for block in blocks if isinstance(block.get("text"), str)), "")
+        first_text = next(
+            (block["text"] for block in blocks if isinstance(block.get("text"), str)), ""
+        )
         first_text = content if isinstance(content, str) else first_text
         self.is_interrupted = self.is_interrupted or first_text.startswith(_INTERRUPTED)
         if self.forked_from is None and isinstance(forked, dict):
@@ -168,20 +201,31 @@ class SessionFacts:
         content = message.get("content")
         text = content if isinstance(content, str) else ""
         for block in blocks_of(message):
-            if block.get("type") == "text" and isinstance(said := block.get("text"), str) and said.strip():
+            if (
+                block.get("type") == "text"
+                and isinstance(said := block.get("text"), str)
+                and said.strip()
+            ):
                 text = said
         if line.get("isApiErrorMessage") is True:
             self.error = text[:_LONGEST]
             self.failed_as = Outcome.LIMIT_REACHED if is_limit(text) else Outcome.API_ERROR
             if last := self.last_response:
-                last.limit_resets_at = reset_time(text, event_time(line.get("timestamp"))) or last.limit_resets_at
+                last.limit_resets_at = (
+                    reset_time(text, event_time(line.get("timestamp"))) or last.limit_resets_at
+                )
             return
         self.error = self.failed_as = None
-        self.final_text = self.final_text if self.is_woken and self.final_text else text or self.final_text
+        self.final_text = (
+            self.final_text if self.is_woken and self.final_text else text or self.final_text
+        )
         self.last_response = response or self.last_response
 
     def other(self, line: Line, kind: str) -> None:
-        """Read a line without a message: a title, the permission mode, or the cost of a process as the agent counted it."""
+        """Read a line without a message.
+
+        A title, the permission mode, or the cost of a process as the agent counted it.
+        """
         if name := _TITLES.get(kind):
             self.titles[kind] = _text(line.get(name)) or self.titles.get(kind, "")
         elif kind == "permission-mode":
@@ -190,13 +234,24 @@ class SessionFacts:
             cost, time = dollars(line.get("totalCostUSD")), line.get("totalAPIDuration")
             key = (_text(line.get("sessionId")), str(line.get("startTime")))
             if cost is not None and (key in self.costs or len(self.costs) < SESSIONS_KEPT):
-                api_ms = whole(round(time)) if isinstance(time, float) and 0 <= time <= LARGEST_INT else whole(time)
+                api_ms = (
+                    whole(round(time))
+                    if isinstance(time, float) and 0 <= time <= LARGEST_INT
+                    else whole(time)
+                )
                 self.costs[key] = max(self.costs.get(key, (cost, 0)), (cost, api_ms or 0))
 
     def cost_of(self, session: str) -> tuple[Decimal | None, int | None]:
-        """Return the cost in USD and the API time in ms of all processes of a session, as the agent counted them."""
+        """Return the cost in USD and API time in ms of all processes of a session.
+
+        They are as the agent counted them.
+        """
         own = [value for (owner, _), value in self.costs.items() if owner in (session, None)]
-        return (sum((cost for cost, _ in own), Decimal()), sum(time for _, time in own) or None) if own else (None, None)
+        return (
+            (sum((cost for cost, _ in own), Decimal()), sum(time for _, time in own) or None)
+            if own
+            else (None, None)
+        )
 
     def outcome(self) -> Outcome:
         """Return how the session ended, judged by the last lines of the main thread."""
@@ -219,7 +274,10 @@ class SessionFacts:
             "is_interrupted": self.is_interrupted,
             "is_woken": self.is_woken,
             "failed_as": self.failed_as,
-            "costs": [[session, start, str(cost), api_ms] for (session, start), (cost, api_ms) in self.costs.items()],
+            "costs": [
+                [session, start, str(cost), api_ms]
+                for (session, start), (cost, api_ms) in self.costs.items()
+            ],
         }
 
     def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
@@ -230,15 +288,24 @@ class SessionFacts:
         self.odd_times = [time for time in (kept.started_at, kept.ended_at) if time]
         self.active.before = state["active"] and (state["active"][0], state["active"][1])
         self.sessions = dict.fromkeys(state["sessions"])
-        self.last_session, self.is_main, self.agent_id = state["last_session"], state["is_main"], state["agent_id"]
+        self.last_session, self.is_main, self.agent_id = (
+            state["last_session"],
+            state["is_main"],
+            state["agent_id"],
+        )
         self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
         self.permission_mode, self.forked_from = kept.permission_mode, state["forked_from"]
         self.titles, self.prompt, self.final_text = dict(titles), kept.prompt, kept.final_text
         self.error = kept.errors[0] if kept.errors else None
         self.failed_as = state["failed_as"] and Outcome(state["failed_as"])
         self.is_interrupted, self.is_woken = state["is_interrupted"], state["is_woken"]
-        self.last_response = Response("", None, None, Speaker(False, None), stop_reason=state["stop_reason"])
-        self.costs = {(session, start): (Decimal(cost), api_ms) for session, start, cost, api_ms in state["costs"]}
+        self.last_response = Response(
+            "", None, None, Speaker(False, None), stop_reason=state["stop_reason"]
+        )
+        self.costs = {
+            (session, start): (Decimal(cost), api_ms)
+            for session, start, cost, api_ms in state["costs"]
+        }
 
 
 def _text(value: object) -> str | None:
@@ -249,11 +316,27 @@ def _text(value: object) -> str | None:
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
-_OUTPUT = rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)","type":"tool_result",'
-_BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
-"""The beginning of a line that may be skipped. Groups: its author and place, its side chain flag, and the tool call it answers."""
-_MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')
-"""Marks of a line that must be parsed, and a name that only other agents' lines have. Quotes inside tool output are escaped."""
+_OUTPUT = (
+    rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)",'
+    rb'"type":"tool_result",'
+)
+_BEGINNING = re.compile(
+    rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT)
+)
+"""The beginning of a line that may be skipped. Groups: its author and place, its side chain flag,
+and the tool call it answers.
+"""
+_MARKS = (
+    b'"usage"',
+    b'"[Request interrupted by user',
+    b'"searchCount"',
+    b'"permissionMode"',
+    b'"forkedFrom"',
+    b'"session_id"',
+)
+"""Marks of a line that must be parsed, and a name that only other agents' lines have. Quotes inside
+tool output are escaped.
+"""
 _FAILURE = b'"is_error"'
 _NONE_FAILED = b":false"
 _CHANGED = COMMIT_MARK.encode()
@@ -262,27 +345,34 @@ _COUNTED_FILES = (b" file", b" files")
 _TIME = b'"timestamp":"'
 _BRACE, _QUOTE = b'}"'
 _SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _CHANGED, _TIME)}
-"""One search per mark: for a single word the library compares 32 bytes at a time, ten times as fast as for several."""
+"""One search per mark: for a single word the library compares 32 bytes at a time, ten times as fast
+as for several.
+"""
 
 FRAMES_KEPT = 1000
 """Maximum number of line beginnings remembered per file. Real files have a few."""
 
 
 class PassedLines:
-    """Skips lines of one transcript: for tool output and progress, only the time is read from the bytes.
+    """Skips lines of one transcript.
 
-    Such lines are three quarters of a transcript, and most contain nothing else for the reader. A line is skipped only if its bytes show
-    that:
+    For tool output and progress, only the time is read from the bytes.
 
-    - it begins in Claude Code's format, up to its type and the type of its first block, and its author and place (session, folder,
+    Such lines are three quarters of a transcript, and most contain nothing else for the reader. A
+    line is skipped only if its bytes show that:
+
+    - it begins in Claude Code's format, up to its type and the type of its first block, and its
+      author and place (session, folder,
     version, …) were parsed on an earlier line;
-    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, a commit, …;
+    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, a
+      commit, …;
     - it has exactly one time, and ends with a brace.
 
-    Any other line is parsed, so no tokens are missed, however a line is written. A line that is broken in the middle of such an output,
-    and has none of the marks, goes unnoticed.
+    Any other line is parsed, so no tokens are missed, however a line is written. A line that is
+    broken in the middle of such an output, and has none of the marks, goes unnoticed.
 
-    `count`: skipped lines; `answered`: tool calls with results on them, possibly ahead of the reader, since lines are scanned in advance.
+    `count`: skipped lines; `answered`: tool calls with results on them, possibly ahead of the
+    reader, since lines are scanned in advance.
     """
 
     def __init__(self, facts: SessionFacts) -> None:
@@ -296,15 +386,31 @@ class PassedLines:
 
     def look_at(self, data: bytes) -> None:
         """Find the marks and times in the bytes of the next lines."""
-        failures = (end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end))
-        commits = (start for start, _ in _found(_CHANGED, data) if data.endswith(_COUNTED_FILES, 0, start))
+        failures = (
+            end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end)
+        )
+        commits = (
+            start for start, _ in _found(_CHANGED, data) if data.endswith(_COUNTED_FILES, 0, start)
+        )
         self._data = data
-        self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, *commits, len(data)))
+        self._marks = sorted(
+            (
+                *(start for mark in _MARKS for start, _ in _found(mark, data)),
+                *failures,
+                *commits,
+                len(data),
+            )
+        )
         self._times = [*(end for _, end in _found(_TIME, data)), len(data), len(data)]
 
     def takes(self, start: int, end: int) -> bool:
-        """Return whether the line from `start` to `end` is skipped, after reading its time. Lines must come in order."""
-        if self._marks[bisect_left(self._marks, start)] < end or not (begins := _BEGINNING.match(self._data, start, end)):
+        """Return whether the line from `start` to `end` is skipped, after reading its time.
+
+        Lines must come in order.
+        """
+        if self._marks[bisect_left(self._marks, start)] < end or not (
+            begins := _BEGINNING.match(self._data, start, end)
+        ):
             return False
         frame, is_sidechain, call = begins.groups()
         if frame not in self._frames:
@@ -342,7 +448,10 @@ _AGENT = "agent-"
 
 
 class _Settled(NamedTuple):
-    """A line where a later reading can resume: a new response begins there, and every earlier tool call has its result."""
+    """A line where a later reading can resume.
+
+    A new response begins there, and every earlier tool call has its result.
+    """
 
     lines: int
     passed: int
@@ -402,7 +511,9 @@ class ClaudeTranscript(AgentReader):
             elif isinstance(kind, str):
                 facts.other(line, kind)
             return
-        has_results = kind != "assistant" and any(block.get("type") == "tool_result" for block in blocks_of(message))
+        has_results = kind != "assistant" and any(
+            block.get("type") == "tool_result" for block in blocks_of(message)
+        )
         by = By.TOOL if has_results else By.OTHERS
         if kind == "assistant" and message.get("model") != SYNTHETIC:
             by = By.MODEL
@@ -416,14 +527,20 @@ class ClaudeTranscript(AgentReader):
     def _assistant(self, line: Line, message: Message) -> None:
         is_own = line.get("isSidechain") is not True
         agent_id = line.get("agentId")
-        speaker = _MAIN if is_own and agent_id is None else Speaker(not is_own, agent_id if isinstance(agent_id, str) else None)
+        speaker = (
+            _MAIN
+            if is_own and agent_id is None
+            else Speaker(not is_own, agent_id if isinstance(agent_id, str) else None)
+        )
         self._responses.close_calls(self.passing.answered)
         known, is_open = len(self._responses), bool(self._responses.open_calls)
         response = self._responses.add(line, message, speaker) if "usage" in message else None
         if len(self._responses) > known and not is_open:
             self.settled_at = self.lines
             calls = merged(self._calls) if self._calls.counts else ()
-            self._settled = _Settled(self.lines, self.passing.count, known, self._messages, calls, line.get("timestamp"))
+            self._settled = _Settled(
+                self.lines, self.passing.count, known, self._messages, calls, line.get("timestamp")
+            )
         if response:
             self._facts.responded(line)
         elif message.get("model") != SYNTHETIC:  # tool calls of a message without tokens
@@ -444,7 +561,8 @@ class ClaudeTranscript(AgentReader):
                 self._answer(block, times)
                 times, is_answer = None, True
         if not is_answer and line.get("isSidechain") is not True:
-            self._responses.open_calls.clear()  # results of calls before a prompt do not come any more
+            # results of calls before a prompt do not come any more
+            self._responses.open_calls.clear()
         self._facts.user(line)
 
     def _answer(self, block: dict[str, Any], searches: object) -> None:
@@ -468,7 +586,9 @@ class ClaudeTranscript(AgentReader):
         if "usage" in message:
             agent_id = data.get("agentId")
             dated = {"timestamp": line.get("timestamp")} | inner
-            self._responses.add(dated, message, Speaker(True, agent_id if isinstance(agent_id, str) else None))
+            self._responses.add(
+                dated, message, Speaker(True, agent_id if isinstance(agent_id, str) else None)
+            )
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
                 self._answer(block, None)
@@ -480,19 +600,28 @@ class ClaudeTranscript(AgentReader):
         if kept.resume is None:
             return False
         try:
-            self.lines, self.passing.count, self._messages, self._responses.earlier = map(int, kept.resume["counts"])
-            self._calls.counts = {tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]}
+            self.lines, self.passing.count, self._messages, self._responses.earlier = map(
+                int, kept.resume["counts"]
+            )
+            self._calls.counts = {
+                tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]
+            }
             self._facts.restore(kept, kept.resume["facts"], kept.resume.get("texts", {}))
         except (KeyError, TypeError, ValueError):  # of another version
             return False
-        self._left_at = _Settled(self.lines, self.passing.count, 0, self._messages, merged(self._calls))
+        self._left_at = _Settled(
+            self.lines, self.passing.count, 0, self._messages, merged(self._calls)
+        )
         return True
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the run of the file. A file without prompts and responses (only titles, snapshots, commands) makes none.
+        """Yield the run of the file.
 
-        The session id comes from the folder of sub-agents, the file name, or the last response, since a resumed session contains lines of
-        the earlier one with its id. A name counts only if some line has it.
+        A file without prompts and responses (only titles, snapshots, commands) makes none.
+
+        The session id comes from the folder of sub-agents, the file name, or the last response,
+        since a resumed session contains lines of the earlier one with its id. A name counts only if
+        some line has it.
         """
         facts, last, self._last = self._facts, self._last, None
         if last is None or not (len(self._responses) or self._messages or facts.prompt):
@@ -504,22 +633,31 @@ class ClaudeTranscript(AgentReader):
         if folder or stem in facts.sessions:
             run_id = folder[1] if folder else stem
         else:
-            run_id = facts.last_session or next(iter(facts.sessions), None) or stem or canonical_hash(last.value)
+            run_id = (
+                facts.last_session
+                or next(iter(facts.sessions), None)
+                or stem
+                or canonical_hash(last.value)
+            )
         run = ended(last, self._kept(run_id, is_subagents=is_subagents), self._context_of)
         if isinstance(run, Found):
             agent_id, subagent = None, NO_SUBAGENT
             if is_subagents:
-                agent_id = facts.agent_id or (stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None)
+                agent_id = facts.agent_id or (
+                    stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None
+                )
                 subagent = around.subagent or NO_SUBAGENT
             rows = tuple(self._responses.rows(run_id, agent_id, subagent))
             run = run._replace(rows=run.rows._replace(response_copies=rows))
         yield run
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
-        """Return the values of the KeptRun; titles, texts, end and costs only from the session's own file.
+        """Return the values of the KeptRun.
 
-        `resume`: counts as before the line to resume from, and facts as they are now. That line and later ones will be read again, which
-        changes no fact.
+        Titles, texts, end and costs only from the session's own file.
+
+        `resume`: counts as before the line to resume from, and facts as they are now. That line and
+        later ones will be read again, which changes no fact.
         """
         facts, at = self._facts, self._left_at
         started_at, ended_at = facts.times()
@@ -541,7 +679,12 @@ class ClaudeTranscript(AgentReader):
         if at is not None:
             counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
             active = facts.active.until(event_time(at.stamp))
-            values["resume"] = {"counts": counts, "calls": at.calls, "facts": facts.state() | {"active": active}, "texts": facts.titles}
+            values["resume"] = {
+                "counts": counts,
+                "calls": at.calls,
+                "facts": facts.state() | {"active": active},
+                "texts": facts.titles,
+            }
         if is_subagents:
             return values
         cost, api_ms = facts.cost_of(run_id)

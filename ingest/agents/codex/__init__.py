@@ -1,1 +1,1 @@
-"""OpenAI's Codex: events of `codex exec --json`, rollout files, and the text log of `codex exec`."""
+"""OpenAI's Codex: events of `codex exec --json`, rollout files, and text logs of `codex exec`."""

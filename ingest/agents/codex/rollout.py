@@ -1,15 +1,18 @@
 """Codex's rollout files → runs, one per session, and its responses.
 
-Tokens are running totals of the session, each written about twice; every increase is one response. A fork or a sub-agent begins with a copy
-of its parent's lines, including totals. The copy ends at the first turn that is younger than the session: turn ids are UUIDs of version 7;
-since 2026-09 a sub-agent states its first own line. If nothing separates them, all responses count as an upper bound, named like the
-parent's, so that they count once beside its file. A file without any total ranks below the stream of its thread.
+Tokens are running totals of the session, each written about twice; every increase is one response.
+A fork or a sub-agent begins with a copy of its parent's lines, including totals. The copy ends at
+the first turn that is younger than the session: turn ids are UUIDs of version 7; since 2026-09 a
+sub-agent states its first own line. If nothing separates them, all responses count as an upper
+bound, named like the parent's, so that they count once beside its file. A file without any total
+ranks below the stream of its thread.
 
-Since 0.146 a file may continue another one that it names, its `history_base`, without a copy of it: a fork, a thread after a revert, or the
-next page of a long thread. Files of one thread are one run; totals continue those of the base, so the first response is the last request.
+Since 0.146 a file may continue another one that it names, its `history_base`, without a copy of it:
+a fork, a thread after a revert, or the next page of a long thread. Files of one thread are one run;
+totals continue those of the base, so the first response is the last request.
 
-TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022, 35746 and 47003, as handled in ccusage, tokscale and
-CodexBar (3753).
+TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022, 35746 and
+47003, as handled in ccusage, tokscale and CodexBar (3753).
 """
 
 from __future__ import annotations
@@ -45,10 +48,21 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.text import paired
-from schemas.wire.codex import CodexUsage, Compacted, EventMessage, ItemCompleted, SessionMeta, TokenInfo, TurnContext, UsageRecord
+from schemas.wire.codex import (
+    CodexUsage,
+    Compacted,
+    EventMessage,
+    ItemCompleted,
+    SessionMeta,
+    TokenInfo,
+    TurnContext,
+    UsageRecord,
+)
 
 RECORDS_KEPT = 64
-"""Maximum number of usage records remembered in a file with totals: that of a compaction comes just before it."""
+"""Maximum number of usage records remembered in a file with totals: that of a compaction comes just
+before it.
+"""
 _LINES_A_SECOND = 100_000
 """Weight of a second of a later part's age beside its lines. 115 days of them are one rank."""
 _CLOCKS_DIFFER = timedelta(seconds=1)
@@ -58,7 +72,10 @@ _LONGEST_NUMBER = 18
 
 
 class Counts(NamedTuple):
-    """Tokens as Codex counts them: `given` includes cache reads and writes, `output` includes reasoning (None if not recorded)."""
+    """Tokens as Codex counts them.
+
+    `given` includes cache reads and writes, `output` includes reasoning (None if not recorded).
+    """
 
     given: int = 0
     cached: int = 0
@@ -70,7 +87,9 @@ class Counts(NamedTuple):
     def of(cls, usage: CodexUsage) -> Counts:
         """Return the counts of one request, or of a running total."""
         cached, written = usage.cached_input_tokens, usage.cache_write_input_tokens
-        return cls(usage.input_tokens, cached, written, usage.output_tokens, usage.reasoning_output_tokens)
+        return cls(
+            usage.input_tokens, cached, written, usage.output_tokens, usage.reasoning_output_tokens
+        )
 
     @property
     def total(self) -> int:
@@ -78,13 +97,24 @@ class Counts(NamedTuple):
         return self.given + self.output
 
     def plus(self, other: Counts) -> Counts:
-        reasoning = None if self.reasoning is other.reasoning is None else (self.reasoning or 0) + (other.reasoning or 0)
+        reasoning = (
+            None
+            if self.reasoning is other.reasoning is None
+            else (self.reasoning or 0) + (other.reasoning or 0)
+        )
         return Counts(
-            self.given + other.given, self.cached + other.cached, self.written + other.written, self.output + other.output, reasoning
+            self.given + other.given,
+            self.cached + other.cached,
+            self.written + other.written,
+            self.output + other.output,
+            reasoning,
         )
 
     def since(self, earlier: Counts) -> Counts:
-        """Return the usage between two running totals; all of this one if input or output has fallen, since the counter restarted."""
+        """Return the usage between two running totals.
+
+        All of this one if input or output has fallen, since the counter restarted.
+        """
         if self.given < earlier.given or self.output < earlier.output:
             return self
         return Counts(
@@ -102,7 +132,8 @@ class Counts(NamedTuple):
         return Tokens(self.given - read - written, read, written, self.output, self.reasoning)
 
 
-# Tool calls. A command tells its exit code at the head of its output, before 2026 in JSON behind it; versions of 2025 say `success`.
+# Tool calls. A command tells its exit code at the head of its output, before 2026 in JSON behind
+# it; versions of 2025 say `success`.
 # Words of an error count only if Codex itself writes them.
 
 _TOOL_NAMES = {
@@ -115,10 +146,17 @@ _TOOL_NAMES = {
 """Item types of tool calls → the field with the tool's name."""
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
 _CALL_ENDS = frozenset(("exec_command_end", "patch_apply_end", "mcp_tool_call_end"))
-_EXIT_CODE_AT_HEAD = re.compile(r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?(?:Process exited with code|Exit code:) (-?\d{1,10})")
+_EXIT_CODE_AT_HEAD = re.compile(
+    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?(?:Process exited with code|Exit code:) "
+    r"(-?\d{1,10})"
+)
 _EXIT_CODE_AT_TAIL = re.compile(r'"metadata": ?\{"exit_code": ?(-?\d{1,10})')
 _LONGEST_TAIL = 200
-_REFUSALS = ("apply_patch verification failed", "exec_command failed", "failed to parse function arguments")
+_REFUSALS = (
+    "apply_patch verification failed",
+    "exec_command failed",
+    "failed to parse function arguments",
+)
 
 
 def is_failure(item: dict[str, Any]) -> bool:
@@ -137,7 +175,11 @@ def is_failure(item: dict[str, Any]) -> bool:
 def ended_badly(event: dict[str, Any]) -> bool:
     """Return whether an event in `_CALL_ENDS` reports a failure."""
     result = event.get("result")
-    return event.get("success") is False or event.get("exit_code") not in (None, 0) or (isinstance(result, dict) and "Err" in result)
+    return (
+        event.get("success") is False
+        or event.get("exit_code") not in (None, 0)
+        or (isinstance(result, dict) and "Err" in result)
+    )
 
 
 # Responses
@@ -163,7 +205,9 @@ class Moment(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One response, identified by its turn, its `number` in it and `total` (the running token total); a compaction has an id.
+    """One response, identified by its turn, its `number` in it and `total`.
+
+    `total` is the running token total. A compaction has an id.
 
     `calls`: range of the session's tool calls that belong to it.
     """
@@ -176,25 +220,36 @@ class Response(NamedTuple):
     response_id: str | None = None
 
     def name(self, session: str, *, is_continued: bool) -> str:
-        """Return an id, since Codex logs none with the tokens. Copies in the files of forks and sub-agents get the same.
+        """Return an id, since Codex logs none with the tokens.
 
-        If turn ids are no UUIDs, a fork continues its parent's numbers: only the total distinguishes the two. So it does in a file that
-        continues another one (`is_continued`), perhaps in the middle of a turn.
+        Copies in the files of forks and sub-agents get the same.
+
+        If turn ids are no UUIDs, a fork continues its parent's numbers: only the total
+        distinguishes the two. So it does in a file that continues another one (`is_continued`),
+        perhaps in the middle of a turn.
         """
         if self.response_id:
             return self.response_id
         turn = self.moment.turn
         place = f"{session}/{turn}" if turn else session
-        return f"{place}/{self.number}" if is_uuid(turn) and not is_continued else f"{place}/{self.number}/{self.total}"
+        return (
+            f"{place}/{self.number}"
+            if is_uuid(turn) and not is_continued
+            else f"{place}/{self.number}/{self.total}"
+        )
 
 
 @dataclass
 class Responses:
-    """The responses of a session so far: `counted` from increases of the totals, `recorded` from lines of their own.
+    """The responses of a session so far.
 
-    A recorded response counts only if there are no totals at all, or if it is one of a compaction, which the totals leave out (Codex's
-    issue 47003). `attributed`: number of tool calls assigned to a response. `unconfirmed`: the first one of a file that continues another,
-    which may repeat the last request of that, as each turn begins with an update of rate limits. A recorded response says whether it does.
+    `counted` from increases of the totals, `recorded` from lines of their own.
+
+    A recorded response counts only if there are no totals at all, or if it is one of a compaction,
+    which the totals leave out (Codex's issue 47003). `attributed`: number of tool calls assigned to
+    a response. `unconfirmed`: the first one of a file that continues another, which may repeat the
+    last request of that, as each turn begins with an update of rate limits. A recorded response
+    says whether it does.
     """
 
     has_totals: bool = False
@@ -228,13 +283,19 @@ class Responses:
         if (found := commits_in(output)) and (call := self.open_calls.get(call_id)):
             call.commits = found
 
-    def grew(self, used: Counts, total: Counts, moment: Moment, *, may_repeat: bool = False) -> None:
+    def grew(
+        self, used: Counts, total: Counts, moment: Moment, *, may_repeat: bool = False
+    ) -> None:
         """Add a response, from an increase of the totals."""
         self.has_totals = True
         compacted, self.compacted = self.compacted, None
         if used == compacted:
             return  # the totals do count the compaction
-        if may_repeat and self.recorded and all(used != record.used for record in self.recorded.values()):
+        if (
+            may_repeat
+            and self.recorded
+            and all(used != record.used for record in self.recorded.values())
+        ):
             return
         calls = (self.attributed, len(self.calls))
         self.attributed = len(self.calls)
@@ -244,7 +305,10 @@ class Responses:
             self.unconfirmed = self.counted[-1]
 
     def record(self, response_id: str | None, used: Counts, total: int, moment: Moment) -> None:
-        """Add a response from a line with its usage. `total`: the running total of tokens, 0 if the line has none."""
+        """Add a response from a line with its usage.
+
+        `total`: the running total of tokens, 0 if the line has none.
+        """
         name = response_id or f"#{len(self.recorded)}"
         if name in self.recorded:
             return
@@ -253,9 +317,13 @@ class Responses:
         self.unconfirmed = None
         if self.has_totals and len(self.recorded) >= RECORDS_KEPT:
             del self.recorded[next(iter(self.recorded))]
-        before = next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
+        before = (
+            next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
+        )
         self.record_numbers[moment.turn] += 1
-        self.recorded[name] = Response(moment, self.record_numbers[moment.turn], total, used, (before, len(self.calls)))
+        self.recorded[name] = Response(
+            moment, self.record_numbers[moment.turn], total, used, (before, len(self.calls))
+        )
 
     def compaction(self, response_id: str) -> None:
         """Mark a response as the one of a compaction."""
@@ -282,10 +350,11 @@ class Responses:
 class _Session(OpenRun):
     """A session.
 
-    `origin`: the session that it continues, with copies of its lines or without; `is_fork`: whether it is declared as a fork. `own_from`:
-    number of its first own line, if known. `is_later_part`: it continues a file of its own thread,
-    begun when that was `age_s` seconds old. `copying`: the lines are copies;
-    `dated`: that is certain. `total`: the last running total, logged as `last_total`.
+    `origin`: the session that it continues, with copies of its lines or without; `is_fork`: whether
+    it is declared as a fork. `own_from`: number of its first own line, if known. `is_later_part`:
+    it continues a file of its own thread, begun when that was `age_s` seconds old. `copying`: the
+    lines are copies; `dated`: that is certain. `total`: the last running total, logged as
+    `last_total`.
     """
 
     meta: SessionMeta = field(default_factory=SessionMeta)
@@ -337,27 +406,43 @@ class _Session(OpenRun):
                 self._event(EventMessage.model_validate(payload))
             elif name == "item_completed":
                 self._event(_as_message(ItemCompleted.model_validate(payload)))
-            elif name in _CALL_ENDS and isinstance(call := payload.get("call_id"), str) and ended_badly(payload):
+            elif (
+                name in _CALL_ENDS
+                and isinstance(call := payload.get("call_id"), str)
+                and ended_badly(payload)
+            ):
                 self.responses.failed(call)
                 self.tools.failed(call)
         elif kind == "turn_context":  # every turn has its settings, mostly those of the turn before
             turn = payload.get("turn_id")
             if turn and turn != self.turn:
                 self._enter_turn(TurnContext.model_validate(payload).turn_id)
-            if payload.get("model") != self.model or payload.get("approval_policy") != self.permission_mode:
+            if (
+                payload.get("model") != self.model
+                or payload.get("approval_policy") != self.permission_mode
+            ):
                 context = TurnContext.model_validate(payload)
                 self.model = context.model or self.model
                 self.permission_mode = context.approval_policy or self.permission_mode
         elif kind == "token_usage_record":
             record = UsageRecord.model_validate(payload)
             if record.usage:
-                total = Counts.of(record.thread_token_usage).total if record.thread_token_usage else 0
-                self.responses.record(record.response_id, Counts.of(record.usage), total, self._moment(stamp))
-        elif kind == "compacted" and (response_id := Compacted.model_validate(payload).compaction_response_id):
+                total = (
+                    Counts.of(record.thread_token_usage).total if record.thread_token_usage else 0
+                )
+                self.responses.record(
+                    record.response_id, Counts.of(record.usage), total, self._moment(stamp)
+                )
+        elif kind == "compacted" and (
+            response_id := Compacted.model_validate(payload).compaction_response_id
+        ):
             self.responses.compaction(response_id)
 
     def note_stamp(self, event: dict[str, Any]) -> None:
-        """Read the time of a line. Response items are the model's, except messages of other roles and tool output."""
+        """Read the time of a line.
+
+        Response items are the model's, except messages of other roles and tool output.
+        """
         stamp, payload = event.get("timestamp"), event.get("payload")
         if type(stamp) is str:
             self.last_stamp = max(self.last_stamp, stamp)
@@ -366,12 +451,16 @@ class _Session(OpenRun):
         time = event_time(stamp)
         self.started_at = self.started_at or time
         by = By.OTHERS
-        if event.get("type") == "response_item" and isinstance(payload, dict) and payload.get("role") not in _OTHERS:
+        if (
+            event.get("type") == "response_item"
+            and isinstance(payload, dict)
+            and payload.get("role") not in _OTHERS
+        ):
             by = By.TOOL if str(payload.get("type")).endswith("_output") else By.MODEL
         self.active.note(time, by)
 
     def _note_place(self, *, copied: bool) -> None:
-        """Set whether the following lines are copies. Calls on copied lines belong to no response."""
+        """Set whether the following lines are copies. Calls on copied lines have no response."""
         if self.copying and not copied:
             self.responses.attributed = len(self.responses.calls)
         self.copying, self.dated = copied, True
@@ -382,12 +471,16 @@ class _Session(OpenRun):
         if isinstance(kind, str) and kind in _TOOL_NAMES:
             name = item.get(_TOOL_NAMES[kind])
             tool = name if isinstance(name, str) and name else "tool"
-            self.responses.called(call, tool, item.get("arguments") or item.get("input") or item.get("action"))
+            self.responses.called(
+                call, tool, item.get("arguments") or item.get("input") or item.get("action")
+            )
             if not self.copying:
                 self.tools.called(call, tool)
         elif call and isinstance(kind, str) and kind in _OUTPUTS:
             output = item.get("output")
-            self.responses.committed(call, output.get("content") if isinstance(output, dict) else output)
+            self.responses.committed(
+                call, output.get("content") if isinstance(output, dict) else output
+            )
             if is_failure(item):
                 self.responses.failed(call)
                 self.tools.failed(call)
@@ -402,7 +495,9 @@ class _Session(OpenRun):
             return
         elif event.type == "user_message":
             self.prompts += 1
-            self.prompt = None if self.is_later_part else self.prompt or event.message  # the first one is in an earlier file
+            self.prompt = (
+                None if self.is_later_part else self.prompt or event.message
+            )  # the first one is in an earlier file
         elif event.type == "agent_message":
             self.final_text = event.message or self.final_text
         elif event.type == "task_complete":
@@ -416,21 +511,29 @@ class _Session(OpenRun):
     def _enter_turn(self, turn: str | None, started_at: datetime | None = None) -> None:
         """Enter a turn; one that is older than its session was copied from the parent.
 
-        An old start, without a UUID to confirm it, counts as a copy only if the file declares a fork.
+        An old start, without a UUID to confirm it, counts as a copy only if the file declares a
+        fork.
         """
         self.turn = turn
         made_at = time_of_uuid(turn)
         began_at = made_at or started_at
-        if began_at is None or self.started_at is None or (self.own_from is not None and self.dated):
+        if (
+            began_at is None
+            or self.started_at is None
+            or (self.own_from is not None and self.dated)
+        ):
             return
         copied = began_at < self.started_at - _CLOCKS_DIFFER
         if made_at or self.is_fork or not copied:
             self._note_place(copied=copied)
 
     def _tokens(self, logged: Any, stamp: object) -> None:
-        """Add the increase since the last total as a response of this turn's model; a repeated total adds nothing.
+        """Add the increase since the last total as a response of this turn's model.
 
-        A file that continues another one without a copy of its totals continues these: the first request is its own.
+        A repeated total adds nothing.
+
+        A file that continues another one without a copy of its totals continues these: the first
+        request is its own.
         """
         if logged is None:
             return
@@ -443,7 +546,13 @@ class _Session(OpenRun):
             now = used = Counts.of(info.total_token_usage)
             if self.total:
                 used = now.since(self.total)
-            elif self.origin is not None and not self.copying and last and last.given <= now.given and last.output <= now.output:
+            elif (
+                self.origin is not None
+                and not self.copying
+                and last
+                and last.given <= now.given
+                and last.output <= now.output
+            ):
                 used, is_first = last, True
         elif last:
             now, used = (self.total or Counts()).plus(last), last
@@ -457,28 +566,51 @@ class _Session(OpenRun):
         return Moment(self.turn, event_time(stamp), self.model, self.copying)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`; tokens by model are sums over the responses that count."""
+        """Return the values of a `KeptRun`; tokens by model are sums over counted responses."""
         meta, git = self.meta, self.meta.git
         self.ended_at = event_time(self.last_stamp) or event_time(self.last_number)
         has_counts = self.total is not None or bool(self.responses.recorded)
-        models = [unrecorded(self.model, "The session has no token counts.", meta.model_provider)] if self.model else []
+        models = (
+            [unrecorded(self.model, "The session has no token counts.", meta.model_provider)]
+            if self.model
+            else []
+        )
         if has_counts:
             sums: dict[str | None, Tokens] = {}
             for one in self.responses.chosen(copied=self.is_upper_bound()):
                 sums[one.moment.model] = sums.get(one.moment.model, Tokens()) + one.used.tokens()
-            bound = (TokensBasis.UPPER_BOUND, "The session was forked; the history of its parent cannot be told apart.")
+            bound = (
+                TokensBasis.UPPER_BOUND,
+                "The session was forked; the history of its parent cannot be told apart.",
+            )
             basis = bound if self.is_upper_bound() else (TokensBasis.EXACT, None)
             sums = sums or {self.model: Tokens()}
-            models = [tokens.as_model(model, meta.model_provider, *basis) for model, tokens in sums.items()]
-        instructions = meta.base_instructions.get("text") if isinstance(meta.base_instructions, dict) else meta.base_instructions
-        beginning = instructions[:200] if isinstance(instructions, str) else ""  # here an agent says who it is
-        is_trae = "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0]) or "TRAE CLI" in beginning
+            models = [
+                tokens.as_model(model, meta.model_provider, *basis)
+                for model, tokens in sums.items()
+            ]
+        instructions = (
+            meta.base_instructions.get("text")
+            if isinstance(meta.base_instructions, dict)
+            else meta.base_instructions
+        )
+        beginning = (
+            instructions[:200] if isinstance(instructions, str) else ""
+        )  # here an agent says who it is
+        is_trae = (
+            "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0])
+            or "TRAE CLI" in beginning
+        )
         return super().values() | {
             "run_id": _run_id(meta, self.started_at),
             "agent": TRAE_CLI.key if is_trae else CODEX.key,
             "record_kind": RecordKind.TRANSCRIPT,
-            "rank": 4 + self.is_later_part if has_counts else 1,  # the end of a thread is in its later part
-            "lines": self.age_s * _LINES_A_SECOND + min(self.lines, _LINES_A_SECOND - 1) if self.age_s else self.lines,
+            "rank": 4 + self.is_later_part
+            if has_counts
+            else 1,  # the end of a thread is in its later part
+            "lines": self.age_s * _LINES_A_SECOND + min(self.lines, _LINES_A_SECOND - 1)
+            if self.age_s
+            else self.lines,
             "agent_version": meta.cli_version,
             "session_id": meta.id,
             "parent_session_id": _parent(meta),
@@ -492,11 +624,16 @@ class _Session(OpenRun):
         }
 
     def response_rows(self, run: Rows) -> tuple[tuple[Any, ...], ...]:
-        """Return the responses as values of RESPONSE_COLUMNS. A response without a model gets the run's model if there is only one."""
+        """Return the responses as values of RESPONSE_COLUMNS.
+
+        A response without a model gets the run's model if there is only one.
+        """
         meta, run_id = self.meta, run.run.run_id
         origin = (self.origin if self.is_upper_bound() else None) or run_id
         started_by = "subagent" in meta.source if isinstance(meta.source, str | dict) else False
-        is_subagent = started_by or meta.thread_source == "subagent" or meta.parent_thread_id is not None
+        is_subagent = (
+            started_by or meta.thread_source == "subagent" or meta.parent_thread_id is not None
+        )
         models = {row.model_id: row for row in run.model_usage}
         if len(run.model_usage) == 1:
             models.setdefault(None, run.model_usage[0])
@@ -519,18 +656,23 @@ class _Session(OpenRun):
                 "reasoning_tokens": tokens.reasoning,
                 "cache_read_tokens": tokens.read,
                 "cache_write_tokens": tokens.written,
-                "tokens_basis": TokensBasis.UPPER_BOUND if self.is_upper_bound() else TokensBasis.EXACT,
+                "tokens_basis": TokensBasis.UPPER_BOUND
+                if self.is_upper_bound()
+                else TokensBasis.EXACT,
                 "tools": tuple(call.tool for call in calls),
                 "failed_tools": tuple(call.tool for call in calls if call.failed),
                 "logged": joined(call.logged for call in calls),
-                "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits)) or None,
+                "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits))
+                or None,
                 "response_no": number,
             }
             rows.append(tuple(row[name] for name in RESPONSE_COLUMNS))
         return tuple(rows)
 
 
-_READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+_READ_EVENTS = frozenset(
+    ("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error")
+)
 _MESSAGES = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
 """Types of items with a text → the event that had it until 0.150."""
 _OTHERS = ("user", "developer", "system")
@@ -541,11 +683,18 @@ def _as_message(event: ItemCompleted) -> EventMessage:
     """Return the message of a completed item; an event without a type for other items."""
     item = event.item
     texts = (part.text for part in (item.content if item else None) or ())
-    return EventMessage(type=_MESSAGES.get(item.type or "") if item else None, message="\n".join(filter(None, texts)) or None)
+    return EventMessage(
+        type=_MESSAGES.get(item.type or "") if item else None,
+        message="\n".join(filter(None, texts)) or None,
+    )
 
 
 def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
-    return meta.id if meta.id and is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd})
+    return (
+        meta.id
+        if meta.id and is_uuid(meta.id)
+        else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd})
+    )
 
 
 def _began_at(meta: SessionMeta, document: Document) -> datetime | None:
@@ -590,7 +739,9 @@ class CodexRollout(StreamReader[_Session]):
             session.lines += 1
             session.last = document
         except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}") from error
+            raise InvalidRecord(
+                RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}"
+            ) from error
         return ()
 
     def note(self, event: dict[str, Any]) -> bool:
@@ -609,13 +760,21 @@ class CodexRollout(StreamReader[_Session]):
             session.last = last
 
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
-        """Read the first line of a session: of a new one if this one's own turns have begun, else of the parent, followed by copied lines.
+        """Read the first line of a session.
 
-        Any session with a parent may begin with copies of its lines, unless it names the file that it continues.
+        Of a new one if this one's own turns have begun, else of the parent, followed by copied
+        lines.
+
+        Any session with a parent may begin with copies of its lines, unless it names the file that
+        it continues.
         """
         session = self._open.get(None)
         closed: tuple[Found | Unreadable, ...] = ()
-        if session and not meta.history_base and (session.meta.id == meta.id or not session.has_begun()):
+        if (
+            session
+            and not meta.history_base
+            and (session.meta.id == meta.id or not session.has_begun())
+        ):
             if session.meta.id != meta.id:
                 session.origin = _run_id(meta, _began_at(meta, document))
                 session.is_fork = session.copying = True
@@ -623,15 +782,28 @@ class CodexRollout(StreamReader[_Session]):
         else:
             closed = self._close()
             parent, base = _parent(meta), meta.history_base
-            session = _Session(document, meta=meta, started_at=_began_at(meta, document), origin=parent, copying=parent is not None)
+            session = _Session(
+                document,
+                meta=meta,
+                started_at=_began_at(meta, document),
+                origin=parent,
+                copying=parent is not None,
+            )
             session.is_fork = meta.forked_from_id is not None
             session.own_from = _whole(meta.subagent_history_start_ordinal)
             if base:  # all its lines are its own
-                session.origin, session.copying, session.dated, session.own_from = parent or base.thread_id or meta.id, False, True, 0
+                session.origin, session.copying, session.dated, session.own_from = (
+                    parent or base.thread_id or meta.id,
+                    False,
+                    True,
+                    0,
+                )
                 session.is_later_part = parent is None or base.thread_id == meta.id
                 session.started_at = time_of_uuid(meta.id) or session.started_at
                 written_at = event_time(document.value.get("timestamp"))
-                if session.is_later_part and session.started_at and written_at:  # the newest one counts, even if it is short
+                if (
+                    session.is_later_part and session.started_at and written_at
+                ):  # the newest one counts, even if it is short
                     session.age_s = max(0, int((written_at - session.started_at).total_seconds()))
             self._open[None] = session
         session.note_stamp(document.value)
@@ -641,7 +813,11 @@ class CodexRollout(StreamReader[_Session]):
         session = self._open.get(key)
         closed = super()._close(key)
         if session and closed and isinstance(run := closed[0], Found):
-            return (run._replace(rows=run.rows._replace(response_copies=session.response_rows(run.rows))),)
+            return (
+                run._replace(
+                    rows=run.rows._replace(response_copies=session.response_rows(run.rows))
+                ),
+            )
         return closed
 
 

@@ -1,4 +1,7 @@
-"""What Codex prints: events of `codex exec --json`, the text log of `codex exec`, and messages of `codex app-server`."""
+"""Codex's output: events of `codex exec --json`, its text log, and `codex app-server` messages.
+
+The text log is that of `codex exec`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,15 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.codex.rollout import Counts, spawned_by
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.runs import OpenRun, RecordReader, StreamReader, canonical_hash, is_uuid, time_of_uuid, wire_record
+from ingest.agents.shared.runs import (
+    OpenRun,
+    RecordReader,
+    StreamReader,
+    canonical_hash,
+    is_uuid,
+    time_of_uuid,
+    wire_record,
+)
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens, known_sum, unrecorded
 from ingest.sources.document import Document, TextDocument
@@ -39,8 +50,14 @@ _NO_TOKENS = "The log has no token counts."
 
 # codex exec --json
 
-_EXEC_TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
-_EXEC_MUST_HOLD = {"thread.started": ("thread_id", str), "turn.failed": ("error", dict), "error": ("message", str)}
+_EXEC_TOOLS = frozenset(
+    ("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call")
+)
+_EXEC_MUST_HOLD = {
+    "thread.started": ("thread_id", str),
+    "turn.failed": ("error", dict),
+    "error": ("message", str),
+}
 
 
 @dataclass
@@ -51,7 +68,10 @@ class _ExecThread(OpenRun):
     usage: Tokens | None = None
 
     def note(self, event: ExecEvent) -> None:
-        """Read an event. An item comes up to three times with one id: started, updated and completed."""
+        """Read an event.
+
+        An item comes up to three times with one id: started, updated and completed.
+        """
         if item := event.item:
             self.is_answered |= item.type != "error"
             if item.type == "agent_message" and item.text:
@@ -70,13 +90,18 @@ class _ExecThread(OpenRun):
             message = (event.error.message if event.error else None) or "turn failed"
             self.outcome, self.errors = outcome_of_error(message), [message]
         elif event.type == "error" and event.message:
-            self.errors = [event.message]  # often the notice of a retry: it counts only if the turn does not complete
+            self.errors = [
+                event.message
+            ]  # often the notice of a retry: it counts only if the turn does not complete
 
     def has_content(self) -> bool:
         return bool(self.session_id or self.usage or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. Events have no times: the start comes from the thread id. The model comes from the harness."""
+        """Return the values of a `KeptRun`.
+
+        Events have no times: the start comes from the thread id. The model comes from the harness.
+        """
         models = [self.usage.as_model(None)] if self.usage else []
         names = {"thread": self.session_id, "text": self.final_text, "tokens": models}
         reason = "The stream ended within a turn, whose tokens it does not tell."
@@ -86,7 +111,9 @@ class _ExecThread(OpenRun):
             "agent": CODEX.key,
             "record_kind": RecordKind.STREAM,
             "rank": 2,
-            "models": [one | cut_off for one in models] if self.outcome is Outcome.INTERRUPTED else models,
+            "models": [one | cut_off for one in models]
+            if self.outcome is Outcome.INTERRUPTED
+            else models,
             "started_at": time_of_uuid(self.session_id),
             "num_turns": self.turns or None,
             "is_answered": self.is_answered or bool(self.usage) or not self.errors,
@@ -97,22 +124,28 @@ class _ExecThread(OpenRun):
 class CodexExec(StreamReader[_ExecThread]):
     """Streams of `codex exec --json` → runs, one per thread.
 
-    `usage` is the running total of the thread, not of the turn: the last one counts. Resuming a thread starts another stream, and its
-    totals include those of the first; both are records of one run, and the one with more tokens is kept. The model is taken neither from
-    `config.toml`, since the command line overrides it, nor from ISO-Bench's journal, which has the name of a folder.
+    `usage` is the running total of the thread, not of the turn: the last one counts. Resuming a
+    thread starts another stream, and its totals include those of the first; both are records of one
+    run, and the one with more tokens is kept. The model is taken neither from `config.toml`, since
+    the command line overrides it, nor from ISO-Bench's journal, which has the name of a folder.
     """
 
     agent: ClassVar[str] = CODEX.key
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Check the required fields of each event, since other programs log `error` and `item.completed` too."""
+        """Check the required fields of each event.
+
+        Other programs log `error` and `item.completed` too.
+        """
         value = document.value
         kind = str(value.get("type"))
         if kind == "turn.started":
             return len(value) == 1
         if kind.startswith("item."):
-            return isinstance(value.get("item"), dict) and isinstance(value["item"].get("type"), str)
+            return isinstance(value.get("item"), dict) and isinstance(
+                value["item"].get("type"), str
+            )
         if kind == "turn.completed":
             return isinstance(value.get("usage"), dict) and "input_tokens" in value["usage"]
         name, type_ = _EXEC_MUST_HOLD.get(kind, ("", str))
@@ -123,7 +156,9 @@ class CodexExec(StreamReader[_ExecThread]):
         if not self._open and event.type == "error":
             return ()  # any program's log has such lines
         closed = self._close() if event.type == "thread.started" else ()
-        thread = self._open.get(None) or self._open.setdefault(None, _ExecThread(document, event.thread_id))
+        thread = self._open.get(None) or self._open.setdefault(
+            None, _ExecThread(document, event.thread_id)
+        )
         thread.last = document
         thread.note(event)
         return closed
@@ -133,7 +168,9 @@ class CodexExec(StreamReader[_ExecThread]):
 
 _VERSION = re.compile(r"OpenAI Codex v(\S+)")
 _HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")
-_SECTIONS = frozenset(("user", "thinking", "codex", "exec", "file update", "file update:", "tokens used"))
+_SECTIONS = frozenset(
+    ("user", "thinking", "codex", "exec", "file update", "file update:", "tokens used")
+)
 _ERROR = "ERROR: "
 _LOG_TOOLS = {"exec": "exec", "file update": "apply_patch", "file update:": "apply_patch"}
 _CALL_FAILED = re.compile(r" (?:exited \d+|failed) in [\d.]+m?s:?$")
@@ -143,7 +180,7 @@ _LONGEST_TEXT = 4 << 20
 
 @dataclass
 class _TextLog(OpenRun):
-    """A log: a header up to the second row of dashes, then sections headed by a line with their name."""
+    """A log: a header up to the second row of dashes, then sections, each headed by its name."""
 
     header: dict[str, str] = field(default_factory=dict)
     dashes: int = 0
@@ -163,7 +200,10 @@ class _TextLog(OpenRun):
             elif found := _HEADER.fullmatch(line):
                 self.header[found[1]] = found[2].strip()
         elif line in _SECTIONS:
-            self.section, self.error = line, None  # an error before another section was output of a tool: Codex's own comes last
+            self.section, self.error = (
+                line,
+                None,
+            )  # an error before another section was output of a tool: Codex's own comes last
             if tool := _LOG_TOOLS.get(line):
                 self.calls += 1
                 self.tools.called(str(self.calls), tool)
@@ -171,7 +211,9 @@ class _TextLog(OpenRun):
                 self.texts[line], self.size = [], 0
         elif line.startswith(_ERROR):
             self.section, self.error = "", line.removeprefix(_ERROR)
-        elif self.section == "tokens used":  # one line, which the program's end may follow without a line break
+        elif (
+            self.section == "tokens used"
+        ):  # one line, which the program's end may follow without a line break
             if found := _COUNT.match(line.strip()):
                 count = int(found[0].replace(",", ""))
                 self.total = count if count <= LARGEST_INT else None
@@ -185,18 +227,28 @@ class _TextLog(OpenRun):
             self.section = ""
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. Tokens come last, so a log with tokens is complete; otherwise it may be an older version."""
+        """Return the values of a `KeptRun`.
+
+        Tokens come last, so a log with tokens is complete; otherwise it may be an older version.
+        """
         header, session_id = self.header, self.header.get("session id")
-        self.prompt, self.final_text = ("\n".join(self.texts.get(section, [])).strip() or None for section in ("user", "codex"))
+        self.prompt, self.final_text = (
+            "\n".join(self.texts.get(section, [])).strip() or None for section in ("user", "codex")
+        )
         reason = _NO_TOKENS
         if self.total is not None:
-            reason = f"The log has one total, {self.total:,} tokens, which cannot be divided into input, cache and output."
+            reason = (
+                f"The log has one total, {self.total:,} tokens, which cannot be divided into "
+                "input, cache and output."
+            )
         if self.error:
             self.outcome = outcome_of_error(self.error)
         elif self.total is not None:
             self.outcome = Outcome.COMPLETED
         return super().values() | {
-            "run_id": session_id if is_uuid(session_id) else canonical_hash({"header": header, "text": self.final_text}),
+            "run_id": session_id
+            if is_uuid(session_id)
+            else canonical_hash({"header": header, "text": self.final_text}),
             "agent": CODEX.key,
             "record_kind": RecordKind.STREAM,
             "rank": 1,
@@ -214,7 +266,10 @@ class _TextLog(OpenRun):
 
 
 class CodexTextLog(RecordReader):
-    """Text logs of `codex exec` (its stderr). `tokens used` is one grand total that cannot be divided into classes, so it has no price."""
+    """Text logs of `codex exec` (its stderr).
+
+    `tokens used` is one grand total that cannot be divided into classes, so it has no price.
+    """
 
     agent: ClassVar[str] = CODEX.key
 
@@ -238,11 +293,20 @@ _SERVER_TOOLS = {
     "webSearch": "web_search",
 }
 """Item types of tool calls → the tool's name, if the item has none; as in `codex exec --json`."""
-_OUTCOMES = {"completed": Outcome.COMPLETED, "interrupted": Outcome.INTERRUPTED, "inProgress": Outcome.INTERRUPTED}
+_OUTCOMES = {
+    "completed": Outcome.COMPLETED,
+    "interrupted": Outcome.INTERRUPTED,
+    "inProgress": Outcome.INTERRUPTED,
+}
 _LIMITS = frozenset(("usagelimitexceeded", "contextwindowexceeded", "sessionbudgetexceeded"))
 _OF_THE_API = frozenset(
     {
-        *("httpconnectionfailed", "responsestreamconnectionfailed", "responsestreamdisconnected", "responsetoomanyfailedattempts"),
+        *(
+            "httpconnectionfailed",
+            "responsestreamconnectionfailed",
+            "responsestreamdisconnected",
+            "responsetoomanyfailedattempts",
+        ),
         *("unauthorized", "internalservererror", "serveroverloaded", "badrequest"),
     }
 )
@@ -255,8 +319,9 @@ _OLDER = "codex/event"
 class _ServerThread(OpenRun):
     """A thread of `codex app-server`.
 
-    `asked`: the model of the request that began it; `rerouted`: the model that replaces its own in this turn. `total`: the last running
-    total; `used`: its increases by model. `turns`: duration of each turn in ms, if logged.
+    `asked`: the model of the request that began it; `rerouted`: the model that replaces its own in
+    this turn. `total`: the last running total; `used`: its increases by model. `turns`: duration of
+    each turn in ms, if logged.
     """
 
     about: AppServerThread = field(default_factory=AppServerThread)
@@ -289,7 +354,12 @@ class _ServerThread(OpenRun):
             self.prompt = self.prompt or _input_text(told.input)
         elif method == "turn/started":
             self.turns.setdefault((told.turn.id if told.turn else None) or told.turn_id)
-            self.in_turn, self.outcome, self.ended_as, self.errors = True, Outcome.INTERRUPTED, None, []
+            self.in_turn, self.outcome, self.ended_as, self.errors = (
+                True,
+                Outcome.INTERRUPTED,
+                None,
+                [],
+            )
             self.note_time(event_time(told.turn.started_at) if told.turn else None)
         elif method == "turn/completed":
             self._turn_completed(told, told.turn or AppServerTurn())
@@ -298,11 +368,17 @@ class _ServerThread(OpenRun):
             self.permission_mode = settings.approval_policy or self.permission_mode
         elif method == "model/rerouted":
             self.rerouted = told.to_model
-        elif method == "error":  # often the notice of a retry: it counts only if the turn does not complete
+        elif (
+            method == "error"
+        ):  # often the notice of a retry: it counts only if the turn does not complete
             self.errors = [_message_of(told.error)] if told.error else self.errors
-        elif method == "thread/started" or (not method and told.thread):  # the answer to a request has the model, too
+        elif method == "thread/started" or (
+            not method and told.thread
+        ):  # the answer to a request has the model, too
             if told.thread:
-                self.about = self.about.model_copy(update=told.thread.model_dump(exclude_none=True, exclude={"git_info"}))
+                self.about = self.about.model_copy(
+                    update=told.thread.model_dump(exclude_none=True, exclude={"git_info"})
+                )
                 self.git = told.thread.git_info or self.git
             self.model = told.model or (told.thread.model if told.thread else None) or self.model
             self.provider = told.model_provider or self.about.model_provider or self.provider
@@ -311,7 +387,9 @@ class _ServerThread(OpenRun):
 
     def _turn_completed(self, told: AppServerParams, turn: AppServerTurn) -> None:
         """End a turn, once: its end may be logged twice, and its beginning not at all."""
-        self.turns[turn.id or told.turn_id] = None if turn.duration_ms is None else round(turn.duration_ms)
+        self.turns[turn.id or told.turn_id] = (
+            None if turn.duration_ms is None else round(turn.duration_ms)
+        )
         self.in_turn, self.rerouted, self.ended_as = False, None, turn.status
         error = turn.error or told.error
         if turn.status == "failed":
@@ -319,7 +397,9 @@ class _ServerThread(OpenRun):
             info = error.codex_error_info if error else None
             name = next(iter(info), "") if isinstance(info, dict) else info
             kind = name.lower() if isinstance(name, str) else ""
-            self.outcome = Outcome.LIMIT_REACHED if kind in _LIMITS else outcome_of_error(_message_of(error))
+            self.outcome = (
+                Outcome.LIMIT_REACHED if kind in _LIMITS else outcome_of_error(_message_of(error))
+            )
             if kind in _OF_THE_API and self.outcome is Outcome.EXECUTION_ERROR:
                 self.outcome = Outcome.API_ERROR
         else:
@@ -328,14 +408,27 @@ class _ServerThread(OpenRun):
         self.note_time(event_time(turn.completed_at))
 
     def _tokens(self, told: AppServerParams) -> None:
-        """Add the increase since the last total. A fork's first total, outside of its turns, is its parent's."""
+        """Add the increase since the last total.
+
+        A fork's first total, outside of its turns, is its parent's.
+        """
         usage = told.token_usage
         last = Counts.of(usage.last) if usage and usage.last else None
         if usage is None or (usage.total is None and last is None):
             return
-        now = Counts.of(usage.total) if usage.total else (self.total or Counts()).plus(last or Counts())
+        now = (
+            Counts.of(usage.total)
+            if usage.total
+            else (self.total or Counts()).plus(last or Counts())
+        )
         grown = now.since(self.total) if self.total else now
-        if self.total is None and self.about.forked_from_id and last and last.given <= now.given and last.output <= now.output:
+        if (
+            self.total is None
+            and self.about.forked_from_id
+            and last
+            and last.given <= now.given
+            and last.output <= now.output
+        ):
             grown = last if self.in_turn else Counts()
         self.total = now
         if grown.total:
@@ -343,15 +436,24 @@ class _ServerThread(OpenRun):
             self.used[model] = self.used.get(model, Counts()).plus(grown)
 
     def has_content(self) -> bool:
-        """Return whether it is a run: without a turn, an answer or tokens it was only listed or opened."""
+        """Return whether it is a run.
+
+        Without a turn, an answer or tokens it was only listed or opened.
+        """
         return bool(self.turns or self.used or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
         about, model = self.about, self.model or self.asked
         told = super().values()
         lasted = None if None in self.turns.values() else known_sum(self.turns.values())
-        basis = (TokensBasis.LOWER_BOUND, "The log ended within a turn, whose last tokens it may not tell.")
-        models = [counts.tokens().as_model(name, self.provider, *(basis if self.in_turn else ())) for name, counts in self.used.items()]
+        basis = (
+            TokensBasis.LOWER_BOUND,
+            "The log ended within a turn, whose last tokens it may not tell.",
+        )
+        models = [
+            counts.tokens().as_model(name, self.provider, *(basis if self.in_turn else ()))
+            for name, counts in self.used.items()
+        ]
         started_at = self.started_at or time_of_uuid(self.session_id)
         names = {"thread": self.session_id, "start": str(started_at), "prompt": self.prompt}
         return told | {
@@ -360,13 +462,17 @@ class _ServerThread(OpenRun):
             "record_kind": RecordKind.STREAM,
             "rank": 3 if models else 1,
             "agent_version": about.cli_version,
-            "parent_session_id": about.forked_from_id or about.parent_thread_id or spawned_by(about.source, "subAgent"),
+            "parent_session_id": about.forked_from_id
+            or about.parent_thread_id
+            or spawned_by(about.source, "subAgent"),
             "requested_model": model,
             "models": models or [unrecorded(model, _NO_TOKENS, self.provider)],
             "started_at": started_at,
             "duration_ms": told["duration_ms"] if lasted is None else lasted,
             "num_turns": len(self.turns) or None,
-            "is_error": None if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else self.outcome is not Outcome.COMPLETED,
+            "is_error": None
+            if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN)
+            else self.outcome is not Outcome.COMPLETED,
             "repo": self.git.origin_url if self.git else None,
             "branch": self.git.branch if self.git else None,
             "base_commit": self.git.sha if self.git else None,
@@ -379,15 +485,25 @@ def _message_of(error: AppServerError | None) -> str:
 
 def _input_text(content: object) -> str | None:
     parts = content if isinstance(content, list) else ()
-    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)) or None
+    return (
+        "\n".join(
+            part["text"]
+            for part in parts
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
+        )
+        or None
+    )
 
 
 class CodexAppServer(StreamReader[_ServerThread]):
-    """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log → runs, one per thread.
+    """Logs of `codex app-server` messages → runs, one per thread.
 
-    Every token update has the thread's running total; its increase belongs to the current model. A fork continues the total of its parent.
-    A thread is interrupted if its last turn did not end. Messages have no time: it comes from the log, newer turns, or the thread id. Two
-    processes on one thread write two logs, which are records of one run: the one with more tokens is kept.
+    Messages are bare, behind a prefix, or each in an object of the log.
+
+    Every token update has the thread's running total; its increase belongs to the current model. A
+    fork continues the total of its parent. A thread is interrupted if its last turn did not end.
+    Messages have no time: it comes from the log, newer turns, or the thread id. Two processes on
+    one thread write two logs, which are records of one run: the one with more tokens is kept.
     """
 
     agent: ClassVar[str] = CODEX.key
@@ -400,11 +516,20 @@ class CodexAppServer(StreamReader[_ServerThread]):
         self._older: Document | None = None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """Return the ended runs. Messages of turns and items without a thread belong to the thread of the message before."""
+        """Return the ended runs.
+
+        Messages of turns and items without a thread belong to the thread of the message before.
+        """
         value = app_server_message(document.value) or {}
         told_names = ("method", "params", "result")
         try:
-            message = AppServerMessage.model_validate({name: value[name] for name in told_names if isinstance(value.get(name), dict | str)})
+            message = AppServerMessage.model_validate(
+                {
+                    name: value[name]
+                    for name in told_names
+                    if isinstance(value.get(name), dict | str)
+                }
+            )
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
         method, told = message.method or "", message.params or message.result
@@ -420,15 +545,19 @@ class CodexAppServer(StreamReader[_ServerThread]):
         if thread_id is None and not method.startswith(("turn/", "item/", "thread/tokenUsage")):
             return ()
         closed = self._make_room(thread_id)
-        thread = self._open.get(thread_id) or self._open.setdefault(thread_id, _ServerThread(document, thread_id, asked=self._asked))
+        thread = self._open.get(thread_id) or self._open.setdefault(
+            thread_id, _ServerThread(document, thread_id, asked=self._asked)
+        )
         self._last, thread.last = thread_id, document
-        wrapped = (event_time(document.value.get(name)) for name in ("timestamp", "time", "ts", "at"))
+        wrapped = (
+            event_time(document.value.get(name)) for name in ("timestamp", "time", "ts", "at")
+        )
         thread.note_time(document.logged_at or next(filter(None, wrapped), None))
         thread.note(method, told)
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the open threads; events of the first protocol alone become a reject that names it."""
+        """Yield the open threads; events of only the first protocol become a reject naming it."""
         runs = tuple(super().end())
         yield from runs
         if self._older and not runs:

@@ -1,1 +1,4 @@
-"""Shared by several readers: disjoint token classes, open runs, texts, and which reported cost counts."""
+"""Shared by several readers.
+
+Disjoint token classes, open runs, texts, and which reported cost counts.
+"""

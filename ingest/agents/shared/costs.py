@@ -1,8 +1,12 @@
-"""Sums over a run's models, and its reported cost: which $0 means unknown, and which of two totals counts.
+"""Sums over a run's models, and its reported cost.
 
-- $0 for tokens is unknown: agents write it for a model without a price, behind a gateway, or under a subscription. It is a cost only if
+Which $0 means unknown, and which of two totals counts.
+
+- $0 for tokens is unknown: agents write it for a model without a price, behind a gateway, or under
+  a subscription. It is a cost only if
 nothing was used, or if the model's name marks it as free.
-- If the models cost more than the record's total (which misses background agents that were killed), the models' sum counts. If the total
+- If the models cost more than the record's total (which misses background agents that were killed),
+  the models' sum counts. If the total
 is higher, it counts, and the difference belongs to no model.
 """
 
@@ -27,7 +31,9 @@ _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
 
-def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[str, Any]) -> ModelUsageRow:
+def model_row(
+    run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[str, Any]
+) -> ModelUsageRow:
     """Return the row of a model from its logged counts and cost. `others`: its other columns."""
     given, answered, read, written = _tokens(logged)
     return _MODEL_ROW.completed(
@@ -52,10 +58,12 @@ def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[
 
 
 def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
-    """Return the columns of `runs` derived from its models: the cost of each, tokens by class. Its main model follows from its prices.
+    """Return the columns of `runs` derived from its models: the cost of each, tokens by class.
 
-    One model may be logged under several ids. Sums are over the known values, None if none is known. Raises InvalidRecord for sums out of
-    range.
+    Its main model follows from its prices.
+
+    One model may be logged under several ids. Sums are over the known values, None if none is
+    known. Raises InvalidRecord for sums out of range.
     """
     if len(usage) == 1 and usage[0].model:  # as in most records
         costs: dict[str, Decimal | None] = {usage[0].model: usage[0].cost_own_usd}
@@ -65,10 +73,18 @@ def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
         for row in usage:
             if row.model:
                 earlier, cost = costs.get(row.model), row.cost_own_usd
-                costs[row.model] = earlier if cost is None else in_range(cost + (earlier or 0), LARGEST_USD, "USD")
+                costs[row.model] = (
+                    earlier if cost is None else in_range(cost + (earlier or 0), LARGEST_USD, "USD")
+                )
         costs = dict(sorted(costs.items()))
-        sums = map(known_sum, zip(*map(_tokens, usage), strict=True)) if usage else [None] * len(TOKEN_CLASSES)
-        totals = [None if total is None else in_range(total, LARGEST_INT, "tokens") for total in sums]
+        sums = (
+            map(known_sum, zip(*map(_tokens, usage), strict=True))
+            if usage
+            else [None] * len(TOKEN_CLASSES)
+        )
+        totals = [
+            None if total is None else in_range(total, LARGEST_INT, "tokens") for total in sums
+        ]
     return {
         "models": tuple(costs),
         "model_costs_usd": tuple(costs.values()),
@@ -77,18 +93,33 @@ def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
 
 
 def settled(rows: Rows) -> Rows:
-    """Return the rows of a run with the effective costs. Findings are about the costs as logged, so they come first."""
+    """Return the rows of a run with the effective costs.
+
+    Findings are about the costs as logged, so they come first.
+    """
     run, usage = rows.run, rows.model_usage
     told: dict[str, Any] = {}
     if any(map(is_unpaid, usage)):
-        usage = tuple(row.completed({"cost_reported_usd": None, "cost_own_usd": None}) if is_unpaid(row) else row for row in usage)
-        costs = {name: known_sum(row.cost_own_usd for row in usage if row.model == name) for name in run.models}
+        usage = tuple(
+            row.completed({"cost_reported_usd": None, "cost_own_usd": None})
+            if is_unpaid(row)
+            else row
+            for row in usage
+        )
+        costs = {
+            name: known_sum(row.cost_own_usd for row in usage if row.model == name)
+            for name in run.models
+        }
         told["model_costs_usd"] = tuple(costs[name] for name in run.models)
     total = None if is_unknown(run, usage) else run.cost_reported_usd
     cost = counted(total, [row.cost_own_usd for row in usage])
     if cost != total or total != run.cost_reported_usd:
         beyond = Decimal() if cost is None or total is None else cost - total
-        told |= {"cost_reported_usd": total, "cost_own_usd": cost, "cost_beyond_total_usd": beyond if beyond > COST_TOLERANCE else None}
+        told |= {
+            "cost_reported_usd": total,
+            "cost_own_usd": cost,
+            "cost_beyond_total_usd": beyond if beyond > COST_TOLERANCE else None,
+        }
     return rows._replace(run=run.completed(told), model_usage=usage) if told else rows
 
 
@@ -98,24 +129,37 @@ def is_unpaid(row: ModelUsageRow) -> bool:
 
 
 def is_unknown(run: RunRow, usage: Sequence[ModelUsageRow]) -> bool:
-    """Return whether a run's reported cost is $0 although it used tokens, or worked without a token count."""
+    """Return whether a run's reported cost is $0 although it worked.
+
+    It used tokens, or worked without a token count.
+    """
     if run.cost_reported_usd != 0:
         return False
     if any(any(_tokens(row)) for row in usage) or any(_main_loop_tokens(run)):
         return any(map(_may_cost, usage)) or not usage
     if run.duration_api_ms == 0 or run.num_turns == 0:  # no model was asked
         return False
-    return any(map(_may_cost, usage)) if usage else run.outcome is Outcome.COMPLETED or run.duration_api_ms is None
+    return (
+        any(map(_may_cost, usage))
+        if usage
+        else run.outcome is Outcome.COMPLETED or run.duration_api_ms is None
+    )
 
 
 def _may_cost(row: ModelUsageRow) -> bool:
-    """Return whether a model used tokens, or has no token count, and its name does not mark it as free."""
+    """Return whether a model used tokens or has no token count, and is not marked as free.
+
+    The mark is in its name.
+    """
     counts = [count for count in _tokens(row) if count is not None]
     return (any(counts) or not counts) and not is_free(row.model_id)
 
 
 def counted(total: Decimal | None, of_models: Iterable[Decimal | None]) -> Decimal | None:
-    """Return the sum of the models, unless the total is larger; without a total only if each has a cost."""
+    """Return the sum of the models, unless the total is larger.
+
+    Without a total only if each has a cost.
+    """
     costs = list(of_models)
     known = [cost for cost in costs if cost is not None]
     summed = sum(known, Decimal())

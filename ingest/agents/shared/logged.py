@@ -1,6 +1,9 @@
-"""What tool calls wrote into the log of an optimization loop, and the commits that they made: they say which response ended an experiment.
+"""What tool calls wrote into the log of an optimization loop, and the commits that they made.
 
-Every tool call of a session comes by here, so a search for a few letters decides about nearly all of them.
+They say which response ended an experiment.
+
+Every tool call of a session comes by here, so a search for a few letters decides about nearly all
+of them.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from typing import Any
 from ingest.system.secrets import scrubbed_text
 
 LOGGING_TOOL = "log_experiment"
-"""Part of the name of the tool that logs an experiment: Pi's, and that of MCP servers made after it."""
+"""Part of the name of the tool that logs an experiment: Pi's, and that of MCP servers made after
+it.
+"""
 
 LONGEST_LOGGED = 2000
 
@@ -24,10 +29,27 @@ _APPENDS = {
     "tee ": re.compile(rf"\s{{0,9}}(?:-a|--append)\s{_TARGET}"),
     "open(": re.compile(rf"{_TARGET}\s{{0,9}},\s{{0,9}}(?:mode=)?[\"']a"),
 }
-"""Beginning of an append in a shell command or in Python → what follows: the target, a path or a variable."""
-_NAMED_LOG = re.compile(r"\b(\w{1,80})\s{0,3}=\s{0,3}(?:Path\()?[\"']?[^\s\"'=]{0,300}\.(?:tsv|csv|jsonl)\b")
+"""Beginning of an append in a shell command or in Python → what follows: the target, a path or a
+variable.
+"""
+_NAMED_LOG = re.compile(
+    r"\b(\w{1,80})\s{0,3}=\s{0,3}(?:Path\()?[\"']?[^\s\"'=]{0,300}\.(?:tsv|csv|jsonl)\b"
+)
 _SIGNS_OF_SECRETS = (
-    *("key", "token", "secret", "pass", "pwd", "cred", "cookie", "auth", "bearer", "basic", "pat=", "://"),
+    *(
+        "key",
+        "token",
+        "secret",
+        "pass",
+        "pwd",
+        "cred",
+        "cookie",
+        "auth",
+        "bearer",
+        "basic",
+        "pat=",
+        "://",
+    ),
     *(
         "sk-",
         "rk-",
@@ -57,12 +79,16 @@ _ESCAPED = re.compile(r"(?<!\\)\\[tn]")
 
 _MADE_COMMIT = re.compile(r"\[[^\[\]\n]{1,250} ([0-9a-f]{7,40})\] ")
 COMMIT_MARK = " changed, "
-"""Part of what git prints below the line `[branch abc1234] message` of a commit: `2 files changed, 3 insertions(+)`."""
+"""Part of what git prints below the line `[branch abc1234] message` of a commit: `2 files changed,
+3 insertions(+)`.
+"""
 _COMMIT_MARKS = (COMMIT_MARK, "Git: committed")
 
 
 def logged_by(tool: str, arguments: Any) -> str | None:
-    """Return what a tool call writes into an experiments' log, without line ends; None if it writes into none.
+    """Return what a tool call writes into an experiments' log, without line ends.
+
+    None if it writes into none.
 
     `arguments`: as the agent logs them, parsed, as JSON or as a text.
     """
@@ -87,13 +113,20 @@ def logged_by(tool: str, arguments: Any) -> str | None:
         command = " ".join(word for word in command if isinstance(word, str))
     if not isinstance(command, str) or not _names_log(command):
         return None
-    return _collapsed(_patched(command)[-LONGEST_LOGGED:]) if _PATCH in command else _appending(command)
+    return (
+        _collapsed(_patched(command)[-LONGEST_LOGGED:])
+        if _PATCH in command
+        else _appending(command)
+    )
 
 
 def told(values: dict[str, Any]) -> str | None:
     """Return the names and values of an experiment as text, nested values last."""
     in_order = sorted(values.items(), key=lambda item: isinstance(item[1], dict | list))
-    shown = (f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}" for name, value in in_order)
+    shown = (
+        f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in in_order
+    )
     return _collapsed(" ".join(shown))
 
 
@@ -103,10 +136,17 @@ def joined(texts: Iterable[str | None]) -> str | None:
 
 
 def commits_in(output: Any) -> tuple[str, ...]:
-    """Return the short hashes of the commits that git reports in the output of a tool: a text, or blocks with texts."""
+    """Return the short hashes of the commits that git reports in the output of a tool.
+
+    A text, or blocks with texts.
+    """
     parts = output if isinstance(output, list) else [output]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    marked = [text for text in texts if isinstance(text, str) and any(mark in text for mark in _COMMIT_MARKS)]
+    marked = [
+        text
+        for text in texts
+        if isinstance(text, str) and any(mark in text for mark in _COMMIT_MARKS)
+    ]
     return tuple(dict.fromkeys(found for text in marked for found in _MADE_COMMIT.findall(text)))
 
 
@@ -116,7 +156,10 @@ def _new_text(arguments: dict[str, Any]) -> str:
     added = [content] if isinstance(content, str) else []
     for edit in edits if isinstance(edits, list) else [arguments]:
         if isinstance(edit, dict):
-            old, new = (next(filter(None, map(edit.get, names)), "") for names in (("old_string", "oldText"), ("new_string", "newText")))
+            old, new = (
+                next(filter(None, map(edit.get, names)), "")
+                for names in (("old_string", "oldText"), ("new_string", "newText"))
+            )
             if isinstance(old, str) and isinstance(new, str):
                 before = {*old.splitlines()}
                 added += [line for line in new.splitlines() if line not in before]
@@ -139,7 +182,10 @@ def _names_log(text: str) -> bool:
 
 
 def _appending(command: str) -> str | None:
-    """Return a command that appends to a log, with secrets masked; of a long one the part around the append."""
+    """Return a command that appends to a log, with secrets masked.
+
+    Of a long one the part around the append.
+    """
     named: set[str] | None = None
     for mark, target_behind in _APPENDS.items():
         at = -1
@@ -148,13 +194,23 @@ def _appending(command: str) -> str | None:
                 continue
             target = found[1].strip("\"'").replace("{", "").replace("}", "")
             if not target.endswith(_LOGS):
-                named = named if named is not None else {f"{sign}{name}" for name in _NAMED_LOG.findall(command) for sign in ("", "$")}
+                named = (
+                    named
+                    if named is not None
+                    else {
+                        f"{sign}{name}"
+                        for name in _NAMED_LOG.findall(command)
+                        for sign in ("", "$")
+                    }
+                )
                 if target not in named:
                     continue
             start = max(0, min(at - LONGEST_LOGGED // 2, len(command) - LONGEST_LOGGED))
             part = _ESCAPED.sub(" ", command[start : start + LONGEST_LOGGED])
             lower = part.lower()
-            return _collapsed(scrubbed_text(part) if any(sign in lower for sign in _SIGNS_OF_SECRETS) else part)
+            return _collapsed(
+                scrubbed_text(part) if any(sign in lower for sign in _SIGNS_OF_SECRETS) else part
+            )
     return None
 
 

@@ -32,7 +32,9 @@ Wire = TypeVar("Wire", bound=BaseModel)
 
 
 def canonical_hash(value: Any) -> str:
-    """Return the sha256 (hex) of a JSON value, independent of key order, white space and number spelling (1, 1.0, 10e-1).
+    """Return the sha256 (hex) of a JSON value, for any key order, white space and numbers.
+
+    Numbers may have any spelling (1, 1.0, 10e-1).
 
     It is the id of records without one.
     """
@@ -47,7 +49,10 @@ _WHOLE_FLOAT = re.compile(r"\d(?:\.0|e\+\d+)[,}\]]")
 
 
 def _whole_if_exact(number: str) -> int | float:
-    """Parse a float; a whole number becomes an int exactly as written: 1e23 is 10**23, though the nearest float is not."""
+    """Parse a float; a whole number becomes an int exactly as written.
+
+    1e23 is 10**23, though the nearest float is not.
+    """
     exact = Decimal(number)
     return int(exact) if exact == exact.to_integral_value() else float(number)
 
@@ -61,7 +66,10 @@ def is_uuid(text: str | None) -> bool:
 
 
 def time_of_uuid(text: str | None) -> datetime | None:
-    """Return the time (UTC) in a UUID of version 7: its first 48 bits are Unix milliseconds. None for any other text."""
+    """Return the time (UTC) in a UUID of version 7: its first 48 bits are Unix milliseconds.
+
+    None for any other text.
+    """
     if not text or not is_uuid(text) or UUID(text).version != 7:
         return None
     return unix_time(UUID(text).int >> 80)
@@ -72,7 +80,11 @@ def time_of_uuid(text: str | None) -> datetime | None:
 
 def milliseconds_between(started_at: datetime | None, ended_at: datetime | None) -> int | None:
     """Return how long a run took, or None if a time is unknown or the end is before the start."""
-    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None
+    return (
+        round((ended_at - started_at).total_seconds() * 1000)
+        if started_at and ended_at and ended_at >= started_at
+        else None
+    )
 
 
 def whole_ms(milliseconds: float | None) -> int | None:
@@ -88,11 +100,14 @@ class By(IntEnum):
 
 
 class ActiveTime:
-    """The time an agent worked in a session, from the times of its events in any order: eight bytes each.
+    """The time an agent worked in a session, from the times of its events in any order.
 
-    A session waits for its user: overnight, over lunch. So only the gaps before an answer of the model and before a tool result count, not
-    those before a prompt or before lines that the program writes by itself. A gap of more than five minutes counts only while a tool ran:
-    few requests take so long, but computers sleep, and agents wait for an account limit to reset.
+    Eight bytes each.
+
+    A session waits for its user: overnight, over lunch. So only the gaps before an answer of the
+    model and before a tool result count, not those before a prompt or before lines that the program
+    writes by itself. A gap of more than five minutes counts only while a tool ran: few requests
+    take so long, but computers sleep, and agents wait for an account limit to reset.
 
     `before`: the active time and the last time of earlier readings of its log, in microseconds.
     """
@@ -111,7 +126,10 @@ class ActiveTime:
         self._moments.extend(other._moments)
 
     def until(self, end: datetime | None = None) -> tuple[int, int] | None:
-        """Return the active time and the last time, in microseconds, of the events before `end`; None if no event has a time."""
+        """Return the active time and the last time, in microseconds, of the events before `end`.
+
+        None if no event has a time.
+        """
         active, last = self.before or (0, None)
         limit = None if end is None else (end - _EPOCH) // _MICROSECOND
         tool, model = int(By.TOOL), int(By.MODEL)
@@ -142,7 +160,9 @@ _LONGEST_ANSWER = timedelta(minutes=5) // _MICROSECOND
 # Tool calls
 
 CALLS_KEPT = 1024
-"""Maximum number of ids of tool calls remembered, to count each call once and to find the tool of an error."""
+"""Maximum number of ids of tool calls remembered, to count each call once and to find the tool of
+an error.
+"""
 TOOLS_KEPT = 512
 """Maximum number of tools counted by name; further ones are summed as OTHER_TOOLS."""
 OTHER_TOOLS = "(other tools)"
@@ -197,12 +217,18 @@ def merged(*counted: ToolCounts) -> ToolCalls:
 
 
 def wire_record(model: type[Wire], document: Document) -> Wire:
-    """Return a document as its wire model, with exact amounts of money. Raises InvalidRecord with every wrong field."""
+    """Return a document as its wire model, with exact amounts of money.
+
+    Raises InvalidRecord with every wrong field.
+    """
     try:
         try:
             return model.model_validate(document.value)
         except ValidationError as error:
-            if not any(detail["type"] == DIGITS_LOST for detail in error.errors(include_url=False, include_context=False)):
+            if not any(
+                detail["type"] == DIGITS_LOST
+                for detail in error.errors(include_url=False, include_context=False)
+            ):
                 raise
             return model.model_validate(document.written)
     except ValidationError as error:
@@ -210,7 +236,10 @@ def wire_record(model: type[Wire], document: Document) -> Wire:
 
 
 def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
-    """Return the event, or None if `wire_record` has to read its document for exact amounts or the reason of a reject."""
+    """Return the event, or None if `wire_record` has to read its document.
+
+    It has to for exact amounts or for the reason of a reject.
+    """
     try:
         return model.model_validate(event)
     except ValidationError:
@@ -254,7 +283,10 @@ class OpenRun:
         return True
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. Each agent adds its own: id, kind of record, rank, models."""
+        """Return the values of a `KeptRun`.
+
+        Each agent adds its own: id, kind of record, rank, models.
+        """
         return {
             "session_id": self.session_id,
             "agent_version": self.agent_version,
@@ -279,7 +311,10 @@ Run = TypeVar("Run", bound=OpenRun)
 
 
 class StreamReader(AgentReader, Generic[Run]):
-    """Base of the readers of streams and transcripts. `_open`: the open runs by session, or the only one under None."""
+    """Base of the readers of streams and transcripts.
+
+    `_open`: the open runs by session, or the only one under None.
+    """
 
     MOST_OPEN: ClassVar[int] = 64
     """Maximum number of open runs per source; beyond it, the first one is closed."""
@@ -291,11 +326,17 @@ class StreamReader(AgentReader, Generic[Run]):
     def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
         """Close a session's run and return it; empty if none is open."""
         run = self._open.pop(session, None)
-        return (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
+        return (
+            (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
+        )
 
     def _make_room(self, session: str | None) -> tuple[Found | Unreadable, ...]:
         """Close and return the oldest run if a session is new and too many are open."""
-        return self._close(next(iter(self._open))) if session not in self._open and len(self._open) >= self.MOST_OPEN else ()
+        return (
+            self._close(next(iter(self._open)))
+            if session not in self._open and len(self._open) >= self.MOST_OPEN
+            else ()
+        )
 
     def end(self) -> Iterator[Found | Unreadable]:
         """Yield the runs that are still open at the end of the source."""
@@ -304,7 +345,10 @@ class StreamReader(AgentReader, Generic[Run]):
 
 
 class RecordReader(AgentReader):
-    """Base of the readers of records that are each a whole run; `_values` returns those of its `KeptRun`."""
+    """Base of the readers of records that are each a whole run.
+
+    `_values` returns those of its `KeptRun`.
+    """
 
     def _values(self, document: Document) -> dict[str, Any]:
         """Return the values of a `KeptRun`. Raises InvalidRecord."""
@@ -317,4 +361,8 @@ class RecordReader(AgentReader):
 
 def is_failed(outcome: Outcome) -> bool | None:
     """Return `is_error` for an outcome, or None if it is unknown."""
-    return None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED
+    return (
+        None
+        if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN)
+        else outcome is not Outcome.COMPLETED
+    )

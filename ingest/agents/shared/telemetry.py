@@ -1,8 +1,9 @@
 """Telemetry of a session or a trace → its run, in whatever order, files and repetitions it comes.
 
-A part is what one file tells: events and spans, counters, and a few names and texts. Parts are sets and minima, so their union depends
-neither on order nor on repetition; a run is read from the union, by time. Each record keeps its part (`KeptRun.resume`), and the store
-makes a run of the parts of all its records (`joined`).
+A part is what one file tells: events and spans, counters, and a few names and texts. Parts are sets
+and minima, so their union depends neither on order nor on repetition; a run is read from the union,
+by time. Each record keeps its part (`KeptRun.resume`), and the store makes a run of the parts of
+all its records (`joined`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ingest.agents.kept_run import UNKNOWN, kept
-from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, is_failed, merged, milliseconds_between
+from ingest.agents.shared.runs import (
+    ActiveTime,
+    By,
+    ToolCounts,
+    is_failed,
+    merged,
+    milliseconds_between,
+)
 from ingest.agents.shared.tokens import Counts, disjoint, handed_on, known_sum, summed
 from schemas.agents import agent_key
 from schemas.rows.kept_run import KeptRun
@@ -40,7 +48,10 @@ _MORE_TOLD = "The agent's span tells more tokens than the requests that were rea
 
 
 class Heard(NamedTuple):
-    """One event or span. Times are microseconds since 1970. `failure`: the outcome that it tells. `cost`: dollars."""
+    """One event or span. Times are microseconds since 1970. `failure`: the outcome that it tells.
+
+    `cost`: dollars.
+    """
 
     kind: str
     at: int | None
@@ -62,7 +73,14 @@ class Heard(NamedTuple):
 
     @property
     def counts(self) -> Counts:
-        return Counts(self.given, self.read, self.written, self.output, self.reasoning, None if self.cost is None else Decimal(self.cost))
+        return Counts(
+            self.given,
+            self.read,
+            self.written,
+            self.output,
+            self.reasoning,
+            None if self.cost is None else Decimal(self.cost),
+        )
 
 
 def told_counts(counts: Counts) -> dict[str, Any]:
@@ -75,7 +93,10 @@ Spans = dict[tuple[str, str], Heard]
 
 
 def above(span: Heard, spans: Spans) -> tuple[str | None, list[Heard]]:
-    """Return what a span is within, and the spans between: AGENT, OTHER if its trace begins without one, None if a span was not read."""
+    """Return what a span is within, and the spans between.
+
+    AGENT, OTHER if its trace begins without one, None if a span was not read.
+    """
     passed: list[Heard] = []
     while span.parent:
         upper = spans.get((span.trace, span.parent))
@@ -92,15 +113,18 @@ def above(span: Heard, spans: Spans) -> tuple[str | None, list[Heard]]:
 class Part:
     """What one file tells of a run, or several files together.
 
-    `agent`: a program with events of its own; None for spans of any agent. `points`: (model, what is counted, series, since, end of a
-    delta) → value and time, the last of a series. `named`, `texts`: name → time and value, the first; where the last one counts, times are
-    negative. `own`, `facts`: of a copy that this program wrote.
+    `agent`: a program with events of its own; None for spans of any agent. `points`: (model, what
+    is counted, series, since, end of a delta) → value and time, the last of a series. `named`,
+    `texts`: name → time and value, the first; where the last one counts, times are negative. `own`,
+    `facts`: of a copy that this program wrote.
     """
 
     agent: str | None
     session_id: str | None = None
     heard: set[Heard] = field(default_factory=set)
-    points: dict[tuple[str | None, str, str, int, int], tuple[Decimal, int]] = field(default_factory=dict)
+    points: dict[tuple[str | None, str, str, int, int], tuple[Decimal, int]] = field(
+        default_factory=dict
+    )
     named: dict[str, tuple[int, str]] = field(default_factory=dict)
     texts: dict[str, tuple[int, str]] = field(default_factory=dict)
     own: HandedOnRun | None = None
@@ -116,7 +140,9 @@ class Part:
         if text is not None:
             self.texts[what] = min(self.texts.get(what, (at or 0, text)), (at or 0, text))
 
-    def count(self, key: tuple[str | None, str, str, int, int], amount: Decimal, until: int) -> None:
+    def count(
+        self, key: tuple[str | None, str, str, int, int], amount: Decimal, until: int
+    ) -> None:
         """Note a point of a counter."""
         self.points[key] = max(self.points.get(key, (amount, until)), (amount, until))
 
@@ -143,9 +169,15 @@ class Part:
                 self.heard |= {*between}
 
     def has_content(self) -> bool:
-        """Return whether there is a run: prompts and hooks of a program, and tools outside an agent, are none."""
+        """Return whether there is a run.
+
+        Prompts and hooks of a program, and tools outside an agent, are none.
+        """
         kinds = {one.kind for one in self.heard}
-        return bool(self.points or kinds & ({REQUEST, LLM_SPAN, ERROR, TOOL} if self.agent else {AGENT, MODEL}))
+        return bool(
+            self.points
+            or kinds & ({REQUEST, LLM_SPAN, ERROR, TOOL} if self.agent else {AGENT, MODEL})
+        )
 
     def kept(self) -> dict[str, Any]:
         """Return the part as JSON. Only `texts` has texts."""
@@ -153,16 +185,35 @@ class Part:
         for row in heard:
             while row[-1] in (None, ""):
                 row.pop()
-        points = [[*key, str(amount), until] for key, (amount, until) in sorted(self.points.items(), key=repr)]
-        return {"agent": self.agent, "heard": heard, "points": points, "named": self.named, "texts": self.texts}
+        points = [
+            [*key, str(amount), until]
+            for key, (amount, until) in sorted(self.points.items(), key=repr)
+        ]
+        return {
+            "agent": self.agent,
+            "heard": heard,
+            "points": points,
+            "named": self.named,
+            "texts": self.texts,
+        }
 
     @classmethod
     def of(cls, run: KeptRun) -> Part:
         """Return the part that a record keeps."""
         told = run.resume or {}
         points = {tuple(key): (Decimal(amount), until) for *key, amount, until in told["points"]}
-        named, texts = ({name: (at, value) for name, (at, value) in told.get(part, {}).items()} for part in ("named", "texts"))
-        return cls(told["agent"], run.session_id, {Heard(*row) for row in told["heard"]}, points, named, texts)
+        named, texts = (
+            {name: (at, value) for name, (at, value) in told.get(part, {}).items()}
+            for part in ("named", "texts")
+        )
+        return cls(
+            told["agent"],
+            run.session_id,
+            {Heard(*row) for row in told["heard"]},
+            points,
+            named,
+            texts,
+        )
 
     def values(self) -> dict[str, Any]:
         """Return the values of a `KeptRun`, without its id."""
@@ -171,18 +222,24 @@ class Part:
         heard = _by_time(self.heard)
         active, tools = ActiveTime(), ToolCounts()
         times = [time for one in heard for time in (one.at, one.until)]
-        times += [time for (*_, since, _), (_, until) in self.points.items() for time in (since, until)]
+        times += [
+            time for (*_, since, _), (_, until) in self.points.items() for time in (since, until)
+        ]
         known = [_EPOCH + timedelta(microseconds=time) for time in times if time]
         for one in heard:
             if one.until:
-                active.note(_EPOCH + timedelta(microseconds=one.until), _BY.get(one.kind, By.OTHERS))
+                active.note(
+                    _EPOCH + timedelta(microseconds=one.until), _BY.get(one.kind, By.OTHERS)
+                )
             if one.kind == TOOL:
                 call = f"{one.trace} {one.id}"
                 tools.called(call, one.name or "tool")
                 if one.failure:
                     tools.failed(call)
         began, ended = min(known, default=None), max(known, default=None)
-        told: dict[str, Any] = {name: value for name, (_, value) in self.named.items() if name != "service"}
+        told: dict[str, Any] = {
+            name: value for name, (_, value) in self.named.items() if name != "service"
+        }
         told |= {name: value for name, (_, value) in self.texts.items() if name != "error"}
         told |= {
             "session_id": self.session_id,
@@ -196,7 +253,9 @@ class Part:
         }
         told |= self._session(self.agent, heard) if self.agent else self._traces(heard)
         if self.own:
-            told |= dict.fromkeys(("num_turns", "duration_ms", "active_ms", "duration_api_ms", "lines"))
+            told |= dict.fromkeys(
+                ("num_turns", "duration_ms", "active_ms", "duration_api_ms", "lines")
+            )
             told |= self.own.values() | {"rank": COPY}
             if self.own.cost_basis == LIST_PRICE:
                 told["cost_usd"] = None
@@ -205,16 +264,25 @@ class Part:
         return told | {"is_error": is_failed(told["outcome"])}
 
     def _session(self, agent: str, heard: Sequence[Heard]) -> dict[str, Any]:
-        """Return what the session of a program tells: of its events, else of its counters, else of its spans."""
+        """Return what the session of a program tells.
+
+        Of its events, else of its counters, else of its spans.
+        """
         failed = None
         for one in heard:
             failed = one if one.kind == ERROR else None if one.kind == REQUEST else failed
-        events, spans = (_once(one for one in heard if one.kind == kind) for kind in (REQUEST, LLM_SPAN))
+        events, spans = (
+            _once(one for one in heard if one.kind == kind) for kind in (REQUEST, LLM_SPAN)
+        )
         requests = events or ([] if self.points else spans)
         by_model = _by_model(requests) or self._metered()
         return {
             "agent": agent,
-            "rank": METRICS if self.points and not events else SPANS if spans and not events else EVENTS,
+            "rank": METRICS
+            if self.points and not events
+            else SPANS
+            if spans and not events
+            else EVENTS,
             "models": _models(by_model),
             "num_turns": len(requests) or None,
             "duration_api_ms": known_sum(one.ms for one in requests),
@@ -230,7 +298,10 @@ class Part:
             sums[model, what] = sums.get((model, what), Decimal()) + amount
         found = {}
         for model in dict.fromkeys(model for model, _ in sums):
-            given, read, written, output = (int(sums.get((model, kind), 0)) for kind in ("input", "cacheRead", "cacheCreation", "output"))
+            given, read, written, output = (
+                int(sums.get((model, kind), 0))
+                for kind in ("input", "cacheRead", "cacheCreation", "output")
+            )
             cost = sums.get((model, "cost"))
             cost = usd(cost) if cost is not None and cost <= LARGEST_USD else None
             found[model] = Counts(given + read + written, read, written, output, None, cost)
@@ -241,30 +312,48 @@ class Part:
         return [text] if failed and text and at == -(failed.until or 0) else []
 
     def _traces(self, heard: Sequence[Heard]) -> dict[str, Any]:
-        """Return what the traces of an agent tell, each of its requests, or of its outermost agents' spans if no request tells tokens."""
+        """Return the facts in an agent's traces, from each of its requests.
+
+        If no request has tokens, they are from its outermost agents' spans.
+        """
         spans = {(one.trace, one.id): one for one in reversed(heard)}
         by_model: dict[str | None, Counts] = {}
         all_roots: list[Heard] = []
         all_requests: list[Heard] = []
         costs, missing = [], ""
-        for _, several in groupby(sorted(spans.values(), key=lambda one: one.trace), key=lambda one: one.trace):
+        for _, several in groupby(
+            sorted(spans.values(), key=lambda one: one.trace), key=lambda one: one.trace
+        ):
             of_trace = _by_time(several)
             roots = [one for one in of_trace if one.kind == AGENT and above(one, spans)[0] != AGENT]
             requests = [one for one in of_trace if one.kind == MODEL]
             total, of_requests = (summed(one.counts for one in some) for some in (roots, requests))
             tells = bool(of_requests.given or of_requests.output) or bool(self.own and requests)
-            outermost = [one for one in roots if one.model in self.facts or (not self.own and (one.model or any(one.counts)))]
+            outermost = [
+                one
+                for one in roots
+                if one.model in self.facts or (not self.own and (one.model or any(one.counts)))
+            ]
             of_models = _by_model(requests if tells else outermost)
             for model, counts in of_models.items():
                 by_model[model] = summed((by_model.get(model, Counts()), counts))
-            costs.append(known_sum(counts.cost for counts in of_models.values()) if total.cost is None else total.cost)
+            costs.append(
+                known_sum(counts.cost for counts in of_models.values())
+                if total.cost is None
+                else total.cost
+            )
             all_roots, all_requests = all_roots + roots, all_requests + requests
             if not roots and requests:
                 missing = _NO_AGENT
-            elif tells and ((total.given or 0) > (of_requests.given or 0) or (total.output or 0) > (of_requests.output or 0)):
+            elif tells and (
+                (total.given or 0) > (of_requests.given or 0)
+                or (total.output or 0) > (of_requests.output or 0)
+            ):
                 missing = missing or _MORE_TOLD
         roots = _by_time(all_roots)
-        name = next((one.name for one in roots if one.name), self.named.get("service", (0, UNKNOWN))[1])
+        name = next(
+            (one.name for one in roots if one.name), self.named.get("service", (0, UNKNOWN))[1]
+        )
         providers = {one.model: one.provider for one in reversed(heard) if one.provider}
         last = max(roots, key=lambda one: (one.until or 0, repr(one)), default=None)
         failure = last.failure if last else Outcome.UNKNOWN
@@ -302,7 +391,7 @@ def _models(
     facts: Mapping[str | None, HandedOnModel] | None = None,
     missing: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the values of a `KeptModel` of each model. `missing`: why the counts are lower bounds."""
+    """Return the values of a `KeptModel` of each model. `missing`: why counts are lower bounds."""
     found = []
     for model, counts in by_model.items():
         if facts and model in facts:
@@ -310,9 +399,17 @@ def _models(
             continue
         provider = (providers or {}).get(model)
         given, read, written, output, reasoning, cost = counts
-        if model and provider and read is not None and written is None and _has_no_cache_writes(model, provider):
+        if (
+            model
+            and provider
+            and read is not None
+            and written is None
+            and _has_no_cache_writes(model, provider)
+        ):
             written = 0
-        told = {"model_id": model, "provider": provider, "cost_usd": cost} | (disjoint(given, read, written, output, reasoning) or {})
+        told = {"model_id": model, "provider": provider, "cost_usd": cost} | (
+            disjoint(given, read, written, output, reasoning) or {}
+        )
         if missing:
             is_upper = "basis" in told
             told |= {"basis": TokensBasis.ESTIMATE if is_upper else TokensBasis.LOWER_BOUND}
@@ -322,14 +419,20 @@ def _models(
 
 
 def _has_no_cache_writes(model: str, provider: str) -> bool:
-    """Return whether the provider, which a span names, writes the model's cache for nothing, so that its spans never count that."""
+    """Return whether the named provider writes the model's cache for nothing.
+
+    A span names the provider. Its spans then never count cache writes.
+    """
     from ingest.prices.library import charges_for_cache_writes  # noqa: PLC0415 - all prices, which few files need
 
     return charges_for_cache_writes(model, provider) is False
 
 
 def joined(records: Iterable[str], run_id: str) -> KeptRun | None:
-    """Return the run that several records of telemetry tell together, the best first; None if none keeps its part."""
+    """Return the run that several records of telemetry tell together, the best first.
+
+    None if none keeps its part.
+    """
     runs = [run for run in map(KeptRun.model_validate_json, records) if run.resume]
     parts: Iterator[Part] = map(Part.of, runs)
     whole = next(parts, None)

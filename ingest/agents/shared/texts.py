@@ -15,7 +15,9 @@ from schemas.text import paired
 LONGEST_PROMPT = 20_000
 
 _NOT_THE_USER = ("parent_tool_use_id", "isSynthetic", "isMeta", "isSidechain", "isCompactSummary")
-"""Fields of messages in the user's role that the agent wrote: prompts of sub-agents, expanded commands and skills, hooks, summaries."""
+"""Fields of messages in the user's role that the agent wrote: prompts of sub-agents, expanded
+commands and skills, hooks, summaries.
+"""
 
 _OF_THE_AGENT = (
     "<command-",
@@ -30,16 +32,27 @@ _OF_THE_AGENT = (
 
 
 def prompt_of(event: dict[str, Any]) -> str | None:
-    """Return the text of a `user` event without tool results, or None if it has none or the agent wrote it. Never raises."""
+    """Return the text of a `user` event without tool results, or None.
+
+    None if it has no text or the agent wrote it. Never raises.
+    """
     message = event.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if any(map(event.get, _NOT_THE_USER)):
         return None
     texts = [content]
     if isinstance(content, list):
-        blocks = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
-        texts = [text for text in blocks if isinstance(text, str) and not text.startswith(_OF_THE_AGENT)]
-    text = "\n".join(text[:LONGEST_PROMPT] for text in texts if isinstance(text, str) and text)[:LONGEST_PROMPT].strip()
+        blocks = [
+            block.get("text")
+            for block in content
+            if isinstance(block, dict) and block.get("type") == "text"
+        ]
+        texts = [
+            text for text in blocks if isinstance(text, str) and not text.startswith(_OF_THE_AGENT)
+        ]
+    text = "\n".join(text[:LONGEST_PROMPT] for text in texts if isinstance(text, str) and text)[
+        :LONGEST_PROMPT
+    ].strip()
     return str(paired(text)) if text and not text.startswith(_OF_THE_AGENT) else None
 
 
@@ -51,9 +64,15 @@ def prompt_in(path: Path) -> str | None:
 
 
 def text_of(content: Any) -> str | None:
-    """Return the text of a message without thoughts, or None. The content is a text, or a part or parts with texts."""
+    """Return the text of a message without thoughts, or None.
+
+    The content is a text, or a part or parts with texts.
+    """
     parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text") if isinstance(part, dict) and not part.get("thought") else part for part in parts]
+    texts = [
+        part.get("text") if isinstance(part, dict) and not part.get("thought") else part
+        for part in parts
+    ]
     return "".join(text for text in texts if isinstance(text, str)).strip() or None
 
 
@@ -62,7 +81,14 @@ def lines_of(content: Any) -> str | None:
     if isinstance(content, str):
         return content if content.strip() else None
     parts = content if isinstance(content, list) else ()
-    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)) or None
+    return (
+        "\n".join(
+            part["text"]
+            for part in parts
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
+        )
+        or None
+    )
 
 
 def text_at(value: Any, *names: str) -> str | None:
@@ -74,17 +100,22 @@ def text_at(value: Any, *names: str) -> str | None:
 
 # How a run ended, by the text of its error: for agents that write no status beside it
 
-_LIMIT = re.compile(r"\b429\b|usage limit|rate.?limit|quota|insufficient_quota|too many requests", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\b429\b|usage limit|rate.?limit|quota|insufficient_quota|too many requests", re.IGNORECASE
+)
 _API = re.compile(
-    r"error code: [45]\d\d|\bhttp (?:error )?[45]\d\d|client error|server error|connection (?:error|reset|refused)|api error|overloaded"
-    r"|\bSSO\b|token has expired|authentication|unauthorized|forbidden|api[_ ]key|stream disconnected|invalid_request_error"
+    r"error code: [45]\d\d|\bhttp (?:error )?[45]\d\d|client error|server error|connection "
+    r"(?:error|reset|refused)|api error|overloaded"
+    r"|\bSSO\b|token has expired|authentication|unauthorized|forbidden|api[_ ]key|stream "
+    r"disconnected|invalid_request_error"
     r"|ValidationException",
     re.IGNORECASE,
 )
 _HARNESS = re.compile(
     r"\b(?:Environment|Sandbox|Docker|Container|Image|AgentRuntime|AgentSetup|AgentInstall|Verifier|DownloadVerifier|Reward|AddTests|Daytona"
     r"|Modal|E2B|Runloop|Kubernetes|Apptainer|Singularity)\w*(?:Error|Exception|NotFound|Timeout)\b|\bdocker\.errors\."
-    r"|(?i:docker compose command failed|failed to (?:start|create|build) (?:the )?(?:docker|sandbox|container|image|runtime|environment)\b"
+    r"|(?i:docker compose command failed|failed to (?:start|create|build) (?:the "
+    r")?(?:docker|sandbox|container|image|runtime|environment)\b"
     r"|cannot connect to the docker daemon|no space left on device)"
 )
 
@@ -97,7 +128,9 @@ def outcome_of_error(text: str) -> Outcome:
 
 
 def is_harness_failure(text: str) -> bool:
-    """Return whether a benchmark's harness failed: its sandbox or image, the installation of the agent, its tests.
+    """Return whether a benchmark's harness failed.
+
+    Its sandbox or image, the installation of the agent, its tests.
 
     The agent's outcome is unknown then, so such a run counts neither as completed nor as failed.
     """
@@ -109,7 +142,8 @@ def outcome_of_trial_error(text: str) -> Outcome:
     return Outcome.UNKNOWN if is_harness_failure(text) else outcome_of_error(text)
 
 
-# Repair of UTF-8 that was decoded as Latin-1 or Windows-1252 (`â†’` for `→`). The raw record keeps the damage.
+# Repair of UTF-8 that was decoded as Latin-1 or Windows-1252 (`â†’` for `→`). The raw record keeps
+# the damage.
 
 _LEADS = "ÂÃâðïÅÄÐÑãåæç"
 _CONTINUATIONS = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
@@ -117,8 +151,13 @@ _CONTINUATIONS = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•
 
 
 def repair(text: str) -> str:
-    """Return the text without mojibake. Each line is repaired separately, so that a bad one does not affect another."""
-    leads = "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)  # the cheapest test first
+    """Return the text without mojibake.
+
+    Each line is repaired separately, so that a bad one does not affect another.
+    """
+    leads = (
+        "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)
+    )  # the cheapest test first
     if not leads:
         return text
     mojibake, at = _mojibake(leads), 0
@@ -134,19 +173,28 @@ def repair(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _mojibake(leads: str) -> re.Pattern[str]:
-    """Return a pattern of possible mojibake with these first bytes. Most texts have only one, found as fast as a single character."""
+    """Return a pattern of possible mojibake with these first bytes.
+
+    Most texts have only one, found as fast as a single character.
+    """
     return re.compile(f"[{leads}][{_CONTINUATIONS}]")
 
 
 @lru_cache(maxsize=4096)
 def _repaired_line(line: str) -> str:
-    """Repair a line; cached, since agents repeat lines and ftfy takes as long per line as pydantic per record."""
+    """Repair a line, cached: agents repeat lines, and ftfy is slow.
+
+    It takes as long per line as pydantic per record.
+    """
     return _fixer()(line)
 
 
 @cache
 def _fixer() -> Callable[[str], str]:
-    """Return a repair function for encodings only. Importing it takes 25 ms, so only damaged text does."""
+    """Return a repair function for encodings only.
+
+    Importing it takes 25 ms, so only damaged text does.
+    """
     import ftfy  # noqa: PLC0415
 
     encoding_only = ftfy.TextFixerConfig(

@@ -1,10 +1,14 @@
-"""A lake as DuckDB sees it: attached for reading or writing, now or as of a time; and how its writers avoid conflicts.
+"""A lake as DuckDB sees it: attached for reading or writing, now or as of a time.
 
-DuckLake lets two writers commit at once if they only add rows, so two writers that miss the same run would both add it. Therefore every
-transaction first updates the one row of `store_meta`: of two at once DuckLake refuses the later one, which is repeated from the spool.
+And how its writers avoid conflicts.
 
-That is correct, but of six simultaneous writers five work in vain. So a writer of a PostgreSQL catalog first takes a lock there, which ends
-with its connection. The lock only saves time; correctness does not depend on it.
+DuckLake lets two writers commit at once if they only add rows, so two writers that miss the same
+run would both add it. Therefore every transaction first updates the one row of `store_meta`: of two
+at once DuckLake refuses the later one, which is repeated from the spool.
+
+That is correct, but of six simultaneous writers five work in vain. So a writer of a PostgreSQL
+catalog first takes a lock there, which ends with its connection. The lock only saves time;
+correctness does not depend on it.
 """
 
 from __future__ import annotations
@@ -47,7 +51,9 @@ from schemas.errors import StoreError, TachographError, UsageError
 LAKE = "ducklake:"
 
 MOST_SKEW_SECONDS = 300
-"""A writer is refused if its clock differs by more from the catalog's: object storages allow 900, Kerberos 300."""
+"""A writer is refused if its clock differs by more from the catalog's: object storages allow 900,
+Kerberos 300.
+"""
 
 _LOCK = 0x7461_6368_6F
 """Key of the advisory lock, in the catalog's database."""
@@ -59,16 +65,20 @@ from postgres_query('__ducklake_metadata_{ALIAS}', $$
         (
             select pid || coalesce(' on ' || host(client_addr), '')
             from pg_locks join pg_stat_activity using (pid)
-            where locktype = 'advisory' and granted and (classid::bigint << 32) + objid::bigint = {_LOCK}
+            where locktype = 'advisory' and granted and (classid::bigint << 32) + objid::bigint =
+                {_LOCK}
             limit 1
         ) as holder,
         extract(epoch from clock_timestamp())::float8 as now
 $$)"""
-"""Returns whether the lock is ours now, who held it before, and the catalog's time in seconds since 1970."""
+"""Returns whether the lock is ours now, who held it before, and the catalog's time in seconds since
+1970.
+"""
 
 _OPTIONS = {"parquet_compression": "zstd", "data_inlining_row_limit": 100}
-"""Options of a new lake. Texts of records shrink to a fifth with zstd. Up to so many rows of a table per commit go into the catalog
-instead of a file, until `compact` writes them."""
+"""Options of a new lake. Texts of records shrink to a fifth with zstd. Up to so many rows of a
+table per commit go into the catalog instead of a file, until `compact` writes them.
+"""
 
 
 def as_lake_sql(sql: str) -> str:
@@ -95,14 +105,21 @@ class Lake(Place):
         if not given.startswith(LAKE):
             raise UsageError(
                 f"{without_secrets(given)} is not a lake.",
-                "A lake's location begins with ducklake:, e.g. --db 'ducklake:postgres:dbname=runs'.",
+                (
+                    "A lake's location begins with ducklake:, e.g. --db "
+                    "'ducklake:postgres:dbname=runs'."
+                ),
             )
         super().__init__(given)
         self.at = at
         self.path = given
         self.catalog = given.removeprefix(LAKE)
         self.is_in_postgresql = self.catalog.startswith("postgres:")
-        self.catalog_file = None if self.is_in_postgresql else os.path.realpath(self.catalog.removeprefix("sqlite:"))
+        self.catalog_file = (
+            None
+            if self.is_in_postgresql
+            else os.path.realpath(self.catalog.removeprefix("sqlite:"))
+        )
 
     def exists(self) -> bool:
         """Return True: only DuckDB could tell."""
@@ -112,7 +129,10 @@ class Lake(Place):
         """Return the error that there is no lake yet, or was none at the requested time."""
         if not self.at:
             return access.missing(self.location)
-        return UsageError(f"the lake at {self.location} had no runs yet at {self._shown_time()}.", "Choose a later --at.")
+        return UsageError(
+            f"the lake at {self.location} had no runs yet at {self._shown_time()}.",
+            "Choose a later --at.",
+        )
 
     def other_version(self, found: int) -> TachographError:
         """Return the error that the tables have another version, or had at the requested time."""
@@ -134,7 +154,10 @@ class Lake(Place):
 
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
-        """Attach the existing lake for the block; a writer of a PostgreSQL catalog also holds the catalog's lock."""
+        """Attach the existing lake for the block.
+
+        A writer of a PostgreSQL catalog also holds the catalog's lock.
+        """
         with engine() as connection, ExitStack() as stack:
             stack.callback(detach, connection)
 
@@ -153,7 +176,10 @@ class Lake(Place):
             yield Attached(connection)
 
     def attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
-        """Attach the lake. Raises StoreError, and StoreHeld if its catalog is a file that another process holds."""
+        """Attach the lake.
+
+        Raises StoreError, and StoreHeld if its catalog is a file that another process holds.
+        """
         options = ["create_if_not_exists false", *(["read_only"] if read_only else [])]
         if self.at:
             options.append(f"snapshot_time '{self.at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'")
@@ -194,19 +220,28 @@ class Lake(Place):
                 connection.execute(attach)
 
     def _lock(self, locking: duckdb.DuckDBPyConnection) -> None:
-        """Take the lock of the catalog, in a transaction of its own. Raises StoreHeld, and StoreError if the clock is wrong.
+        """Take the lock of the catalog, in a transaction of its own.
 
-        Snapshots have the time of the machine that commits: with a wrong one `--at` would find the wrong ones.
+        Raises StoreHeld, and StoreError if the clock is wrong.
+
+        Snapshots have the time of the machine that commits: with a wrong one `--at` would find the
+        wrong ones.
         """
         locking.begin()
         [(is_ours, holder, now)] = locking.execute(_TRY_LOCK).fetchall()
         ahead_seconds = time.time() - now
         if abs(ahead_seconds) > MOST_SKEW_SECONDS:
-            off, how = timedelta(seconds=round(abs(ahead_seconds))), "ahead of" if ahead_seconds > 0 else "behind"
+            off, how = (
+                timedelta(seconds=round(abs(ahead_seconds))),
+                "ahead of" if ahead_seconds > 0 else "behind",
+            )
             raise StoreError(
-                f"{self.location}: the clock of this machine is {off} (hours:minutes:seconds) {how} that of the catalog: nothing was"
-                " written.",
-                "Set the clock, of this machine or of the catalog's: the times of snapshots would be wrong.",
+                f"{self.location}: the clock of this machine is {off} (hours:minutes:seconds) "
+                f"{how} that of the catalog: nothing was written.",
+                (
+                    "Set the clock, of this machine or of the catalog's: the times of snapshots "
+                    "would be wrong."
+                ),
             )
         if not is_ours:
             locking.rollback()
@@ -226,19 +261,31 @@ class Lake(Place):
 
     @contextmanager
     def replaced(
-        self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
+        self,
+        wait: Wait,
+        require: Callable[[duckdb.DuckDBPyConnection], object],
+        done: Callable[[], object],
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Copy every table to a local file as `previous`, then drop and recreate them in one transaction.
+        """Copy every table to a local file as `previous`, then drop and recreate them.
 
-        Earlier snapshots keep the old data. Raises TransactionLost if somebody committed since the copy.
+        Dropping and recreating are one transaction.
+
+        Earlier snapshots keep the old data. Raises TransactionLost if somebody committed since the
+        copy.
         """
         snapshot_sql = f"select id from ducklake_current_snapshot('{ALIAS}')"
 
         def names(kind: str) -> list[str]:
-            listed = f"select {kind}_name from duckdb_{kind}s() where database_name = '{ALIAS}' and not internal order by 1"
+            listed = (
+                f"select {kind}_name from duckdb_{kind}s() where database_name = '{ALIAS}' and "
+                "not internal order by 1"
+            )
             return [str(name) for (name,) in connection.execute(listed).fetchall()]
 
-        with TemporaryDirectory(dir=temporary_folder()) as folder, self.attached(wait, read_only=False) as attached:
+        with (
+            TemporaryDirectory(dir=temporary_folder()) as folder,
+            self.attached(wait, read_only=False) as attached,
+        ):
             connection = attached.connection
             require(connection)
             connection.execute(attach_sql(f"{folder}/previous.duckdb", PREVIOUS, *NEW_FILE_OPTIONS))
@@ -249,7 +296,9 @@ class Lake(Place):
             connection.commit()
             self.begin(connection)
             if connection.execute(snapshot_sql).fetchall() != copied:
-                message = f"another writer of {self.location} committed meanwhile: nothing was changed."
+                message = (
+                    f"another writer of {self.location} committed meanwhile: nothing was changed."
+                )
                 raise TransactionLost(message, "Run the command again.")
             for kind in ("view", "table"):
                 for name in names(kind):

@@ -1,6 +1,9 @@
-"""Creating a lake, and its upkeep: status, merging small files, dropping old snapshots. Any machine may do it while others write.
+"""Creating a lake, and its upkeep: status, merging small files, dropping old snapshots.
 
-Files that nothing needs any more are deleted only after a day: a reader that began before may still read them.
+Any machine may do it while others write.
+
+Files that nothing needs any more are deleted only after a day: a reader that began before may still
+read them.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ GRACE = timedelta(days=1)
 
 _COMPACT = (
     f"call ducklake_flush_inlined_data('{ALIAS}')",
-    f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => 0.1)",  # from this share of deleted rows on
+    # from this share of deleted rows on
+    f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => 0.1)",
     f"call ducklake_merge_adjacent_files('{ALIAS}')",
 )
 _EXPIRE = f"call ducklake_expire_snapshots('{ALIAS}', older_than => $before::timestamptz)"
@@ -48,7 +52,11 @@ class TableFiles:
 
 @dataclass(frozen=True)
 class Status:
-    """State of a lake. `ducklake_version`: of its format; `schema_version`: of our tables; `first`, `last`: its snapshots' times (UTC)."""
+    """State of a lake.
+
+    `ducklake_version`: of its format; `schema_version`: of our tables; `first`, `last`: its
+    snapshots' times (UTC).
+    """
 
     location: str
     data_path: str
@@ -80,7 +88,9 @@ class Upkeep:
 
 
 def make_lake(location: str, data_path: str = "") -> bool:
-    """Make the lake at a location, with its data in a folder or an object storage. Returns whether it is new.
+    """Make the lake at a location, with its data in a folder or an object storage.
+
+    Returns whether it is new.
 
     Raises UsageError, StoreError.
     """
@@ -101,12 +111,18 @@ def make_lake(location: str, data_path: str = "") -> bool:
 
 
 def _place_of_data(lake: Lake, given: str) -> str:
-    """Return the data path, ending in a slash; a folder becomes absolute, since all machines must find it."""
+    """Return the data path, ending in a slash.
+
+    A folder becomes absolute, since all machines must find it.
+    """
     place = given or access.settings().get(access.DATA_VARIABLE, "")
     if not place and lake.is_in_postgresql:
         raise UsageError(
             "where shall the data of the lake lie?",
-            f"Give --data s3://BUCKET/PREFIX, or a folder that all machines share; or set ${access.DATA_VARIABLE}.",
+            (
+                "Give --data s3://BUCKET/PREFIX, or a folder that all machines share; or set "
+                f"${access.DATA_VARIABLE}."
+            ),
         )
     if not place:
         place = f"{lake.catalog.removeprefix('sqlite:')}.files"
@@ -120,24 +136,44 @@ def status(location: str) -> Status:
 
 
 def compact(location: str, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
-    """Write inlined rows to files, drop deleted rows from files, and merge small files. Raises UsageError, StoreError."""
+    """Write inlined rows to files, drop deleted rows from files, and merge small files.
+
+    Raises UsageError, StoreError.
+    """
     return _kept_up(location, _COMPACT, Wait(without_secrets(location), wait_seconds, on_wait))
 
 
-def expire(location: str, keep: timedelta, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
-    """Drop older snapshots and the files that only they need. The last one always stays. Raises UsageError, StoreError."""
-    return _kept_up(location, (_EXPIRE,), Wait(without_secrets(location), wait_seconds, on_wait), datetime.now(UTC) - keep)
+def expire(
+    location: str, keep: timedelta, wait_seconds: float, on_wait: Callable[[str], object]
+) -> Upkeep:
+    """Drop older snapshots and the files that only they need. The last one always stays.
+
+    Raises UsageError, StoreError.
+    """
+    return _kept_up(
+        location,
+        (_EXPIRE,),
+        Wait(without_secrets(location), wait_seconds, on_wait),
+        datetime.now(UTC) - keep,
+    )
 
 
-def _kept_up(location: str, steps: Sequence[str], wait: Wait, before: datetime | None = None) -> Upkeep:
+def _kept_up(
+    location: str, steps: Sequence[str], wait: Wait, before: datetime | None = None
+) -> Upkeep:
     with _opened(location, read_only=False) as (connection, lake):
 
         def repeated(step: str, values: Mapping[str, str] | None) -> int:
-            """Run one step until no other writer interferes. Returns its number of rows: files, or snapshots."""
+            """Run one step until no other writer interferes.
+
+            Returns its number of rows: files, or snapshots.
+            """
             while True:
                 try:
                     with lake.in_words():
-                        return int(arrow(connection, step, values).num_rows)  # fetchall would need pytz for times
+                        return int(
+                            arrow(connection, step, values).num_rows
+                        )  # fetchall would need pytz for times
                 except TransactionLost as lost:
                     wait.lost(lost)
 
@@ -160,11 +196,18 @@ def _opened(location: str, *, read_only: bool) -> Iterator[tuple[duckdb.DuckDBPy
 
 
 def _status(connection: duckdb.DuckDBPyConnection, lake: Lake) -> Status:
-    options = dict(connection.execute(f"select option_name, value from {ALIAS}.options() where scope = 'GLOBAL'").fetchall())
-    snapshots_sql = f"select count(*), epoch_us(min(snapshot_time)), epoch_us(max(snapshot_time)) from ducklake_snapshots('{ALIAS}')"
+    options = dict(
+        connection.execute(
+            f"select option_name, value from {ALIAS}.options() where scope = 'GLOBAL'"
+        ).fetchall()
+    )
+    snapshots_sql = (
+        "select count(*), epoch_us(min(snapshot_time)), epoch_us(max(snapshot_time)) from "
+        f"ducklake_snapshots('{ALIAS}')"
+    )
     [(snapshots, first, last)] = connection.execute(snapshots_sql).fetchall()
     files_sql = f"""select table_name, file_count, file_size_bytes, delete_file_count, delete_file_size_bytes
-                    from ducklake_table_info('{ALIAS}') order by 1"""
+                    from ducklake_table_info('{ALIAS}') order by 1"""  # noqa: E501
     tables = []
     for name, files, size, deletes, deletes_size in connection.execute(files_sql).fetchall():
         [(rows,)] = connection.execute(f'select count(*) from {ALIAS}."{name}"').fetchall()

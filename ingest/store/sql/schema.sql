@@ -9,7 +9,7 @@ create table store_meta (
     "last_ingest" bigint not null
 );
 
--- One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored.
+-- One file, upload or stream: documents = accepted + duplicates + rejected + ignored.
 create table sources (
     "source_id" varchar not null,
     "name" varchar not null,
@@ -134,7 +134,7 @@ create table runs (
     "raw" varchar not null using compression zstd
 );
 
--- Tokens and cost of one model in one run, from `modelUsage` (from `usage` where an old record has no other).
+-- Tokens and cost of one model in one run, from `modelUsage`, else from `usage`.
 create table model_usage (
     "run_id" varchar not null,
     "model_id" varchar,
@@ -179,7 +179,7 @@ create table tool_calls (
     "errors" bigint
 );
 
--- One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive.
+-- One performance claim of a summary.
 create table claims (
     "run_id" varchar not null,
     "claim_no" bigint not null,
@@ -211,7 +211,7 @@ create table file_changes (
     "deletions" bigint
 );
 
--- A file that the patch beside a run's record changes: what was done, where `file_changes` is what the summary says.
+-- A file that the patch beside a run's record changes.
 create table patch_files (
     "run_id" varchar not null,
     "path" varchar not null,
@@ -228,7 +228,7 @@ create table patches (
     "text" varchar not null using compression zstd
 );
 
--- One fact that a summary states beside its claims. Offsets are Unicode code points into runs.result, the end exclusive.
+-- One fact that a summary states beside its claims.
 create table statements (
     "run_id" varchar not null,
     "statement_no" bigint not null,
@@ -291,7 +291,7 @@ create table responses (
     "price_source" varchar
 );
 
--- One response as one transcript file tells it. Resumed, forked and sub-agents' files repeat responses of other files.
+-- One response as one transcript file tells it.
 create table response_copies (
     "request_id" varchar,
     "at" timestamptz,
@@ -342,7 +342,7 @@ create table rejects (
     "excerpt" varchar not null using compression zstd
 );
 
--- One measured value, or one failure to measure. Values are in the stored units of `schemas.units`.
+-- One measured value, or one failure to measure.
 create table measurements (
     "source_id" varchar not null,
     "measurement_no" bigint not null,
@@ -506,7 +506,7 @@ create table sightings (
     "file_no" bigint not null
 );
 
--- A file inside an archive: an ingest that finds the archive again finds its files without reading them.
+-- A file inside an archive.
 create table archive_members (
     "archive_id" varchar not null,
     "source_id" varchar not null,
@@ -553,7 +553,7 @@ create table superseded_rejects (
     "superseded_by" bigint not null
 );
 
--- A copy of a response that a later ingest found otherwise in the same transcript, which has grown.
+-- A copy of a response that a later ingest found changed in its transcript, which has grown.
 create table superseded_response_copies (
     "request_id" varchar,
     "at" timestamptz,

@@ -1,4 +1,4 @@
-"""Tachograph in Python: what runs of coding agents cost, how long they took, what they claim, and what was measured.
+"""Tachograph in Python: cost, duration, claims and measured results of coding agents' runs.
 
     import tachograph
 
@@ -8,8 +8,8 @@
     store.report(by="model")                        # a table in Jupyter, .export("html") for a file
     tachograph.extract_claims("Parsing is now 3.2x faster (8.1 s → 2.5 s).")
 
-Filters and figures are those of the command line. Money is Decimal in US dollars, durations are in milliseconds, and unknown values
-are None, never 0. All errors are a TachographError with advice.
+Filters and figures are those of the command line. Money is Decimal in US dollars, durations are in
+milliseconds, and unknown values are None, never 0. All errors are a TachographError with advice.
 """
 
 from __future__ import annotations
