@@ -14,10 +14,10 @@ import pytest
 import tachograph
 from app.queries import comparison as groups
 from app.queries.filters import Filters
+from app.queries.reading import read_transaction
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.opening import sql_of
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.figures import RUN_FIGURES, undated
 from tests.conftest import StoreOnce, ingest_paths, record, record_text
@@ -250,13 +250,15 @@ def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(
     assert grouped == {"gpt-4": 2, "claude-opus-4-6": 1, None: 1}
 
 
-def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(tasks: Any) -> None:
+def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(
+    tasks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A figure that DuckDB turns into a join is worked out by every query.
 
     The text of every error was once searched to count runs.
     """
-    with Store(tasks.location).reading() as connection:
-        connection.execute(sql_of("reading/v_runs"))
+    monkeypatch.setattr("app.queries.reading._FEW_RUNS", 0)
+    with read_transaction(Store(tasks.location)) as request, request.reading() as connection:
         [(_, plan)] = connection.execute(
             "explain select outcome, sum(duration_ms) from v_runs group by all"
         ).fetchall()

@@ -31,7 +31,23 @@ _HEADER = f"""\
 _RUNS = """\
 -- One row per run: the record's figures and those that follow from them, and what people say of it.
 {written}
-{begun}
+create or replace view v_runs as
+with shared as (
+    -- the folders that all files of runs have in common: those of the first and the last name
+    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
+        as depth
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)
+),
+only_models as (
+    -- of the agents that have one model in the store
+    select map_from_entries(list({{'key': agent, 'value': model}})) as of_agent
+    from (
+        select agent, min(model) as model
+        from (select agent, {undated_model} as model from (select distinct agent, model from runs))
+        group by agent
+        having min(model) = max(model)
+    )
+)
 {outer}select
     runs.* exclude (raw, result, title, labels, place, {named}) replace (
 {times}
@@ -69,45 +85,8 @@ left join (
     from sources
     group by source_id
 ) as sources using (source_id)
-{annotations}{ended};
+left join annotations on annotations.run_id = runs.run_id{ended};
 """  # noqa: E501
-
-_SHARED = """\
-    -- the folders that all files of runs have in common: those of the first and the last name
-    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
-        as depth
-    from (select min(name) as first, max(name) as last from sources where accepted > 0)"""  # noqa: E501
-
-_ONLY_MODELS = f"""\
-    -- of the agents that have one model in the store
-    select map_from_entries(list({{'key': agent, 'value': model}})) as of_agent
-    from (
-        select agent, min(model) as model
-        from (select agent, {undated("model")} as model from (select distinct agent, model from runs))
-        group by agent
-        having min(model) = max(model)
-    )"""  # noqa: E501
-
-_IN_STORE = {
-    "begun": (
-        f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n),\nonly_models as "
-        f"(\n{_ONLY_MODELS}\n)"
-    ),
-    "annotations": "left join annotations on annotations.run_id = runs.run_id",
-}
-_IN_TRANSACTION = {
-    "begun": f"""\
--- For the time of a read transaction, over what it finds out once: a join by the row number of runs reads none of their ids.
-create temp table annotated as
-select runs.rowid as place, annotations.* from annotations join runs using (run_id);
-create temp table shared as
-{_SHARED};
-create temp table only_models as
-{_ONLY_MODELS};
-create temp view v_runs as""",  # noqa: E501
-    "annotations": "left join annotated as annotations on annotations.place = runs.place",
-}
-"""Clauses in which the store's view and that of a read transaction differ."""
 
 _OF_LABEL = (
     "    case when annotations.labels['{0}'] is null then runs.{0} else "
@@ -169,13 +148,12 @@ def files() -> Mapping[str, str]:
     """Return the text of every generated file by its path in the SQL folder."""
     return {
         "schema.sql": schema_sql(),
-        "views/v_runs.sql": _view(_RUNS, RUN_FIGURES, **_IN_STORE),
-        "reading/v_runs.sql": _view(_RUNS, RUN_FIGURES, **_IN_TRANSACTION),
+        "views/v_runs.sql": _view(_RUNS, RUN_FIGURES),
         "views/v_model_rows.sql": _view(_MODEL_ROWS, MODEL_FIGURES),
     }
 
 
-def _view(sql: str, figures: Mapping[str, Figure], **parts: str) -> str:
+def _view(sql: str, figures: Mapping[str, Figure]) -> str:
     """Return the SQL of a view."""
     first, *others = _steps(figures)
     dropped = {id(others[-1]): " exclude (error_text, error_told)"} if others else {}
@@ -183,8 +161,9 @@ def _view(sql: str, figures: Mapping[str, Figure], **parts: str) -> str:
         f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom ("
         for step in reversed(others)
     ]
-    parts |= {
+    parts = {
         "written": _WRITTEN,
+        "undated_model": undated("model"),
         "figures": _listed(first),
         "outer": "\n".join([*outer, ""]),
         "ended": "\n)" * len(outer),

@@ -174,19 +174,16 @@ def sql_of(step: str) -> str:
     return (resources.files("ingest.store") / "sql" / f"{step}.sql").read_text()
 
 
-def view_sql(step: str) -> str:
-    """Return the text of a file of `sql/` that creates a view, for instance "views/v_runs".
-
-    So the view is bound when it is read.
-    """
-    return re.sub(r"( view \w+) as\n", rf"\1{_VIEW_OPTIONS} as\n", sql_of(step), count=1)
+def bound_late(view: str) -> str:
+    """Return the SQL that creates a view, so that the view is bound when it is read."""
+    return re.sub(r"( view \w+) as\n", rf"\1{_VIEW_OPTIONS} as\n", view, count=1)
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
     """Create tables and views. `dialect` adapts the SQL to another kind of store."""
     connection.execute(dialect(sql_of("schema")))
     for view in VIEWS:
-        connection.execute(dialect(view_sql(f"views/{view}")))
+        connection.execute(dialect(bound_late(sql_of(f"views/{view}"))))
 
 
 def make_store(connection: duckdb.DuckDBPyConnection) -> None:
