@@ -24,8 +24,9 @@ from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, Kind, choose
 from app.queries.grouping import group, groups, known_zone
 from app.queries.reading import read_transaction
+from app.reports import REPORT_RUNS
 from app.reports.cost_report import Report, Request, report
-from app.reports.exports import EXPORTS, REPORT_RUNS
+from app.reports.exports import EXPORTS
 from app.text.columns import columns
 from app.text.formatting import human
 from app.text.text_tables import MOST_COLUMNS, broken

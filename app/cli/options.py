@@ -20,7 +20,8 @@ from click.shell_completion import CompletionItem
 from app.cli.terminal import note, short
 from app.queries.filters import FILTERS, NO_FILTERS, TIME_WORDS, Filters, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
-from app.reports.exports import EXPORTS, REPORT_RUNS, REPORTS
+from app.reports import REPORT_RUNS
+from app.reports.exports import EXPORTS, REPORTS
 from app.text.filter_words import CLOSED, shown_words, with_known_words
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES

@@ -23,9 +23,8 @@ from app.queries.rules import RULES
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
 from app.queries.usage import Request as UsageRequest
-from app.reports import comparison, cost_report, loop_tables, results
+from app.reports import REPORT_RUNS, comparison, cost_report, loop_tables, results
 from app.reports import usage as usage_reports
-from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import Request as FirstPage
 from app.text.answers import Answer, uncounted_notes
 from app.text.filter_words import with_known_words

@@ -5,3 +5,6 @@
 - `report_files`: a report as a file to download; `report_grids`: its sections as grids of a screen
 - `budgets`: limits on cost and errors, and a verdict on each (`tachograph check`)
 """
+
+REPORT_RUNS = 10
+"""Runs that a report lists unless its format has room for more."""

@@ -26,8 +26,8 @@ from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.usage import list_cost
+from app.reports import REPORT_RUNS
 from app.reports import first_page as first_pages
-from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import (
     RUNS_KEPT,

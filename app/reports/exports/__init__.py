@@ -2,31 +2,66 @@
 
 The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
-A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for
-whole reports, `NAME_report`. A table is bytes or, where it is written row by row, parts of them.
-The module is imported when the format is first written.
+A format is an entry of EXPORTS and its functions, which are imported when it is first written.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
+
+from app.reports import REPORT_RUNS
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
     from app.text.answers import Answer
 
 
-REPORT_RUNS = 10
-"""Runs that a report lists unless its format has room for more."""
+class Functions(NamedTuple):
+    """Functions that write a format. A table is bytes, or parts of them written row by row."""
+
+    table: Callable[[Answer], bytes | Iterator[bytes]]
+    report: Callable[[Report], bytes] | None = None
+
+
+def _text() -> dict[str, Functions]:
+    from app.reports.exports import text
+
+    return {
+        "csv": Functions(text.csv_table),
+        "json": Functions(text.json_table, text.json_report),
+        "jsonl": Functions(text.jsonl_table),
+        "md": Functions(text.md_table, text.md_report),
+        "parquet": Functions(text.parquet_table),
+    }
+
+
+def _page() -> dict[str, Functions]:
+    from app.reports.exports import page
+
+    return {
+        "html": Functions(page.html_table, page.html_report),
+        "pdf": Functions(page.pdf_table, page.pdf_report),
+    }
+
+
+def _workbook() -> dict[str, Functions]:
+    from app.reports.exports import workbook
+
+    return {"xlsx": Functions(workbook.xlsx_table, workbook.xlsx_report)}
+
+
+def _latex() -> dict[str, Functions]:
+    from app.reports.exports import latex
+
+    return {"latex": Functions(latex.latex_table)}
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One format; `module` is the file in this folder that writes it.
+    """One format; `functions` imports what writes it and others of its kind, by name.
 
     `is_for_people` asks for the terminal's view (chosen columns, a total row); programs get every
     column, exactly. `is_whole`: a report has all its sections, else its groups only (its totals
@@ -36,7 +71,7 @@ class Export:
 
     name: str
     mime: str
-    module: str
+    functions: Callable[[], Mapping[str, Functions]]
     about: str
     is_for_people: bool = False
     is_binary: bool = False
@@ -54,10 +89,8 @@ class Export:
 
         In many parts of whole lines where it is written row by row.
         """
-        made = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(
-            answer
-        )
-        return iter((made,)) if isinstance(made, bytes) else cast("Iterator[bytes]", made)
+        made = self.functions()[self.name].table(answer)
+        return iter((made,)) if isinstance(made, bytes) else made
 
     def write(self, answer: Answer) -> bytes:
         """Return the answer in the format."""
@@ -65,21 +98,13 @@ class Export:
 
     def write_report(self, report: Report) -> bytes:
         """Return the report in the format."""
-        if not self.is_whole:
-            from app.reports.exports.text import json_text
+        if write := self.functions()[self.name].report:
+            return write(report)
+        from app.reports.exports.text import json_text
 
-            main = report.main_answer
-            return self.write(
-                main
-                if self.is_for_people
-                else replace(main, about=json_text(report.header.as_dict()))
-            )
-        return cast(
-            "bytes",
-            getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_report")(
-                report
-            ),
-        )
+        main = report.main_answer
+        about = main.about if self.is_for_people else json_text(report.header.as_dict())
+        return self.write(replace(main, about=about))
 
 
 EXPORTS = {
@@ -88,24 +113,24 @@ EXPORTS = {
         Export(
             "csv",
             "text/csv; charset=utf-8",
-            "text",
+            _text,
             "One table for a spreadsheet or a program: the groups (totals if there are none).",
             is_whole=False,
         ),
         Export(
-            "json", "application/json", "text", "The whole report for programs, with exact numbers."
+            "json", "application/json", _text, "The whole report for programs, with exact numbers."
         ),
         Export(
             "jsonl",
             "application/jsonl",
-            "text",
+            _text,
             "One line of JSON per group (totals if there are none), for programs.",
             is_whole=False,
         ),
         Export(
             "md",
             "text/markdown; charset=utf-8",
-            "text",
+            _text,
             (
                 "The whole report as text with tables, e.g. for a pull request or the summary of "
                 "a CI job."
@@ -115,14 +140,14 @@ EXPORTS = {
         Export(
             "html",
             "text/html; charset=utf-8",
-            "page",
+            _page,
             "Self-contained HTML with charts, print-ready (A4).",
             is_for_people=True,
         ),
         Export(
             "xlsx",
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            "workbook",
+            _workbook,
             (
                 "A workbook: summary with a chart, groups, models, the 10,000 most expensive "
                 "runs, findings; money is numbers."
@@ -133,7 +158,7 @@ EXPORTS = {
         Export(
             "parquet",
             "application/vnd.apache.parquet",
-            "text",
+            _text,
             (
                 "One table with its types for DuckDB and its kin: the groups, or the totals "
                 "without groups."
@@ -144,7 +169,7 @@ EXPORTS = {
         Export(
             "latex",
             "application/x-tex",
-            "latex",
+            _latex,
             "The groups (totals if there are none) as a table for a paper.",
             is_for_people=True,
             is_whole=False,
@@ -156,7 +181,7 @@ EXPORTS = {
 _PDF = Export(
     "pdf",
     "application/pdf",
-    "page",
+    _page,
     "The HTML as PDF (A4), printed by Chromium.",
     is_for_people=True,
     is_binary=True,
