@@ -16,13 +16,10 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from watchfiles import Change, watch
 
+from ingest.system.locks import WATCHING, LockFile
 from schemas.errors import StoreBusy, StoreError
-
-WATCHING = ".watching"
-"""Suffix of the watcher's lock file."""
 
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Pauses after one, two … failures in a row; an unreadable file is tried as often before its next
@@ -204,31 +201,22 @@ def sole_watcher(location: str, watched: str) -> Iterator[None]:
 
     `watched`: told to whoever tries to be a second one. Raises StoreBusy, StoreError.
     """
-    file = Path(f"{os.path.realpath(location)}{WATCHING}")
-    lock = FileLock(file, thread_local=False)
+    lock = LockFile(f"{os.path.realpath(location)}{WATCHING}")
     try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        with suppress(OSError):
-            watched = file.read_text(encoding="utf-8", errors="replace")
-        raise StoreBusy(
-            f"{location} has a watcher already: {watched}.",
-            "Stop it, or let it watch these paths, too.",
-        ) from None
+        is_ours = lock.take()
     except OSError as error:
         raise StoreError(
             f"cannot watch for a store at {location}: {error.strerror}.",
             "Check its folder and the permissions.",
         ) from error
+    if not is_ours:
+        raise StoreBusy(
+            f"{location} has a watcher already: {lock.read() or watched}.",
+            "Stop it, or let it watch these paths, too.",
+        )
     try:
         since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"
-        file.write_text(
-            f"pid {os.getpid()} on {platform.node()}, since {since}, of {watched}"[:4096],
-            encoding="utf-8",
-            errors="replace",
-        )
+        lock.write(f"pid {os.getpid()} on {platform.node()}, since {since}, of {watched}"[:4096])
         yield
     finally:
-        with suppress(OSError):
-            file.unlink()
-        lock.release()
+        lock.leave()

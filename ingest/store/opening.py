@@ -3,10 +3,9 @@
 A new store gets its tables.
 
 DuckDB locks a store: any number of processes read it, or one writes to it. A lock file beside the
-store keeps the order. Who writes holds it from before the store is opened until it is closed. Who
-reads passes through it, so that readers who keep coming cannot keep a writer out. The system
-releases the lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone
-decides.
+store keeps the order. A writer holds it from before the store is opened until it is closed. Readers
+take it briefly before they open the store, so they cannot starve a writer. The system releases the
+lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone decides.
 
 A new store is made under a temporary name and renamed when it is complete.
 """
@@ -27,12 +26,13 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import duckdb
 
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.files import clear, is_old
+from ingest.system.locks import WATCHING, LockFile
 from ingest.system.secrets import scrubbed, without_secrets
 from ingest.system.signals import put_off
 from schemas.errors import (
@@ -45,21 +45,12 @@ from schemas.errors import (
 )
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
-if TYPE_CHECKING:
-    from filelock import FileLock
-
 ALIAS = "tachograph"
 PREVIOUS = "previous"
 
-REBUILDING, MAKING, SPOOL, LOCK, WATCHING = (
-    ".rebuilding",
-    ".making-",
-    ".ingest-",
-    ".lock",
-    ".watching",
-)
+REBUILDING, MAKING, SPOOL, LOCK = ".rebuilding", ".making-", ".ingest-", ".lock"
 """Suffixes to a store's name: new store of a rebuild, first store until complete, spool folder of
-an ingest, lock of the writer, lock of the watcher.
+an ingest, lock of the writer.
 """
 
 WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
@@ -232,14 +223,10 @@ def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
 
 
 class Holder(NamedTuple):
-    """The process that holds a store. `does`: its activity, for messages.
-
-    `token` differs between holders: a change means progress.
-    """
+    """The process that holds a store. `does`: its activity, for messages."""
 
     who: str
     does: str
-    token: str
 
 
 class StoreHeld(Exception):
@@ -297,7 +284,7 @@ class Wait:
         Raises StoreBusy if the same process has held the store for too long.
         """
         now = time.monotonic()
-        if holder and self._holder and holder.token != self._holder.token:
+        if holder and self._holder and holder.who != self._holder.who:
             self._counted_from, self._pause = now, self.SHORTEST_SECONDS
         self._holder = holder or self._holder
         who = self._holder.who if self._holder else ""
@@ -365,64 +352,21 @@ def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
         return None
     found = _HOLDER.search(str(error))  # no process is named where it is this one
     who = f"pid {found['pid']}, {Path(found['program']).name}" if found else f"pid {os.getpid()}"
-    return StoreHeld(Holder(who, "writing" if read_only else "using it", f"held by {who}"))
+    return StoreHeld(Holder(who, "writing" if read_only else "using it"))
 
 
-class LockFile:
-    """The lock file beside the store at `place`.
+def _take(lock: LockFile) -> None:
+    """Take the lock file of a store. Raises StoreHeld if another process has it.
 
-    Contains the name of the holder, for those who wait.
+    Does nothing if files cannot be locked or made.
     """
-
-    def __init__(self, place: str) -> None:
-        self._path = Path(f"{place}{LOCK}")
-        self._lock: FileLock | None = None
-
-    def exists(self) -> bool:
-        """Return whether the file exists. A killed process leaves it behind."""
-        return os.path.exists(self._path)  # noqa: PTH110  called at every reading
-
-    def take(self) -> None:
-        """Lock the file. Raises StoreHeld if another process has it.
-
-        Does nothing if files cannot be locked or made.
-        """
-        from filelock import FileLock, Timeout  # noqa: PLC0415  10 ms that a reader mostly does not need
-
-        lock = FileLock(self._path, thread_local=False, fallback_to_soft=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            raise StoreHeld(self._holder()) from None
-        except OSError:
+    with suppress(OSError):
+        if lock.take():
             return
-        self._lock = lock
-
-    @property
-    def is_ours(self) -> bool:
-        return self._lock is not None
-
-    def tell(self, holder: Holder) -> None:
-        """Write the holder into the file."""
-        if self._lock:
-            with suppress(OSError):
-                self._path.write_text("\t".join((*holder, platform.node())), encoding="utf-8")
-
-    def _holder(self) -> Holder | None:
-        try:
-            who, does, token, host = self._path.read_text(encoding="utf-8").split("\t")
-        except (OSError, ValueError):  # just now made or removed
-            return None
-        return Holder(who if host == platform.node() else f"{who} on {host}", does, token)
-
-    def leave(self) -> None:
-        """Remove and unlock the file. Others who have it open notice that and open it again."""
-        lock, self._lock = self._lock, None
-        if lock:
-            with suppress(OSError):
-                self._path.unlink()
-            with suppress(OSError):
-                lock.release()
+        who, _, rest = lock.read().partition("\t")
+        does, _, host = rest.partition("\t")
+        on = "" if host == platform.node() else f" on {host}"
+        raise StoreHeld(Holder(f"{who}{on}", does) if host else None)
 
 
 @contextmanager
@@ -433,36 +377,33 @@ def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool)
 
     `attach` raises StoreHeld if it cannot. Yields its value. Raises StoreBusy.
     """
-    lock = LockFile(place)
+    lock = LockFile(f"{place}{LOCK}")
 
     def attach_to_read() -> T:
         with put_off():
             try:
                 if lock.exists():
-                    lock.take()
+                    _take(lock)
                 return attach()
             finally:
                 lock.leave()
+
+    def tell(holder: Holder) -> None:
+        lock.write("\t".join((*holder, platform.node())))
 
     if read_only:
         yield wait.repeat(attach_to_read)
         return
     try:
-        wait.repeat(lambda: _uninterrupted(lock.take))
-        ours = Holder(f"pid {os.getpid()}, tachograph", "writing", secrets.token_hex(4))
-        lock.tell(ours)
+        wait.repeat(lambda: _take(lock))
+        ours = Holder(f"pid {os.getpid()}, tachograph", "writing")
+        tell(ours)
         _remove_leftovers(place, is_our_turn=lock.is_ours)
-        attached = wait.repeat(attach, lock.tell)
-        lock.tell(ours)
+        attached = wait.repeat(attach, tell)
+        tell(ours)
         yield attached
     finally:
-        with put_off():
-            lock.leave()
-
-
-def _uninterrupted(step: Callable[[], T]) -> T:
-    with put_off():
-        return step()
+        lock.leave()
 
 
 # The files of a store
@@ -690,23 +631,13 @@ class Place:
         if attached.new is None:
             return True
         write_out(attached.connection)
-        try:
-            with suppress(FileNotFoundError):
-                if os.stat(self.path).st_size == 0:  # noqa: PTH116
-                    Path(self.path).unlink()
-            try:
-                os.link(attached.new, self.path)
-            except FileExistsError:
-                raise
-            except OSError:  # the file system has no hard links
-                if os.path.lexists(self.path):
-                    raise FileExistsError from None
-                attached.new.rename(self.path)
-        except FileExistsError as error:
+        if self.exists():  # made by a program that knows of no lock file
             raise StoreBusy(
                 f"another process created a store at {self.path} meanwhile: nothing was written.",
                 "Run the command again to add to it.",
-            ) from error
+            )
+        try:
+            attached.new.replace(self.path)
         except OSError as error:
             raise failed(self.location, error) from error
         return True

@@ -1,10 +1,4 @@
-"""Our own files and folders.
-
-Locks that end with their process, temporary folders, and small files that people wrote.
-
-The system releases a lock however its process ends. Other containers and hosts that share the disk
-see it, where a process id would mean nothing.
-"""
+"""Temporary folders, each locked by its process, and small files that people wrote."""
 
 from __future__ import annotations
 
@@ -23,46 +17,13 @@ from decimal import DecimalException
 from pathlib import Path
 from typing import Any
 
+from ingest.system.locks import LockFile
 from ingest.system.signals import put_off
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 PREFIX = "tachograph-"
 
 LARGEST_BYTES = 1 << 20
 """A larger file was not written by hand, and a device may be endless."""
-
-
-class NoLocks(OSError):
-    """Files cannot be locked here."""
-
-
-def lock(file: Path) -> int | None:
-    """Lock the file until its descriptor, which is returned, is closed.
-
-    None if another process holds the lock or the folder is gone.
-
-    Raises NoLocks if there are no locks or the file may not be opened.
-    """
-    if fcntl is None:
-        raise NoLocks
-    try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC | os.O_CREAT, 0o666)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise NoLocks from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            return None
-        raise NoLocks from error
-    return descriptor
 
 
 @contextmanager
@@ -94,8 +55,10 @@ def clear(folder: Path) -> None:
             return
         with ExitStack() as stack:
             is_ours = _hold(folder, stack)
-            if is_ours or (is_ours is None and is_old(folder)):
-                shutil.rmtree(folder, ignore_errors=True)
+            if not (is_ours or (is_ours is None and is_old(folder))):
+                return
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.rmdir()  # Windows keeps the lock file in it until that is closed
 
 
 def is_old(path: Path) -> bool:
@@ -127,14 +90,12 @@ def _hold(folder: Path, stack: ExitStack) -> bool | None:
 
     False if another process holds it, None if there are no locks.
     """
+    lock = LockFile(folder / "lock")
+    stack.callback(lock.leave)
     try:
-        descriptor = lock(folder / "lock")
-    except NoLocks:
+        return lock.take()
+    except OSError:
         return None
-    if descriptor is None:
-        return False
-    stack.callback(os.close, descriptor)
-    return True
 
 
 _making = threading.Lock()

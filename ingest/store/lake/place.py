@@ -245,7 +245,7 @@ class Lake(Place):
             )
         if not is_ours:
             locking.rollback()
-            raise StoreHeld(Holder(f"pid {holder}", "writing", f"pid {holder}") if holder else None)
+            raise StoreHeld(Holder(f"pid {holder}", "writing") if holder else None)
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
         connection.begin()
