@@ -18,7 +18,7 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin, statistics_of
 from ingest.measurements.words import joined, metric_name, number, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus
@@ -160,22 +160,12 @@ def _values(
         metric, unit = _QUANTITIES.get(key) or (metric_name(key), None)
         if key in _TIMES:
             metric, unit = _TIMES[key], entry.get("time_unit")
-        for statistic, value in statistics.items():
-            if statistic not in ("stddev", "cv", "bigo", "rms"):
-                spread = (
-                    Spread.around(value, statistics.get("stddev")) if statistic == "mean" else None
-                )
-                own = samples if statistic in ("mean", "median") else ()
-                yield Measured(
-                    origin,
-                    metric,
-                    statistic,
-                    value,
-                    unit,
-                    len(samples) or entry.get("repetitions"),
-                    spread=spread,
-                    samples=own,
-                )
+        deviation = statistics.pop("stddev", None)
+        statistics.pop("cv", None)
+        runs_of_value = len(samples) or entry.get("repetitions")
+        yield from statistics_of(
+            origin, metric, unit, statistics, runs_of_value, samples=samples, deviation=deviation
+        )
 
 
 TOOL = Tool("google-benchmark", ('"benchmarks"', '"real_time"', '"cpu_time"'), _recognises, _read)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin, statistics_of
 from ingest.measurements.words import number, numbers
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
@@ -50,17 +50,10 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             continue
         samples = numbers(result.get("times"))
         runs = len(samples) or None
-        for statistic in ("mean", "median", "min", "max"):
-            if (value := number(result.get(statistic))) is not None:
-                spread = (
-                    Spread.around(value, number(result.get("stddev")))
-                    if statistic == "mean"
-                    else None
-                )
-                own = samples if statistic in ("mean", "median") else ()
-                yield Measured(
-                    origin, "time", statistic, value, "s", runs, spread=spread, samples=own
-                )
+        times = {name: result.get(name) for name in ("mean", "median", "min", "max")}
+        yield from statistics_of(
+            origin, "time", "s", times, runs, samples=samples, deviation=result.get("stddev")
+        )
         user, system = number(result.get("user")), number(result.get("system"))
         if user is not None and system is not None:
             yield Measured(origin, "cpu_time", "mean", user + system, "s", runs)

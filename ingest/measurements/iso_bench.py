@@ -57,11 +57,10 @@ KEYS = {
     ),
     "parent": ("parent_commit", "parent_hash", "parent_short", "base_commit"),
     "patch": ("patch_path", "agent_patch"),
-    "command": ("perf_command", "command", "test_command"),
+    "command": ("perf_command", "test_command"),
     "kind": ("benchmark_type", "bench_type", "benchmark_mode"),
-    "kind_of_command": ("perf_command", "test_command", "benchmark_command", "original_command"),
     "time": ("timestamp", "benchmark_date"),
-    "notes": ("note", "notes", "model_note"),
+    "notes": ("note", "notes"),
 }
 """Keys of the same field in the schemas: the first with a non-empty text counts. A full commit goes
 before a short one.
@@ -200,7 +199,7 @@ def _kind_of(fields: Fields, metrics: Any = None) -> str | None:
     said = text(fields, *KEYS["kind"])
     if said in _KINDS:
         return said
-    command, measured = text(fields, *KEYS["kind_of_command"]) or "", " ".join(metrics or ())
+    command, measured = text(fields, *KEYS["command"]) or "", " ".join(metrics or ())
     named = next((kind for kind, pattern in _IN_COMMAND.items() if pattern.search(command)), None)
     return named or next((kind for word, kind in _BY_METRIC if word in measured), None)
 
@@ -310,7 +309,7 @@ def _variant_of(file: MeasuredFile, content: Fields) -> Variant | None:
     `…_agent_result.json`. Files of `docker/` do not show whether the parent commit or the human's
     was measured: their variant is unknown.
     """
-    for key in ("benchmark_source", "benchmark_type", "variant"):
+    for key in ("benchmark_source", "benchmark_type"):
         word = (text(content, key) or "").split(" ")[0].lower()
         if word in VARIANTS:
             return VARIANTS[word]

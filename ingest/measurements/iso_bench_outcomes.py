@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from ingest.measurements.base import lines_of
 from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.words import quantity
 from schemas.rows.measurement import Failure, MeasuredStatus, PatchApplied, Variant
 from schemas.units import Flagged
 
@@ -36,28 +37,13 @@ _NOT_RUN = ("skipped", "not_run", "no_perf_command", "no_patch")
 _LONGEST = 2000
 _TELLING_LINES = 12
 
-_STATISTICS = {"mean": "mean", "avg": "mean", "median": "median", "p50": "median"} | {
-    name: name for name in ("min", "max", "std")
-}
-_PERCENTILE = re.compile(r"p\d{1,2}")
-_UNITS = {
-    "tok_s": "tok/s",
-    "tokens_per_sec": "tok/s",
-    "tok_per_s": "tok/s",
-    "req_s": "req/s",
-    "ms": "ms",
-    "s": "s",
-}
+_RATES = {"tok_s": "tok/s", "tokens_per_sec": "tok/s", "req_s": "req/s"}
 _LATENCIES = ("ttft", "tpot", "itl", "e2el", "latency")
 _METRICS = {
-    "e2e_latency": "e2el",
-    "output_token_throughput": "output_throughput",
     "throughput_output": "output_throughput",
-    "total_token_throughput": "total_throughput",
     "throughput_total": "total_throughput",
     "input_token_throughput": "input_throughput",
     "benchmark_duration": "time",
-    "elapsed_time": "time",
 }
 _PRIMARY = ("ttft", "output_throughput", "throughput", "request_throughput", "total_throughput")
 _NO_RESULTS = frozenset(
@@ -85,21 +71,10 @@ steps, or two of up to 69.
 """
 
 _PATCH = re.compile(
-    (
-        r"patch[_ ]failed|patch does not apply|corrupt patch|only non-Python files|no "
-        r"patch|empty patch"
-    ),
-    re.IGNORECASE,
+    r"patch[_ ]failed|patch does not apply|corrupt patch|only non-Python files", re.IGNORECASE
 )
 _TIMEOUT = re.compile(r"timed[ _]?out|timeout", re.IGNORECASE)
 _ENDED_BY_CLOCK = re.compile(r"timed out after \d+")
-_INCORRECT = re.compile(
-    (
-        r"(?:wrong|incorrect|different) (?:result|output)s?|equivalence check failed|outputs? "
-        r"(?:mismatch|differ)"
-    ),
-    re.IGNORECASE,
-)
 _NO_MEMORY = re.compile(
     r"out of memory|OutOfMemory|No available memory for the cache|Free memory on device"
 )
@@ -107,12 +82,12 @@ _NOT_OF_THE_CHANGE = re.compile(
     r"""(?x)
     \b40[134]\ (?:Client\ Error|Not\ Found) | \(404\ Not\ Found\) | Repository\ ?Not\ ?Found | GatedRepo | gated\ repo
     | Invalid\ repository\ ID | not\ a\ valid\ model\ identifier | Unknown\ RoPE\ scaling | fundamental\ model\ compatibility
-    | unrecognized\ arguments | arguments\ are\ required | error:\ argument | No\ perf_command
+    | unrecognized\ arguments | arguments\ are\ required | error:\ argument
     | Error\ response\ from\ daemon | manifest\ unknown | no\ space\ left | Sandbox\ error | Broken\ pipe
-    | cancelled\ by\ user | Lookup\ failed | index\.lock | No\ such\ file\ or\ directory:\ '/(?:cache|data)
-    | No\ (?:baseline\ )?wheel | wheel\ (?:not\ available|install\ failed) | install\ failed | install\ baseline\ wheel
-    | Missing\ parent_commit | baseline\ image | Could\ not\ find\ vLLM | port\ binding\ bug
-    | exceeds\ the\ total\ number\ of\ available\ GPUs | Requires\ tensor-parallel
+    | cancelled\ by\ user | index\.lock | No\ such\ file\ or\ directory:\ '/(?:cache|data)
+    | No\ (?:baseline\ )?wheel | wheel\ not\ available | install\ failed
+    | baseline\ image | Could\ not\ find\ vLLM | port\ binding\ bug
+    | exceeds\ the\ total\ number\ of\ available\ GPUs
     | No\ module\ named\ '(?!(?:vllm|sglang)\.) | cannot\ import\ name\ \S++\ from\ '(?!vllm|sglang) | is\ not\ installed\.
     | undefined\ symbol
     | is\ required\ for\ a\ normal\ functioning | Could\ not\ load\ any\ common_ops | Tokenizer(?:(?!Tokenizer)\w)*+\ has\ no\ attribute
@@ -128,10 +103,8 @@ _CRASH = re.compile(
 
 _REJECTED = re.compile(r"(?<!\d)(\d++) out of (\d++) hunks? FAILED -- saving rejects")
 _FAILED_ON_TRIAL = re.compile(r"\d out of \d++ hunks? FAILED$", re.MULTILINE)
-_NOT_APPLIED = re.compile(
-    r"patch result rc=[1-9]|patch does not apply|Patch failed|Patch contains only non-Python"
-)
-_PARTLY = re.compile(r"hunks?[ _]skipped|skipp(?:ed|ing) \d+ (?:\S+ )?hunks?", re.IGNORECASE)
+_NOT_APPLIED = re.compile(r"patch result rc=[1-9]|patch does not apply|Patch failed")
+_PARTLY = re.compile(r"hunks?[ _]skipped", re.IGNORECASE)
 _APPLIED = re.compile(
     r"AGENT_PATCH_APPLIED|Patch applied successfully|patch result rc=0|\+ patch$", re.MULTILINE
 )
@@ -283,22 +256,15 @@ def values_of(
 
 def _value(key: str, number: float) -> Value | None:
     """Return a value; None for a key without a result and for the spread of requests in one run."""
-    ending = next((ending for ending in _UNITS if key.endswith(f"_{ending}")), None)
-    name, unit = (key.removesuffix(f"_{ending}"), _UNITS[ending]) if ending else (key, None)
-    if name in _NO_RESULTS or (_COUNTED.match(name) and unit is None and "throughput" not in name):
+    ending = next((ending for ending in _RATES if key.endswith(f"_{ending}")), None)
+    name = key.removesuffix(f"_{ending}") if ending else key
+    metric, statistic, unit = quantity(name)
+    unit = _RATES[ending] if ending else unit
+    if name.removesuffix(f"_{unit}") in _NO_RESULTS or statistic == "std":
         return None
-    words, statistic = name.split("_"), None
-    for place in (0, -1):  # the first or last word may be a statistic
-        if (
-            statistic is None
-            and len(words) > 1
-            and (words[place] in _STATISTICS or _PERCENTILE.fullmatch(words[place]))
-        ):
-            word = words.pop(place)
-            statistic = _STATISTICS.get(word, word)
-    metric = _METRICS.get("_".join(words), "_".join(words))
-    if statistic == "std":
+    if _COUNTED.match(name) and unit is None and "throughput" not in name:
         return None
+    metric = _METRICS.get(metric, metric)
     if "throughput" in metric:
         metric = "request_throughput" if metric == "throughput" and unit == "req/s" else metric
         return Value(
@@ -356,7 +322,6 @@ def failure_of(
         (Failure.INFRASTRUCTURE, _NOT_OF_THE_CHANGE.search(everything)),
         (Failure.INFRASTRUCTURE, not baseline_ran and _NO_MEMORY.search(everything)),
         (Failure.INFRASTRUCTURE, never_starts and _DID_NOT_START.search(told)),
-        (Failure.INCORRECT, _INCORRECT.search(told)),
         (Failure.CRASH, _CRASH.search(everything)),
     )
     return next((failure for failure, found in causes if found), Failure.UNKNOWN)

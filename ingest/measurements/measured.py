@@ -14,13 +14,14 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 
 import pyarrow as pa
 
+from ingest.measurements.words import number
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
 from schemas.rows.claim import Scope
@@ -248,6 +249,35 @@ class Measured:
             "failure_detail": self.detail,
             "flags": tuple(dict.fromkeys(map(str, flags))),
         }
+
+
+def statistics_of(
+    origin: Origin,
+    metric: str,
+    unit: str | None,
+    values: Mapping[str, object],
+    n: int | None,
+    *,
+    samples: Sequence[float] = (),
+    deviation: object = None,
+) -> Iterator[Measured]:
+    """Yield a value for each statistic that is a number.
+
+    `samples`: of the mean and the median; `deviation`: the standard deviation around the mean.
+    """
+    for statistic, written in values.items():
+        if (value := number(written)) is not None:
+            is_mean = statistic == "mean"
+            yield Measured(
+                origin,
+                metric,
+                statistic,
+                value,
+                unit,
+                n,
+                spread=Spread.around(value, number(deviation)) if is_mean else None,
+                samples=samples if is_mean or statistic == "median" else (),
+            )
 
 
 def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.Table:

@@ -56,7 +56,7 @@ from itertools import chain
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin, Spread, statistics_of
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
 from schemas.units import Better
@@ -305,17 +305,10 @@ def _read_kernelbench(file: MeasuredFile) -> Iterator[Measured]:
                 machine=times["hardware"],
                 scope=Scope.MICRO,
             )
-            for statistic in ("mean", "min", "max"):
-                spread = Spread.around(times["mean"], times["std"]) if statistic == "mean" else None
-                yield Measured(
-                    origin,
-                    "time",
-                    statistic,
-                    times[statistic],
-                    "ms",
-                    times["num_trials"],
-                    spread=spread,
-                )
+            found = {name: times[name] for name in ("mean", "min", "max")}
+            yield from statistics_of(
+                origin, "time", "ms", found, times["num_trials"], deviation=times["std"]
+            )
 
 
 def _kernelbench_samples(problem: Any) -> list[dict[str, Any]]:

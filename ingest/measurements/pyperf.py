@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statistics import fmean, median, stdev
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin, statistics_of
 from ingest.measurements.words import joined, numbers, written_time
 from schemas.rows.claim import Scope
 
@@ -58,12 +58,15 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             scope=Scope.END_TO_END if command else Scope.MICRO,
         )
         metric, unit = _QUANTITIES.get(written) or (written, written)
-        mean = fmean(values)
-        spread = Spread.around(mean, stdev(values)) if len(values) > 1 else None
-        yield Measured(
-            origin, metric, "mean", mean, unit, len(values), spread=spread, samples=values
+        yield from statistics_of(
+            origin,
+            metric,
+            unit,
+            {"mean": fmean(values), "median": median(values)},
+            len(values),
+            samples=values,
+            deviation=stdev(values) if len(values) > 1 else None,
         )
-        yield Measured(origin, metric, "median", median(values), unit, len(values), samples=values)
 
 
 TOOL = Tool("pyperf", ('"benchmarks"', '"runs"', '"metadata"', '"values"'), _recognises, _read)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin, Spread, statistics_of
 from ingest.measurements.words import joined, number, numbers, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
@@ -55,22 +56,20 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         )
         stats = test["stats"]
         rounds, data = stats.get("rounds"), numbers(stats.get("data"))
-        deviation, low, high = (
-            number(stats.get("stddev")),
-            number(stats.get("q1")),
-            number(stats.get("q3")),
-        )
-        for statistic in ("mean", "median", "min", "max"):
-            if (value := number(stats.get(statistic))) is not None:
-                spread = None
-                if statistic == "mean" and rounds != 1:
-                    spread = Spread.around(value, deviation)
-                elif statistic == "median" and rounds != 1 and low is not None and high is not None:
-                    spread = Spread(kind=SpreadKind.IQR, low=low, high=high)
-                samples = data if len(data) == rounds and statistic in ("mean", "median") else ()
-                yield Measured(
-                    origin, "time", statistic, value, "s", rounds, spread=spread, samples=samples
-                )
+        low, high = number(stats.get("q1")), number(stats.get("q3"))
+        has_quartiles = rounds != 1 and low is not None and high is not None
+        for one in statistics_of(
+            origin,
+            "time",
+            "s",
+            {name: stats.get(name) for name in ("mean", "median", "min", "max")},
+            rounds,
+            samples=data if len(data) == rounds else (),
+            deviation=stats.get("stddev") if rounds != 1 else None,
+        ):
+            is_between = one.statistic == "median" and has_quartiles
+            quartiles = Spread(kind=SpreadKind.IQR, low=low, high=high)
+            yield replace(one, spread=quartiles) if is_between else one
 
 
 TOOL = Tool(

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Parameter
+from ingest.measurements.measured import Measured, Origin, Parameter, statistics_of
 from ingest.measurements.words import (
     Quantity,
     batch_of,
@@ -38,14 +38,22 @@ from schemas.units import Flagged
 
 Run = Mapping[str, Any]
 
+_REQUESTS = {"request_throughput": Quantity("request_throughput", "rate", "req/s")}
+_TOKENS = {
+    name: Quantity(name, "rate", "tok/s")
+    for name in (
+        "input_throughput",
+        "output_throughput",
+        "total_throughput",
+        "last_gen_throughput",
+    )
+}
 _SERVING = {
     "duration": Quantity("time", "total", "s"),
-    "request_throughput": Quantity("request_throughput", "rate", "req/s"),
+    **_REQUESTS,
     "request_goodput": Quantity("goodput", "rate", "req/s"),
     "request_goodput:": Quantity("goodput", "rate", "req/s"),  # as vLLM wrote it in 2025
-    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
-    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
-    "total_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    **_TOKENS,
     "total_token_throughput": Quantity("total_throughput", "rate", "tok/s"),
     "max_output_tokens_per_s": Quantity("output_throughput", "max", "tok/s"),
     "total_input_tokens": Quantity("total_input_tokens", "total", "tokens"),
@@ -62,11 +70,8 @@ _VLLM_THROUGHPUT = {
 }
 _SGLANG_OFFLINE = {
     "total_latency": Quantity("time", "total", "s"),
-    "request_throughput": Quantity("request_throughput", "rate", "req/s"),
-    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
-    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
-    "total_throughput": Quantity("total_throughput", "rate", "tok/s"),
-    "last_gen_throughput": Quantity("last_gen_throughput", "rate", "tok/s"),
+    **_REQUESTS,
+    **_TOKENS,
 }
 _SGLANG_ONE_BATCH = {
     "total_latency": Quantity("latency", "total", "s"),
@@ -75,10 +80,8 @@ _SGLANG_ONE_BATCH = {
     "prefill_throughput": Quantity("prefill_throughput", "rate", "tok/s"),
     "median_decode_latency": Quantity("decode_latency", "median", "s"),
     "median_decode_throughput": Quantity("decode_throughput", "median", "tok/s"),
-    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
-    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
     "overall_throughput": Quantity("total_throughput", "rate", "tok/s"),
-    "last_gen_throughput": Quantity("last_gen_throughput", "rate", "tok/s"),
+    **_TOKENS,
 }
 _TIME = re.compile(r"(?:mean|median|min|max|p\d{1,2}(?:\.\d+)?)_\w+_ms")
 
@@ -200,7 +203,7 @@ def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
-    """Yield seconds per iteration: a whole batch of prompts from start to end."""
+    """Return seconds per iteration: a whole batch of prompts from start to end."""
     latencies = tuple(file.object["latencies"])
     origin = Origin(benchmark="vllm bench latency", scope=Scope.END_TO_END)
     found = {"mean": file.object["avg_latency"]}
@@ -208,9 +211,7 @@ def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
         "median" if name == "50" else f"p{name}": value
         for name, value in file.object["percentiles"].items()
     }
-    for statistic, value in found.items():
-        samples = latencies if statistic in ("mean", "median") else ()
-        yield Measured(origin, "latency", statistic, value, "s", len(latencies), samples=samples)
+    return statistics_of(origin, "latency", "s", found, len(latencies), samples=latencies)
 
 
 def _read_vllm_throughput(file: MeasuredFile) -> Iterator[Measured]:
