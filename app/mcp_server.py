@@ -141,18 +141,9 @@ CostCompared = Annotated[
     ),
 ]
 
-_NUMBER = int | float | str
-_TYPES: Mapping[Kind, Any] = {
-    Kind.NAMES: str | list[str],
-    Kind.LABELS: dict[str, str] | str | list[str],
-    Kind.USD: _NUMBER,
-    Kind.FACTOR: _NUMBER,
-    Kind.PROBABILITY: _NUMBER,
-    Kind.FLAG: bool,
-}
 FILTERS: dict[str, Any] = {
     word: Annotated[
-        _TYPES.get(one.kind, str),
+        one.kind.json,
         Field(
             description=one.help,
             json_schema_extra={"enum": [*one.words]} if one.kind is Kind.CHOICE else None,

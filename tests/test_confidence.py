@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters import NO_FILTERS, choose, probability, where_claims
+from app.queries.filters import FILTERS, MIN_CONFIDENCE, NO_FILTERS, choose, where_claims
 from ingest.claims import extract
 from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
@@ -318,7 +318,7 @@ def test_the_claims_of_texts_have_their_confidence(tmp_path: Path) -> None:
 def test_any_text_is_a_probability_or_a_usage_error(text: str) -> None:
     """Whatever is typed is a probability or an error for people."""
     with suppress(UsageError):
-        assert 0 <= probability(text, "p") <= 1
+        assert 0 <= FILTERS[MIN_CONFIDENCE].read(text) <= 1
 
 
 def captions(app: AppTest) -> str:

@@ -129,7 +129,7 @@ OF_KIND = {
 def chosen_filters(draw: Callable[..., object]) -> Filters:
     filters = Filters()
     for key in draw(st.sets(st.sampled_from(list(FILTERS)))):  # type: ignore[attr-defined]
-        most = 3 if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else 1
+        most = 3 if FILTERS[key].kind.is_many else 1
         filters = filters.with_values(
             key,
             draw(st.lists(OF_KIND[FILTERS[key].kind], min_size=1, max_size=most)),  # type: ignore[arg-type]
@@ -177,8 +177,8 @@ def test_what_cannot_be_read_is_told_and_left_out() -> None:
 def test_names_that_nothing_goes_by_are_told() -> None:
     filters = choose({"model": ["a", "b"], "repo": "r", "session": "s"})
     assert filter_inputs.unknown_names(filters, {"model": ["b"], "repo": []}) == (
-        "Model: a",
         "Repository: r",
+        "Model: a",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from app.cli.options import TABLE, Asked, Word, answering, by_option, examples, utf8, zone_option
-from app.queries.filters import MIN_CONFIDENCE, probability
+from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.queries.grouping import filters_in
 from schemas.catalogue.failures import REASONS
 from schemas.errors import InputUnreadable
@@ -86,7 +86,7 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], asked: Asked, *, every: b
     default=str(SHOWN_FROM),
     show_default=True,
     metavar="P",
-    callback=lambda _ctx, _param, value: probability(value, MIN_CONFIDENCE),
+    callback=lambda _ctx, _param, value: FILTERS[MIN_CONFIDENCE].read(value),
     help="Minimum confidence of claims with a number, 0 to 1 or a percentage. 0 lists all.",
 )
 def extract(texts: Path, least_confidence: float) -> None:

@@ -56,16 +56,6 @@ WITH_TEXT = (
     "transcripts."
 )
 
-_METAVARS = {
-    Kind.NAMES: "NAME",
-    Kind.LABELS: "KEY=VALUE",
-    Kind.TIME: "TIME",
-    Kind.USD: "USD",
-    Kind.FACTOR: "FACTOR",
-    Kind.PROBABILITY: "P",
-    Kind.TEXT: "TEXT",
-}
-
 
 class Whole(click.IntRange):
     """A whole number within bounds."""
@@ -272,7 +262,7 @@ def filter_options(command: Command) -> Command:
             )
             how |= {
                 "multiple": bool(more),
-                "metavar": _METAVARS[one.kind],
+                "metavar": one.kind.metavar,
                 "callback": utf8,
                 "shell_complete": _completer_of(one.key),
             }

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Unpack
 
 from app.library.tables import Report, Row, Table, report_table, table
 from app.queries.filter_inputs import FilterWords, filters_of
-from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, parse, probability
+from app.queries.filters import FILTERS, MIN_CONFIDENCE, NO_FILTERS, Filters, parse
 from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.loops import ORDERS
 from app.queries.reading import CheckedStore, read_transaction
@@ -525,7 +525,7 @@ def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim
     `min_confidence` applies to claims with a number, 0 returns all of them.
     """
     return tuple(
-        extract(_text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE))
+        extract(_text("extract_claims", text), FILTERS[MIN_CONFIDENCE].read(str(min_confidence)))
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from app.queries.filters import FILTERS, YES, Filters, Kind, choose
+from app.queries.filters import FILTERS, NUMBER, YES, Filters, Kind, choose
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, paired
 
@@ -60,18 +60,6 @@ def word_of(key: str) -> str:
 WORDS = {word_of(key): filter_ for key, filter_ in FILTERS.items()}
 
 
-_NUMBERS = (Kind.USD, Kind.FACTOR, Kind.PROBABILITY)
-_EXPECTED = {
-    Kind.NAMES: "a name or a list of names",
-    Kind.LABELS: "labels such as {'branch': 'main'}",
-    Kind.TIME: "a date, a datetime, or a text such as '2026-11-20' or '7d'",
-    Kind.TEXT: "a text",
-    Kind.CHOICE: "a word",
-    Kind.FLAG: "True or False",
-    **dict.fromkeys(_NUMBERS, "a number"),
-}
-
-
 def filters_of(values: Mapping[str, object]) -> Filters:
     """Return the filters for these values.
 
@@ -88,7 +76,7 @@ def filters_of(values: Mapping[str, object]) -> Filters:
         value = values.get(word)
         written = [] if value is None else _as_written(one.kind, value)
         if written is None:
-            raise UsageError(f"{word} takes {_EXPECTED[one.kind]}, not {value!r}.")
+            raise UsageError(f"{word} takes {one.kind.expected}, not {value!r}.")
         if any(paired(text) != text for text in written):
             raise UsageError(f"{word} takes text that UTF-8 can hold, not {value!r}.")
         chosen[one.key] = written
@@ -97,27 +85,20 @@ def filters_of(values: Mapping[str, object]) -> Filters:
 
 def _as_written(kind: Kind, value: object) -> list[str] | None:
     """Return the value as on the command line, or None if it has another type."""
-    if kind is Kind.FLAG:
-        return ([YES] if value else []) if isinstance(value, bool) else None
-    if isinstance(value, str):
-        return [value]
-    if kind is Kind.LABELS and isinstance(value, Mapping):
-        return [f"{key}={text}" for key, text in value.items()]
-    if (
-        kind in (Kind.NAMES, Kind.LABELS)
-        and isinstance(value, Sequence | set | frozenset)
-        and not isinstance(value, bytes)
-    ):
-        return [*value] if all(isinstance(one, str) for one in value) else None
-    if kind is Kind.TIME and isinstance(value, date):
-        return [value.isoformat()]
-    if (
-        kind in _NUMBERS
-        and isinstance(value, int | float | Decimal)
-        and not isinstance(value, bool)
-    ):
-        exact = Decimal(str(value))
-        return [f"{exact:f}" if exact.is_finite() else str(value)]
+    match value:
+        case bool():
+            return ([YES] if value else []) if kind is Kind.FLAG else None
+        case str() if kind is not Kind.FLAG:
+            return [value]
+        case Mapping() if kind is Kind.LABELS:
+            return [f"{key}={text}" for key, text in value.items()]
+        case Sequence() | Set() if kind.is_many and not isinstance(value, bytes):
+            return [*value] if all(isinstance(one, str) for one in value) else None
+        case date() if kind is Kind.TIME:
+            return [value.isoformat()]
+        case int() | float() | Decimal() if kind.json is NUMBER:
+            exact = Decimal(str(value))
+            return [f"{exact:f}" if exact.is_finite() else str(value)]
     return None
 
 
@@ -146,24 +127,20 @@ def read_link(query: Mapping[str, Sequence[str]]) -> Link:
     """Return the filters in the parameters of a link; other parameters belong to the screens."""
     filters, left_out = Filters(), list[str]()
     for word, key in LINK_WORDS.items():
-        readable = []
-        for text in (text.strip() for text in query.get(word, ())[:MOST_VALUES]):
-            try:
-                if (
-                    text
-                    and len(text) <= LONGEST_VALUE
-                    and paired(text) == text
-                    and choose({key: text})
-                ):
-                    readable.append(text)
-                elif text:
-                    left_out.append(f"{FILTERS[key].name}: {_short(text)}")
-            except UsageError:
-                left_out.append(f"{FILTERS[key].name}: {_short(text)}")
-        filters = filters.with_values(
-            key, readable if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else readable[-1:]
-        )
+        written = [text.strip() for text in query.get(word, ())[:MOST_VALUES] if text.strip()]
+        readable = [text for text in written if _is_readable(key, text)]
+        left_out += [
+            f"{FILTERS[key].name}: {_short(text)}" for text in written if text not in readable
+        ]
+        filters = filters.with_values(key, readable if FILTERS[key].kind.is_many else readable[-1:])
     return Link(filters, tuple(left_out))
+
+
+def _is_readable(key: str, text: str) -> bool:
+    try:
+        return len(text) <= LONGEST_VALUE and paired(text) == text and bool(choose({key: text}))
+    except UsageError:
+        return False
 
 
 def write_link(filters: Filters) -> dict[str, list[str]]:

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import Decimal
-from enum import StrEnum
+from enum import Enum
 from math import inf, nan
 from typing import Any
 
@@ -102,31 +101,102 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
     return time if time.tzinfo else time.replace(tzinfo=zone)
 
 
-class Kind(StrEnum):
+def parse_label(text: str) -> tuple[str, str]:
+    """Parse `key=value` into key and value. Raises UsageError."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise UsageError(
+            f"a label is written key=value, not {text!r}.", "For example: --label branch=main."
+        )
+    return key.strip(), value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def _factor(text: str) -> float | None:
+    factor = _number(text.strip().rstrip("x×"))
+    return factor if 0 < factor < inf else None
+
+
+def _probability(text: str) -> float | None:
+    number = _number(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    return number if 0 <= number <= 1 else None
+
+
+NUMBER = int | float | str
+
+
+class Kind(Enum):
     """How a filter's value is written.
 
-    Names, key=value pairs, a time, an amount of money, a factor, or a text.
+    In order: its word in help texts, its JSON, what Python takes, what a text holds, and a function
+    that reads the text, or returns None.
 
     A probability is written `0.8` or `80%`. A choice is one word of a list; a flag is set or not.
     """
 
-    NAMES = "names"
-    LABELS = "labels"
-    TIME = "time"
-    USD = "usd"
-    FACTOR = "factor"
-    PROBABILITY = "probability"
-    TEXT = "text"
-    CHOICE = "choice"
-    FLAG = "flag"
+    NAMES = "NAME", str | list[str], "a name or a list of names"
+    LABELS = (
+        "KEY=VALUE",
+        dict[str, str] | str | list[str],
+        "labels such as {'branch': 'main'}",
+        "",
+        parse_label,
+    )
+    TIME = (
+        "TIME",
+        str,
+        "a date, a datetime, or a text such as '2026-11-20' or '7d'",
+        "a date or time",
+        moment,
+    )
+    USD = (
+        "USD",
+        NUMBER,
+        "a number",
+        "an amount in US dollars such as 0.50, with nine decimals at most",
+        amount,
+    )
+    FACTOR = "FACTOR", NUMBER, "a number", "a factor such as 1.5", _factor
+    PROBABILITY = (
+        "P",
+        NUMBER,
+        "a number",
+        "a probability from 0 to 1 such as 0.8, or a percentage such as 80%",
+        _probability,
+    )
+    TEXT = "TEXT", str, "a text"
+    CHOICE = "", str, "a word"
+    FLAG = "", bool, "True or False"
+
+    def __init__(
+        self,
+        metavar: str,
+        json: Any,
+        expected: str,
+        holds: str = "",
+        read: Callable[[str], Any] = str,
+    ) -> None:
+        self.metavar, self.json, self.expected = metavar, json, expected
+        self.holds, self.read = holds, read
+
+    @property
+    def is_many(self) -> bool:
+        """Whether a filter takes several values."""
+        return self in (Kind.NAMES, Kind.LABELS)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """One filter.
 
-    In its condition `sql`, `$value` is the bound value (a list for NAMES); `$each` is one of them,
-    and any may match.
+    In its condition `sql`, `$value` is a bound value: any of several names matches, of labels all
+    must.
 
     `options` is an expression over a run's columns for the values to choose from, or "".
     `claim_sql` is the condition on a list of claims, if the filter is about claims and not runs.
@@ -149,6 +219,19 @@ class Filter:
         """The label of the filter on a screen."""
         return self.label or self.key.replace("-", " ").capitalize()
 
+    def read(self, text: str) -> Any:
+        """Return the value to bind. Raises UsageError."""
+        found = None if self.words and text not in self.words else self.kind.read(text)
+        if found is None:
+            holds = self.kind.holds or " or ".join(self.words)
+            raise UsageError(
+                f"--{self.key} takes {holds}, not {text!r}.",
+                f"For example: {EXAMPLES}."
+                if self.kind is Kind.TIME
+                else did_you_mean(text, self.words).strip(),
+            )
+        return found
+
 
 SEARCH = "search"
 RUN = "run"
@@ -162,17 +245,15 @@ _SEARCH = (
     "contains(lower(changed.path), lower($value))))"
 )
 _RUN = (  # a whole id is that run, even where it begins another id
-    f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
-    " and not exists (select 1 from runs as named where named.run_id = $each))"
+    f"(run_id = $value or starts_with(run_id, $value) and length($value) >= {LEAST_OF_AN_ID}"
+    " and not exists (select 1 from runs as named where named.run_id = $value))"
 )
 LEAST_OF_A_COMMIT = 7
 """Fewest characters of a commit that are accepted, as many as git shows."""
 _COMMITS = " or ".join(
-    f"starts_with(lower({commit}), lower($each))" for commit in ("base_commit", "head_commit")
+    f"starts_with(lower({commit}), lower($value))" for commit in ("base_commit", "head_commit")
 )
-_TASK = (
-    f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
-)
+_TASK = f"($value in (task, task_key) or length($value) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
 MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
 COPIES = "copies"
@@ -197,7 +278,7 @@ FILTERS = {
         Filter(
             "repo",
             Kind.NAMES,
-            "list_contains($value, repo)",
+            "repo = $value",
             "Filter by repository.",
             "repo",
             "Repository",
@@ -215,21 +296,21 @@ FILTERS = {
         Filter(
             "agent",
             Kind.NAMES,
-            "list_contains($value, agent)",
+            "agent = $value",
             "Filter by agent, e.g. claude-code.",
             "agent",
         ),
         Filter(
             "model",
             Kind.NAMES,
-            "(list_contains(models, $each) or coalesce(asked_model = $each, false))",
+            "(list_contains(models, $value) or coalesce(asked_model = $value, false))",
             "Filter by model: main or helper, else what was asked for.",
             "unnest(list_append(models, asked_model))",
         ),
         Filter(
             "main-model",
             Kind.NAMES,
-            "(list_contains($value, model_group) or list_contains($value, model))",
+            "(model_group = $value or model = $value)",
             (
                 "Filter by main model, the one that cost most, else that asked for or the only "
                 "one of the agent; with or without its date."
@@ -239,14 +320,14 @@ FILTERS = {
         Filter(
             "outcome",
             Kind.NAMES,
-            "list_contains($value, outcome)",
+            "outcome = $value",
             "Filter by outcome, e.g. completed, limit_reached.",
             "outcome",
         ),
         Filter(
             "failure",
             Kind.NAMES,
-            "list_contains($value, reason)",
+            "reason = $value",
             "Filter by reason of failure, e.g. quota.",
             "reason",
             "Reason",
@@ -254,21 +335,21 @@ FILTERS = {
         Filter(
             "experiment",
             Kind.NAMES,
-            "list_contains($value, experiment)",
+            "experiment = $value",
             "Filter by experiment.",
             "experiment",
         ),
         Filter(
             "ingested-by",
             Kind.NAMES,
-            "list_contains($value, ingested_by)",
+            "ingested_by = $value",
             "Filter by who ingested the run, user@host.",
             "ingested_by",
         ),
         Filter(
             "label",
             Kind.LABELS,
-            "labels[$key] = $value",
+            "labels[$value[1]] = $value[2]",
             "Filter by label, key=value.",
             _LABEL_OPTIONS,
         ),
@@ -302,10 +383,10 @@ FILTERS = {
         Filter(
             "evidence",
             Kind.NAMES,
-            "list_contains($value, claimed_evidence)",
+            "claimed_evidence = $value",
             "Filter by evidence of the top claim: benchmarked, figures, stated, estimated.",
             "claimed_evidence",
-            claim_sql="list_contains($value, evidence)",
+            claim_sql="evidence = $value",
         ),
         Filter(
             "min-claim",
@@ -326,7 +407,7 @@ FILTERS = {
             ),
             claim_sql="(confidence is null or confidence >= $value)",
         ),
-        Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
+        Filter("session", Kind.NAMES, "session_id = $value", "Filter by session."),
         Filter(
             RUN,
             Kind.NAMES,
@@ -461,12 +542,17 @@ class Where:
 
 def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     """Return filters from words. Raises UsageError for an unknown filter or an unreadable value."""
-    chosen = [
-        (key, (value,) if isinstance(value, str) else tuple(value or ()))
-        for key, value in values.items()
-    ]
-    filters = Filters(tuple((key, value) for key, value in chosen if value))
-    where(filters)
+    filters = NO_FILTERS
+    for key, value in values.items():
+        if key not in FILTERS:
+            raise UsageError(
+                f"unknown filter {key!r}.",
+                f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.",
+            )
+        texts = (value,) if isinstance(value, str) else value or ()
+        for text in texts:
+            FILTERS[key].read(text)
+        filters = filters.with_values(key, texts)
     return filters
 
 
@@ -494,8 +580,7 @@ def parse(text: str) -> Filters:
                 "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'.",
             )
         given.setdefault(key, []).append(value if sign else words.pop(0))
-    choose(given)
-    return choose({key: given[key] for key in FILTERS if key in given})
+    return choose(given)
 
 
 def where(filters: Filters, name: str = "f") -> Where:
@@ -563,104 +648,10 @@ def where_shown(filters: Filters, *, hidden: bool = False) -> Where:
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
-    conditions = ["true"]
-    bound: dict[str, Any] = {}
+    conditions, bound = ["true"], dict[str, Any]()
     for place, (key, values) in enumerate(filters.chosen):
-        if key not in registry:
-            raise UsageError(
-                f"unknown filter {key!r}.",
-                f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.",
-            )
-        one = registry[key]
-        names = [f"{name}{place}_{number}" for number in range(len(values))]
-        if "$each" in one.sql:
-            bound |= dict(zip(names, values, strict=True))
-            conditions.append(
-                f"({' or '.join(one.sql.replace('$each', f'${each}') for each in names)})"
-            )
-        elif one.kind is Kind.NAMES:
-            bound[f"{name}{place}"] = list(values)
-            conditions.append(one.sql.replace("$value", f"${name}{place}"))
-        else:
-            for each, value in zip(names, values, strict=True):
-                if one.kind is Kind.LABELS:
-                    bound[f"{each}_key"], bound[each] = parse_label(value)
-                else:
-                    bound[each] = _READERS[one.kind](value, key) if one.kind in _READERS else value
-                conditions.append(
-                    one.sql.replace("$key", f"${each}_key").replace("$value", f"${each}")
-                )
+        one, names = registry[key], [f"{name}{place}_{number}" for number in range(len(values))]
+        bound |= zip(names, map(one.read, values), strict=True)
+        found = (one.sql.replace("$value", f"${each}") for each in names)
+        conditions.append(f"({(' or ' if one.kind is Kind.NAMES else ' and ').join(found)})")
     return Where(" and ".join(conditions), bound)
-
-
-def parse_label(text: str) -> tuple[str, str]:
-    """Parse `key=value` into key and value. Raises UsageError."""
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise UsageError(
-            f"a label is written key=value, not {text!r}.", "For example: --label branch=main."
-        )
-    return key.strip(), value
-
-
-def _time(text: str, key: str) -> datetime:
-    time = moment(text)
-    if time is None:
-        raise UsageError(
-            f"--{key} takes a date or time, not {text!r}.", f"For example: {EXAMPLES}."
-        )
-    return time
-
-
-def _usd(text: str, key: str) -> Decimal:
-    found = amount(text)
-    if found is None:
-        raise UsageError(
-            f"--{key} takes an amount in US dollars such as 0.50, with nine decimals at "
-            f"most, not {text!r}."
-        )
-    return found
-
-
-def _word(text: str, key: str) -> str:
-    words = FILTERS[key].words
-    if text not in words:
-        raise UsageError(
-            f"--{key} takes {' or '.join(words)}, not {text!r}.", did_you_mean(text, words).strip()
-        )
-    return text
-
-
-def _factor(text: str, key: str) -> float:
-    try:
-        factor = float(text.strip().rstrip("x×"))
-    except ValueError:
-        factor = nan
-    if not 0 < factor < inf:
-        raise UsageError(f"--{key} takes a factor such as 1.5, not {text!r}.")
-    return factor
-
-
-def probability(text: str, key: str) -> float:
-    """Parse `0.8` or `80%` as 0.8, for the option of this key. Raises UsageError."""
-    try:
-        number = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        number = nan
-    if not 0 <= number <= 1:
-        raise UsageError(
-            f"--{key} takes a probability from 0 to 1 such as 0.8, or a percentage such as "
-            f"80%, not {text!r}."
-        )
-    return number
-
-
-_READERS: Mapping[Kind, Callable[[str, str], Any]] = {
-    Kind.TIME: _time,
-    Kind.USD: _usd,
-    Kind.FACTOR: _factor,
-    Kind.PROBABILITY: probability,
-    Kind.CHOICE: _word,
-    Kind.FLAG: _word,
-}
-"""Kind → function that converts its words to bound values; the other kinds are bound as text."""

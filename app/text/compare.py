@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.comparison import TASK, Comparison, Group
-from app.queries.filters import FILTERS, NO_FILTERS, Filters, Kind
+from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
@@ -78,7 +78,7 @@ def names(groups: Sequence[Group], chosen: Sequence[Filters], base: str = "") ->
             continue
         words = []
         for key, value in ((key, value) for key, values in filters.chosen for value in values):
-            needs_no_key = FILTERS[key].kind in (Kind.NAMES, Kind.LABELS)
+            needs_no_key = FILTERS[key].kind.is_many
             words.append(
                 agent_name(value) if key == "agent" else value if needs_no_key else f"{key} {value}"
             )

@@ -21,18 +21,12 @@ def _outcomes() -> Sequence[str]:
     return list(Outcome)
 
 
-def _evidence() -> Sequence[str]:
-    from schemas.rows.claim import Evidence
-
-    return list(Evidence)
-
-
 CLOSED: dict[str, Callable[[], Sequence[str]]] = {
     "outcome": _outcomes,
     "failure": lambda: list(REASONS),
-    "evidence": _evidence,
+    "evidence": lambda: list(EVIDENCE_NAMES),
 }
-"""Filter → its allowed words. Imported on demand, because `--help` must not load pydantic."""
+"""Filter → its allowed words. Imported on demand, because `--help` must not load pyarrow."""
 
 SHOWN: dict[str, dict[str, str]] = {
     "failure": {key: reason.label for key, reason in REASONS.items()},

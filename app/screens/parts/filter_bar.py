@@ -369,7 +369,7 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
     key, kind, values = filter_.key, filter_.kind, chosen().values(filter_.key)
     first = next(iter(values), "")
     more: dict[str, Any] = {"help": plain(filter_.help), "on_change": _changed, "args": (key,)}
-    if kind in (Kind.NAMES, Kind.LABELS):
+    if kind.is_many:
         st.multiselect(
             filter_.name,
             [*options, *(value for value in values if value not in options)],
