@@ -26,6 +26,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from ingest.measurements import words
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.iso_bench_outcomes import (
     SUCCESS,
@@ -36,7 +37,6 @@ from ingest.measurements.iso_bench_outcomes import (
     values_of,
 )
 from ingest.measurements.measured import Measured, Origin
-from ingest.measurements.words import written_time
 from schemas.agents import ISO_BENCH_AGENTS
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, Variant
@@ -66,13 +66,7 @@ KEYS = {
 before a short one.
 """
 
-VARIANTS = {
-    "baseline": Variant.BASELINE,
-    "human": Variant.REFERENCE,
-    "agent": Variant.CANDIDATE,
-    "patched": Variant.CANDIDATE,
-    **dict.fromkeys(ISO_BENCH_AGENTS, Variant.CANDIDATE),
-}
+VARIANTS = words.VARIANTS | dict.fromkeys(ISO_BENCH_AGENTS, Variant.CANDIDATE)
 _THREE = ("baseline", "human", "agent")
 _REPOSITORIES = ("sglang", "vllm")
 _DATED = re.compile(r"20\d\d-\d\d(?:-\S+)?")
@@ -103,10 +97,7 @@ _SUBSTITUTED = re.compile(
     ),
     re.IGNORECASE | re.MULTILINE,
 )
-_STAGE = re.compile(
-    r"\b(baseline|human|agent)\b|(?<=_)(baseline|human|agent)_|\b(baseline|human|agent)_",
-    re.IGNORECASE,
-)
+_STAGE = re.compile(r"(?:\b|_)(baseline|human|agent)(?:\b|_)", re.IGNORECASE)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _INPUT_TOKENS = re.compile(r"Total input tokens:\s+(\d+)")
 _NOT_MEASURED = (
@@ -210,7 +201,7 @@ def _measured_at(fields: Fields) -> datetime | None:
     for form in ("%Y%m%d_%H%M%S", "%Y-%m-%d"):
         with suppress(ValueError):
             return datetime.strptime(written, form)  # noqa: DTZ007 - the zone is unknown
-    return written_time(written)
+    return words.written_time(written)
 
 
 def _repo_of(file: MeasuredFile, *texts: str | None) -> str | None:
@@ -394,7 +385,7 @@ def _why_without_values(word: str, shared: Fields, own_error: str | None) -> tup
     if status == "success" and not error:
         return status, None
     found = _STAGE.search((error or "").split("\n")[0]) or _STAGE.search(status)
-    stage = next(group for group in found.groups() if group).lower() if found else None
+    stage = found[1].lower() if found else None
     return (
         (status, error) if stage is None or VARIANTS[stage] is VARIANTS[word] else ("not_run", None)
     )
@@ -480,8 +471,8 @@ def _side_by_side(file: MeasuredFile, result: Fields, instance: Fields) -> Job:
     }
     shared = {**of_instance, **result}
     shared["model"] = text(result, "model") or model_in(text(shared, *KEYS["command"]))
-    words = ("baseline", "patched") if "patched_metrics" in result else _THREE
-    return Job(shared, dict.fromkeys(words, result), file.name)
+    sides = ("baseline", "patched") if "patched_metrics" in result else _THREE
+    return Job(shared, dict.fromkeys(sides, result), file.name)
 
 
 def _progress(file: MeasuredFile) -> Iterator[Job]:

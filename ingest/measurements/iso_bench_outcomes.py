@@ -102,8 +102,10 @@ _CRASH = re.compile(
 )
 
 _REJECTED = re.compile(r"(?<!\d)(\d++) out of (\d++) hunks? FAILED -- saving rejects")
-_FAILED_ON_TRIAL = re.compile(r"\d out of \d++ hunks? FAILED$", re.MULTILINE)
-_NOT_APPLIED = re.compile(r"patch result rc=[1-9]|patch does not apply|Patch failed")
+_NOT_APPLIED = re.compile(
+    r"patch result rc=[1-9]|patch does not apply|Patch failed|\d out of \d++ hunks? FAILED$",
+    re.MULTILINE,
+)
 _PARTLY = re.compile(r"hunks?[ _]skipped", re.IGNORECASE)
 _APPLIED = re.compile(
     r"AGENT_PATCH_APPLIED|Patch applied successfully|patch result rc=0|\+ patch$", re.MULTILINE
@@ -360,6 +362,6 @@ def patch_in(told: object, log: str) -> PatchApplied:
         return PatchApplied.PARTIAL
     if isinstance(told, bool):
         return PatchApplied.YES if told else PatchApplied.NO
-    if _NOT_APPLIED.search(log) or _FAILED_ON_TRIAL.search(log):
+    if _NOT_APPLIED.search(log):
         return PatchApplied.NO
     return PatchApplied.YES if _APPLIED.search(log) else PatchApplied.UNKNOWN
