@@ -12,7 +12,7 @@ from ingest.loops.base import Loop
 from ingest.loops.formats import possible_formats
 from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
 from ingest.measurements.base import MeasuredFile
-from schemas.rows.loop import CostBasis, State
+from schemas.rows.loop import CostBasis
 from schemas.units import Better
 
 RESULTS = """commit\tval_bpb\tmemory_gb\tstatus\tdescription
@@ -75,10 +75,6 @@ def test_a_total_of_energy_is_no_metric() -> None:
         RESULTS.replace("\n", "\r\n"),
         "\ufeff" + RESULTS,
         RESULTS.replace("\t", ","),
-        RESULTS.replace("\t", ";"),
-        "\n".join("  ".join(line.split("\t")) for line in RESULTS.splitlines()),
-        RESULTS.replace("b2c3d4e\t0.986041\t43.9\tkeep\thalve", ("b2c3d4e  0.986041  43.9  keep  "
-"halve")),
         "Experiments of the night\n\n" + RESULTS,
         RESULTS + "✻ Baked for 36m 12s\nSUMMARY: after 5 experiments val_bpb fell, so keep going\n",
         RESULTS.replace("c3d4e5f", ("2026-03-26 "
@@ -91,7 +87,7 @@ def test_a_total_of_energy_is_no_metric() -> None:
         RESULTS.replace("\tkeep", ("\tkeep; promoted, since it is better on every one of the ten graphs that were "  # noqa: E501
 "checked")),
     ],
-    ids=["crlf", "bom", "commas", "semicolons", "blanks", "row-of-blanks", "prose", "summary", "benchmark-rows", "headings-again", "words",  # noqa: E501
+    ids=["crlf", "bom", "commas", "prose", "summary", "benchmark-rows", "headings-again", "words",
          "quotes", "half-a-line", "column-that-rows-lack",
          "long-decision"],
 )  # fmt: skip
@@ -233,7 +229,6 @@ def test_two_columns_that_may_be_the_metric() -> None:
     assert found.metric is None
     assert "precision, recall" in (found.no_gain or "")
     assert states(found) == ["kept"] * 4
-    assert loop(text.replace("recall", "combined")).metric == "combined"
 
 
 def test_kernels_make_no_common_series() -> None:
@@ -273,23 +268,6 @@ def test_baselines_between_tries_make_no_common_series() -> None:
         "It has 3 baselines: what the values are compared with was measured anew or changed "
         "again and again."
     )
-
-
-def test_a_value_with_its_interval_is_one() -> None:
-    found = loop(
-        "name\twins\telo\tdelta\tz\tstatus\tdescription\n"
-        "ctrl\t34/100\t-115 [-187, -44]\t-\t-\tbaseline\tas it is\n"
-        "wide\t23/100\t-210 [-290, -130]\t-11\t-1.72\tdiscard\twider\n"
-        "short\t35/100\t-108 [-178, -37]\t+1\t+0.15\tkeep\tshorter\n"
-    )
-    assert (found.metric, found.better) == ("elo", Better.HIGHER)
-    assert [one.value for one in found.experiments] == [-115.0, -210.0, -108.0]
-    changed = RESULTS.replace("0.986041", "0.986041 ± 0.002").replace(
-        "0.991200", "0.991200 (+/- 1e-3)"
-    )
-    assert [one.value for one in loop(changed).experiments] == [
-        one.value for one in loop(RESULTS).experiments
-    ]
 
 
 def test_a_sweep_keeps_nothing() -> None:
@@ -346,15 +324,6 @@ b2c3d4e\t0.60\t6/10\t1.5\t-\t80\t2026-03-19T01:49:23-04:00\tkeep\tbetter prompt
     assert first.at.isoformat() == "2026-03-19T00:49:23-04:00"
     assert loop(text).cost_basis is CostBasis.EVALUATED
     assert loop(text).metric == "avg_score"
-
-
-def test_a_column_of_yes_and_no() -> None:
-    text = "iteration,score,accepted,change\n0,10,1,start\n1,12,1,cache\n2,11,0,threads\n"
-    assert [one.state for one in loop(text).experiments] == [
-        State.BASELINE,
-        State.KEPT,
-        State.DISCARDED,
-    ]
 
 
 def test_new_headings_begin_a_new_loop() -> None:

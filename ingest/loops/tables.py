@@ -30,6 +30,7 @@ from ingest.loops.words import (
     baseline_first,
     better_by_decisions,
     better_by_name,
+    never_zero,
     number,
     several_baselines,
     state_of,
@@ -58,15 +59,9 @@ _LEAST_DECIDED = 0.2
 table has so many.
 """
 
-_TRUTHS = {
-    **dict.fromkeys(("1", "true", "yes", "y"), State.KEPT),
-    **dict.fromkeys(("0", "false", "no", "n"), State.DISCARDED),
-}
 _TESTED = {
     "pass": State.KEPT,
-    "passed": State.KEPT,
     "fail": State.CHECKS_FAILED,
-    "failed": State.CHECKS_FAILED,
 }
 
 _LEAST_NUMBERS = 0.6
@@ -77,7 +72,6 @@ _STATUS = re.compile(
     r"(?:.+_)?(?:status|decision|verdict|state|outcome|result|action|disposition|correctness)"
 )
 _HASH = re.compile(r"[0-9a-f]{7,40}|HEAD")
-_YES_NO = re.compile(r"(?:is_|was_)?(?:keep|kept|accepted|accept)\??")
 _COMMIT = re.compile(
     r"(?:\w+_)?(?:commit|sha|git|revision|rev)(?:_(?:hash|sha|id))?|(?:git_|short_)?hash"
 )
@@ -128,14 +122,13 @@ _TIMES = (
 _KNOWN = re.compile(
     "|".join(
         (
-            *(each.pattern for each in (_STATUS, _YES_NO, _COMMIT, _ITERATION, _RUN)),
+            *(each.pattern for each in (_STATUS, _COMMIT, _ITERATION, _RUN)),
             *_DESCRIPTIONS,
             *_TIMES,
         )
     ).replace("_", "[_ ]"),
     re.IGNORECASE,
 )
-_TYPED_HEADINGS = re.compile(r"[#\s]*+\w++(?:\s++[\w#%/()]++){2,40}\s*+")
 _HYPOTHESES = ("hypothesis", "rationale", "why", "reason", "learning", "lesson")
 _DURATIONS = re.compile(
     r"(?:\w+_)?(?:time|duration|wall|elapsed|runtime|training|eval)(?:_time)?_(ms|s|secs?|seconds|m|mins?|minutes)"
@@ -159,24 +152,11 @@ _GROUPS = re.compile(
 )
 """Columns that name what a row measures: values of two kernels make no common series."""
 
-_AGENT = re.compile(r"claude|gpt-|codex|opus|sonnet|haiku|gemini|kimi|grok", re.IGNORECASE)
-
 _MISSING = frozenset(
     ("", "-", "–", "—", "n/a", "na", "none", "null", "tbd", "nan", "?", "pending", "...")
 )
-_UNMEASURED = frozenset(
-    ("no-op", "noop", "no_op", "hook-blocked", "metric-error", "duplicate", "skipped")
-)
+_UNMEASURED = ("no-op", "hook-blocked", "metric-error")
 """States of rows that repeat the earlier value of the metric, or have none."""
-
-_MAIN = (
-    re.compile(r"metric|metric_value|primary(?:_\w+)?|\w+_primary|objective|fitness"),
-    # a total of energy or time stands beside the metric
-    re.compile(
-        r"(?:combined|composite|aggregated?|overall|weighted)(?:_\w+)?|total(?:_score)?|score"
-    ),
-)
-"""Names of the one figure that the others are parts of, the surest first."""
 
 _BARE = re.compile(r"(?:\w+_)?(?:score|metric|value|objective|fitness|result|total)")
 """Names that tell nothing of the direction: there are scores that should fall."""
@@ -185,21 +165,12 @@ _CHANGE = re.compile(
     r"(?:.+_)?(?:improvement|delta|gain|change)(?:_?(?:pct|percent|%))?|.*(?:delta|diff|speedup)_?(?:pct|percent|%)"
 )
 _RISES = re.compile(r"improvement|gain|speedup")
-_NEVER_ZERO = re.compile(
-    r"loss|bpb|bpc|perplexity|ppl|latency|ttft|tpot|runtime|duration|elapsed|bytes|size|words|throughput|flops|per_s"
-    r"|(?:^|_)(?:nll|time|tok|toks|tps|qps|rps|ops|ns|us|µs|ms|sec|secs|seconds|s)(?:_|$)"
-)
 _ZEROS = re.compile(r"\.0+$")
 _FAILURE = re.compile(r"-1|[+-]?(?:9{3,}|10{3,})")
 _TIME_UNIT = re.compile(r"_(ns|us|µs|ms|s|sec|seconds)$")
-_WITH_UNIT = re.compile(r"([~≈]?[+-]?[\d.,]+(?:e[+-]?\d+)?)\s*([a-zµ%/]{1,10})", re.IGNORECASE)
 _REPLICATE = re.compile(r"(.+)[_-]r(?:ep)?\d+")
 
-_BESIDE = tuple(
-    f"{up}{name}"
-    for up in ("", "../", "../../")
-    for name in ("program.md", "PROGRAM.md", "README.md")
-)
+_BESIDE = ("program.md", "../program.md", "../../program.md")
 _LONGEST_BESIDE = 1 << 20
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _FALLS = re.compile(
@@ -320,13 +291,7 @@ def _may_hold(beginning: str) -> bool:
     text = beginning[:_BEGINNING].lower()
     words = {_WORDS.words[index] for index, _, _ in _WORDS.find(text)}
     return any(
-        word in line
-        and (
-            line.count("\t") > 1
-            or line.count(",") > 1
-            or line.count(";") > 1
-            or line.count(" ") > 1
-        )
+        word in line and (line.count("\t") > 1 or line.count(",") > 1)
         for line in (text.splitlines() if words else ())
         for word in words
     )
@@ -384,55 +349,24 @@ def _lines_of_cells(text: str, comments: list[str]) -> Iterator[list[str]]:
     """Yield the cells of each line that has some, and add comments to the list.
 
     The separator is a tab if a quarter of the lines has tabs, since a program may write into the
-    same file; or a comma or semicolon; else blanks, as in rows that an agent typed.
+    same file; else a comma.
     """
     first = [line for line in islice(lines_of(text), 1000) if line.strip()][:200]
-    share = {
-        mark: sum(line.count(mark) > 1 for line in first) / max(1, len(first)) for mark in "\t,;"
-    }
-    separator = (
-        "\t"
-        if share["\t"] >= 0.25
-        else max(",;", key=share.__getitem__)
-        if max(share[","], share[";"]) > 0.5
-        else ""
-    )
-    if not separator and not any(
-        _TYPED_HEADINGS.fullmatch(line) and _are_headings(line.split()) for line in first
-    ):
+    tabs, commas = (sum(line.count(mark) > 1 for line in first) for mark in "\t,")
+    separator = "\t" if tabs and tabs >= 0.25 * len(first) else ","
+    if separator == "," and commas <= 0.5 * len(first):
         return
     lines = []
     for line in lines_of(text):
-        if line.lstrip().startswith("#") and (
-            line.count(separator) < 2 if separator else not _are_headings(line.split())
-        ):
+        if line.lstrip().startswith("#") and line.count(separator) < 2:
             comments.append(line.strip("# \t"))
         elif line.strip():
             lines.append(line)
-    if separator in (",", ";"):
-        for row in csv.reader(
-            (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=True
-        ):
-            yield [cell.strip() for cell in row]
-        return
-    width = 0
-    for line in lines:
-        cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) == 1:
-            typed = line.split(None, width - 1 if width else -1)
-            is_row = any(state_of(cell) is not State.OTHER for cell in typed) and any(
-                number(cell) is not None for cell in typed
-            )
-            cells = (
-                typed if is_row or not separator else cells
-            )  # a remark among rows with tabs stays one
-        width = width or (len(cells) if _are_headings(cells) else 0)
-        yield [
-            cell[1:-1].replace('""', '"').strip()
-            if len(cell) > 1 and cell[0] == cell[-1] == '"'
-            else cell
-            for cell in cells
-        ]
+    rows: Iterator[list[str]] = (line.split("\t") for line in lines)
+    if separator == ",":
+        rows = csv.reader((f"{line}\n" for line in lines), skipinitialspace=True)
+    for row in rows:
+        yield [cell.strip() for cell in row]
 
 
 def _are_headings(cells: Sequence[str]) -> bool:
@@ -464,13 +398,9 @@ def _decisions(table: _Table) -> _Decisions | None:
             for word, count in found.items()
             if states[word] in _DECIDED and not _STRONG.search(word)
         )
-        is_yes_no = _YES_NO.fullmatch(name) is not None
-        if is_yes_no and found.keys() <= _TRUTHS.keys() | {""}:
-            decided = len(table.rows)
-        if decided and (strong or is_yes_no or _STATUS.fullmatch(name)):
-            counts.append(
-                (decided, is_yes_no or _STATUS.fullmatch(name) is not None, -at, strong > 0)
-            )
+        is_status = _STATUS.fullmatch(name) is not None
+        if decided and (strong or is_status):
+            counts.append((decided, is_status, -at, strong > 0))
     if not counts:
         return None
     decided, is_named, negative, is_strong = max(counts)
@@ -508,10 +438,7 @@ def _decisions(table: _Table) -> _Decisions | None:
     ):
         return None
     words = [word.lower() for word in table.column(at)]
-    more = {
-        **(_TRUTHS if _YES_NO.fullmatch(table.names[at]) else {}),
-        **(_TESTED if "pass" in words else {}),
-    }
+    more = _TESTED if "pass" in words else {}
     return _Decisions(table, at, [more.get(word) or state_of(word) for word in words])
 
 
@@ -565,7 +492,7 @@ def _is_experiment(cells: Sequence[str], at: int) -> bool:
     """
     word, told = cells[at], sum(map(bool, cells))
     is_short = len(word) <= _LONGEST_WORD or state_of(word) is not State.OTHER
-    is_word = bool(word) and is_short and (number(word) is None or word in _TRUTHS)
+    is_word = bool(word) and is_short and number(word) is None
     return is_word and told >= min(3, len(cells) - 1)
 
 
@@ -610,8 +537,6 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
             and (number(table.rows[0][table.named(_ITERATION) or 0]) or 0) >= 1
         )
         experiments = baseline_first(experiments, is_named=is_begun)  # iteration 0 is the baseline
-        if sum(one.state is State.BASELINE for one in experiments) > 1:
-            notes.append("It has several baselines.")
     better, better_from = (
         _direction(metric, experiments, table.comments, texts) if metric else (Better.UNKNOWN, None)
     )
@@ -651,21 +576,15 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
         if at == decisions.at or _is_of_row(table, at):
             continue
         cells = table.column(at)
-        units = Counter(
-            with_unit[2]
-            for cell in cells
-            if (with_unit := _WITH_UNIT.fullmatch(cell)) and with_unit[2] != "%"
-        )
-        unit = units.most_common(1)[0][0] if len(units) == 1 else None
-        values = [number(cell.removesuffix(unit) if unit else cell) for cell in cells]
-        if _are_numbers([cell.removesuffix(unit) for cell in cells] if unit else cells):
+        values = [number(cell) for cell in cells]
+        if _are_numbers(cells):
             in_name = None if RATE.search(name) else _TIME_UNIT.search(name)
             found.append(
                 _Metric(
                     at,
                     name,
                     _measured(name, values, cells, decisions),
-                    unit or (in_name and in_name[1]) or None,
+                    in_name[1] if in_name else None,
                 )
             )
     found = [each for each in found if any(value is not None for value in each.values)]
@@ -748,7 +667,7 @@ def _measured(
         elif value == 0:
             is_stopped = state is State.DISCARDED and is_fraction and least > 0
             found.append(
-                None if state is State.CRASHED or is_stopped or _NEVER_ZERO.search(name) else value
+                None if state is State.CRASHED or is_stopped or never_zero(name) else value
             )
         else:
             is_failure = (
@@ -768,16 +687,13 @@ def _metric(
 ) -> _Metric | None:
     """Return the metric of several candidates.
 
-    What is called so, or a text beside names, or the first one if the decisions follow it.
+    What a text beside names, or the first one if the decisions follow it.
 
     Writers put the metric before the other values. If the decisions follow another column only, it
     is that one; if several, unknown.
     """
     if len(candidates) < 2:
         return candidates[0] if candidates else None
-    for names in _MAIN:
-        if len(named := [each for each in candidates if names.fullmatch(each.name)]) == 1:
-            return named[0]
     for _, text in texts:
         sentences = [
             sentence.lower()
@@ -853,7 +769,7 @@ def _direction(
 
 
 def _texts_beside(file: MeasuredFile) -> Iterator[tuple[str, str]]:
-    """Yield name and text of programs and READMEs near a file, the nearest first.
+    """Yield name and text of the programs near a file, the nearest first.
 
     They are in the folder of the file and the two above it.
     """
@@ -885,11 +801,7 @@ def _groups(decisions: _Decisions) -> str | None:
         several = [
             value for value, count in found.most_common() if count > 1 and number(value) is None
         ]
-        if (
-            len(several) > 1
-            and len(found) <= len(measured) / 2
-            and not any(map(_AGENT.search, found))
-        ):
+        if len(several) > 1 and len(found) <= len(measured) / 2:
             return (
                 f"{table.headings[at]}: "
                 f"{', '.join(value[:_LONGEST_WORD] for value in several[:3])}{' …' if len(found) > 3 else ''}"  # noqa: E501
@@ -926,14 +838,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
     duration, factor = next(
         ((at, each) for at, each in durations.items() if not metric or at != metric.at), (None, 0)
     )
-    model = next(
-        (
-            at
-            for at, name in enumerate(table.names)
-            if name == "model" and any(map(_AGENT.search, table.column(at)))
-        ),
-        None,
-    )
     used = {
         decisions.at,
         metric.at if metric else None,
@@ -942,7 +846,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
         parent,
         description,
         hypothesis,
-        model,
     }
     stems: dict[str, int] = {}
 
@@ -973,7 +876,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
             at=_time(cell(time)),
             description=cell(description),
             hypothesis=cell(hypothesis),
-            model=(cell(model) or "")[:_LONGEST_CELL] or None,
             duration_ms=round(took * factor) if took and took > 0 else None,
             cost_usd=None if spent is None else Decimal(str(spent)),
             tokens=round(counted) if counted is not None and counted >= 0 else None,

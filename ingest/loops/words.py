@@ -73,23 +73,14 @@ _NUMBER = re.compile(
     r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE
 )
 
-_LIMIT = r"\s*+[+-]?[\d.]++(?:e[+-]?\d++)?+\s*+%?+\s*+"
-_UNCERTAIN = re.compile(
-    (
-        rf"({_NUMBER.pattern})\s*+%?+\s*+(?:\(?+(?:±|\+/-){_LIMIT}\)?+|\[{_LIMIT}[,"
-        rf";]{_LIMIT}\]|\({_LIMIT}[,;]{_LIMIT}\))"
-    ),
-    re.IGNORECASE,
-)
-"""A value with the error or interval behind it."""
-
 _SAID = re.compile(
     r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas",
     re.IGNORECASE,
 )
 
-_POSITIVE = re.compile(
-    r"(?:^|_)(?:ns|us|µs|ms|secs?|seconds|mins?|minutes|bytes|[kmg]i?b|words|bpb|ppl|perplexity|latency|runtime|tok_s|tps|rps|qps|ops|t?flops)(?:_|$)|_s$"
+_NEVER_ZERO = re.compile(
+    r"loss|bpb|bpc|perplexity|ppl|latency|ttft|tpot|runtime|duration|elapsed|bytes|size|words|throughput|flops|per_s"
+    r"|(?:^|_)(?:nll|time|tok|toks|tps|qps|rps|ops|ns|us|µs|ms|secs?|seconds|s|mins?|minutes|[kmg]i?b)(?:_|$)"
 )
 
 _REMEASURED = re.compile(
@@ -142,13 +133,13 @@ def better_said(text: object) -> Better:
     return Better.UNKNOWN if not found else Better.LOWER if found[1] else Better.HIGHER
 
 
-def never_zero(metric: str, unit: str | None) -> bool:
-    """Return whether a metric cannot be 0, by its unit or name: a time, a size, a rate.
+def never_zero(metric: str, unit: str | None = None) -> bool:
+    """Return whether a metric cannot be 0, by its name or unit: a loss, a time, a size, a rate.
 
     Its 0 says that nothing was measured.
     """
     name = re.sub(r"[^a-z0-9µ]+", "_", f"{metric} {unit or ''}".lower())
-    return bool(_POSITIVE.search(name))
+    return bool(_NEVER_ZERO.search(name))
 
 
 def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
@@ -191,7 +182,7 @@ def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
 def number(cell: object) -> float | None:
     """Return the number in a cell.
 
-    `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`, `0.98 ± 0.01`, `-12 [-20, -4]`.
+    `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`.
 
     None for anything else, "-", "n/a" and NaN.
     """
@@ -201,7 +192,7 @@ def number(cell: object) -> float | None:
         return float(cell) if abs(cell) < sys.float_info.max else None
     text = str(cell).strip().lstrip("~≈").rstrip("%").strip()
     if not _NUMBER.fullmatch(text):
-        text = found[1] if (found := _UNCERTAIN.fullmatch(text)) else "inf"
+        return None
     figure = float(text.replace(",", ""))
     return figure if math.isfinite(figure) else None
 
