@@ -34,9 +34,13 @@ check: $(VENV)/.ready-dev
 unit: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
-## attack: kills, full disks, crowds of writers, hostile and broken logs, hostile pages, at full size (more than an hour); prints one table
+## attack: before a release, an hour: kills, full disks, crowds, hostile pages and broken logs at full size, and laws on whole stores with
+## ten times as many examples
+LAWS := borrowed_texts bulkheads chains claude_streams growing_transcripts no_text orders_of_logs pipeline response_prices \
+  sessions_across_files textless_exports undo usage verdicts
 attack: $(VENV)/.ready-dev chromium
-	$(BIN)/python -m tests.attack
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q --hypothesis-profile=thorough tests/attack $(LAWS:%=tests/test_%.py)
+	$(BIN)/python -m tests.fuzz.fuzz_ingest 5000
 
 ## lake-test: lakes on a real PostgreSQL and an object storage, and the store's own tests with the DuckDB that lakes need, in an environment
 ## of its own; PROFILE=thorough: 20 writers at once, 100 kills

@@ -2,9 +2,8 @@
 
 Many times as many with `--hypothesis-profile=thorough`.
 
-`make attack` runs so the attacks, and the laws that fill a store for each example
-(`tests.attack.other_tests`); `make lake-test PROFILE=thorough` the kills and crowds of writers on a
-lake.
+`make attack` runs so the attacks, and the laws that fill a store for each example;
+`make lake-test PROFILE=thorough` the kills and crowds of writers on a lake.
 """
 
 from __future__ import annotations

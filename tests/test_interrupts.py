@@ -78,7 +78,7 @@ def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_a
 ) -> None:
     """The next ingest works, and clears away what is left.
 
-    A thousand kills: `python -m tests.attack --only kills`.
+    Hundreds of kills: `make attack`.
     """
     (tmp_path / "log.jsonl").write_text(
         "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))

@@ -65,7 +65,7 @@ MANY_BYTES = 16 << 20
 """From this size of the store, or of the texts to write, several threads pay (`use_all_cores`).
 
 With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it
-takes as long (`tests.bench.questions`).
+takes as long.
 """
 
 FILE_OPTIONS = ("row_group_size 16384",)

@@ -1,7 +1,4 @@
-"""What the attacks in the suite share.
-
-A lab per test, and a dashboard for visitors who are no browser.
-"""
+"""A dashboard for visitors who are no browser."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from app.server.access import Access
-from tests.attack.lab import Lab
-from tests.forks import Forks
 from tests.serving import served
 
 PROXY = "runs.example.com"
@@ -43,12 +38,6 @@ class Server:
     @property
     def port(self) -> str:
         return self.address.rpartition(":")[2]
-
-
-@pytest.fixture
-def lab(forks: Forks, tmp_path: Path) -> Lab:
-    """A lab whose folder is the test's own."""
-    return Lab(tmp_path / "lab", forks)
 
 
 @pytest.fixture(scope="session")

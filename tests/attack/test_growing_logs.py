@@ -104,19 +104,6 @@ def assert_balanced(store: Store) -> None:
         assert connection.execute(unbalanced).fetchall() == []
 
 
-def test_d1_what_is_appended_between_listing_and_reading_is_not_lost(
-    store: Store, tmp_path: Path, way: str
-) -> None:
-    log = tmp_path / "log.jsonl"
-    log.write_text(lines(*range(10)))
-    listed = list(read_paths([log]))
-    append(log, lines(*range(10, 20)))
-    ingest(listed, store, HERE)
-    ingest(read_paths([log]), store, HERE)
-    assert len(run_ids(store)) == 20
-    assert_balanced(store)
-
-
 def test_d1_what_is_appended_while_a_file_is_read_comes_with_the_next_ingest(
     store: Store, tmp_path: Path, way: str
 ) -> None:
@@ -146,20 +133,6 @@ def test_d1_a_source_is_known_by_the_bytes_that_were_read(
     log.write_text(lines(*range(10)))
     report = ingest(read_paths([log]), store, HERE, lambda _: append(log, lines("late")))
     assert report.sources[0].source_id == hashlib.sha256(lines(*range(10)).encode()).hexdigest()
-
-
-def test_d1_bytes_appended_while_a_source_is_read_are_neither_read_nor_hashed(
-    tmp_path: Path,
-) -> None:
-    log = tmp_path / "log.jsonl"
-    log.write_text(EVENT + "\n" + lines(*range(10)))
-    source = Source("log", path=log)
-    size, expected = source.size, hashlib.sha256(log.read_bytes()).hexdigest()
-    found = iter(read(source, window_bytes=1))
-    next(found)
-    append(log, lines("late"))
-    assert 1 + len(list(found)) == 11
-    assert (source.size, source.source_id) == (size, expected)
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -234,37 +207,6 @@ def packed_as_tar(*texts: str) -> bytes:
     return packed.getvalue()
 
 
-def packed_as_gzip(*texts: str) -> bytes:
-    return b"".join(gzip.compress(text.encode(), mtime=0) for text in texts)
-
-
-@pytest.mark.parametrize(
-    ("pack", "how"),
-    [
-        (packed_as_zip, "whole"),
-        (packed_as_tar, "in one go"),
-        (packed_as_gzip, "whole"),
-        (packed_as_zip, "in one go"),
-    ],
-)
-def test_d1_archives_and_compressed_files_that_change_after_they_were_listed(
-    store: Store,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    pack: Callable[..., bytes],
-    how: str,
-) -> None:
-    read_in(how, monkeypatch)
-    packed = tmp_path / "packed"
-    packed.write_bytes(pack(lines("a", "b")))
-    listed = list(read_paths([packed]))
-    packed.write_bytes(pack(lines("a", "b"), lines("c")))
-    ingest(listed, store, HERE)
-    ingest(read_paths([packed]), store, HERE)
-    assert run_ids(store) == ["a", "b", "c"]
-    assert_balanced(store)
-
-
 @pytest.mark.parametrize("pack", [packed_as_zip, packed_as_tar])
 def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
@@ -319,32 +261,6 @@ def test_d1_rejects_stay_where_a_file_did_not_grow_but_is_another(
     ingest(read_paths([tmp_path]), store, HERE)
     assert [row[2] for row in rejects(store)] == ["truncated"]
     assert_balanced(store)
-
-
-def test_d1_a_log_that_was_empty_or_only_events_at_first(store: Store, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    reasons = []
-    for text in ("", EVENT + "\n", lines("a")):
-        append(log, text)
-        ingest(read_paths([log]), store, HERE)
-        reasons.append([row[2] for row in rejects(store)])
-        assert_balanced(store)
-    assert reasons == [[], ["no_record"], []]
-    assert run_ids(store) == ["a"]
-
-
-def test_d1_what_grew_leaves_no_stale_reject(store: Store, tmp_path: Path) -> None:
-    """An upload, a member of an archive, and a log that is known under another name."""
-    half, whole, log = lines("a")[:-100], lines("a"), tmp_path / "log.jsonl"
-    (tmp_path / "copy.jsonl").write_text(lines("b", "c"))
-    for text, of_log in ((half, lines("b", "c")[:-100]), (whole, lines("b", "c"))):
-        log.write_text(of_log)
-        uploads = [Source("upload.jsonl", text.encode()), Source("logs.tar", packed_as_tar(text))]
-        ingest([*uploads, *read_paths([tmp_path] if text == half else [log])], store)
-        assert len(rejects(store)) == (
-            2 if text == half else 0
-        )  # the upload and the member are the same bytes
-        assert_balanced(store)
 
 
 def state(store: Store) -> dict[str, list[tuple[Any, ...]]]:

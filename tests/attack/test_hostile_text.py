@@ -12,7 +12,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
-from itertools import cycle, product
+from itertools import cycle
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,18 +27,15 @@ from streamlit.testing.v1.element_tree import Dataframe
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import is_formula
-from app.screens import cache
 from app.text.answers import Answer
-from app.text.grids import reject_grid, upload_grid
 from app.text.html_parts import code_span
 from app.text.text_tables import draw
 from ingest.store.database import Store
-from schemas.text import in_json, one_line, paired, visible
+from schemas.text import one_line, paired, visible
 from tests.attack.commands import tachograph
-from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
+from tests.attack.hostile import HOSTILE, NASTY, found_in, nasty_store
 from tests.conftest import MadeOnce
-from tests.examples import a_share, examples, is_thorough
-from tests.using import uploaded
+from tests.examples import examples
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
 SCREENS = (
@@ -120,35 +117,12 @@ def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(
     )
 
 
-@given(texts)
-@example("\n=1")
-@example(" \r=cmd|' /C calc'!A0")
-@example("\u3000＝1")
-@example("\x1b\u202e+1")
-def test_d13_no_cell_of_a_csv_begins_as_a_formula_does(text: str) -> None:
-    [_, [cell]] = csv.reader(
-        io.StringIO(EXPORTS["csv"].write(Answer(pa.table({"n": [text]}), "")).decode(), newline="")
-    )
-    seen = cell.lstrip("".join(STORABLE) + " \t\r\n\u3000\u200c\u200d")
-    assert not seen.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
-
-
 @given(st.text(max_size=20) | texts)
 def test_signs_take_the_place_of_characters_one_for_one(text: str) -> None:
     assert len(visible(text)) == len(one_line(text)) == len(text)
     assert not found_in(visible(text))
     assert "\n" not in one_line(text)
     assert visible(visible(text)) == visible(text)
-
-
-def test_what_is_needed_stays() -> None:
-    assert (
-        visible(KEPT),
-        one_line(KEPT),
-        json.loads(in_json(json.dumps(KEPT, ensure_ascii=False))),
-    ) == (KEPT, KEPT, KEPT)
-    assert visible("text\ufe0f and ☂\ufe0e") == "text\ufe0f and ☂\ufe0e"
-    assert visible("pay\u200dpal \U0001f3f4\U000e0041x") == "pay\ufffdpal \U0001f3f4\ufffdx"
 
 
 @given(st.text(alphabet="`ab \n\r\t[]()!:*$<>/.~#-_", max_size=40))
@@ -213,22 +187,14 @@ COMMANDS = {
 
 
 TEXT_FORMATS = ("table", *(name for name, export in EXPORTS.items() if not export.is_binary))
-EVERY = tuple(product(COMMANDS, TEXT_FORMATS, (True, False)))
 EACH_COMMAND = tuple(
     (command, format_, True)
     for command, format_ in zip(COMMANDS, cycle(TEXT_FORMATS), strict=False)
 )
-EACH_FORMAT = (
-    ("models", "json", False),
-    ("rejects", "jsonl", False),
-    ("verdicts", "md", False),
-    ("sources", "html", False),
-)
+TO_A_FILE = tuple((command, format_, False) for command, format_, _ in EACH_COMMAND[1::3])
 
 
-@pytest.mark.parametrize(
-    ("command", "format_", "is_terminal"), EVERY if is_thorough() else EACH_COMMAND + EACH_FORMAT
-)
+@pytest.mark.parametrize(("command", "format_", "is_terminal"), EACH_COMMAND + TO_A_FILE)
 def test_d13_no_command_sends_a_terminal_what_it_would_obey(
     nasty: Store, tmp_path: Path, command: str, format_: str, *, is_terminal: bool
 ) -> None:
@@ -251,29 +217,25 @@ def test_d13_no_command_sends_a_terminal_what_it_would_obey(
         assert not found_in(without_scripts(shown))
 
 
+BAD = "a\x1b[31m\u202e"
+
+
 @pytest.mark.parametrize(
     "words",
     [
-        ("check", "--max-total-usd", "1", "--format", "json"),
         ("check", "--max-total-usd", "1", "--format", "md"),
         ("doctor",),
         ("reprice",),
-        ("ingest", NASTY.replace("\x00", "").replace("\ud800", "").replace("\udfff", "")),
-        ("runs", "--repo", "a\x1b[31m\u202e"),
-        ("runs", "--since", "a\x1b[31m\u202e"),
-        ("runs", "--a\x1b[31m\u202e"),
-        ("runs", "a\x1b[31m\u202e"),
-        ("a\x1b[31m\u202e",),
-        ("report", "--by", "a\x1b[31m\u202e"),
-        ("report", "--metrics", "a\x1b[31m\u202e"),
-        ("report", "--tz", "a\x1b[31m\u202e"),
-        ("report", "--format", "a\x1b[31m\u202e"),
-        ("report", "--reprice", "a\x1b[31m\u202e"),
-        ("runs", "-o", "no\x1b[31m\u202e/file.csv"),
-        ("runs", "-o", "a\x1b[31m\u202e.csv"),
-        ("ingest", "--path-template", "{a\x1b[31m\u202e", "x"),
-        ("ingest", "--label", "a\x1b[31m\u202e", "x"),
-        ("compare", "a\x1b[31m\u202e=1", "x=2"),
+        ("ingest", NASTY.translate(dict.fromkeys((0, 0xD800, 0xDFFF)))),
+        ("runs", "--repo", BAD),
+        ("runs", f"--{BAD}"),
+        (BAD,),
+        ("report", "--by", BAD),
+        ("report", "--tz", BAD),
+        ("runs", "-o", f"no{BAD}/file.csv"),
+        ("runs", "-o", f"{BAD}.csv"),
+        ("ingest", "--label", BAD, "x"),
+        ("compare", f"{BAD}=1", "x=2"),
         ("runs", "--search", "\udcff"),
     ],
     ids=ascii,
@@ -287,14 +249,6 @@ def test_d13_what_is_said_beside_the_data_is_harmless(
     assert not found_in(done.stdout.decode())
 
 
-def test_d13_rejects_told_at_ingest_are_harmless(nasty: Store, tmp_path: Path) -> None:
-    done = tachograph(
-        "ingest", Path(nasty.location).parent / "logs", "--db", "new.duckdb", cwd=tmp_path
-    )
-    assert "invalid_record" in done.stderr
-    assert not found_in(done.stderr)
-
-
 @pytest.fixture(scope="module")
 def reported(nasty: Store) -> Report:
     return report(nasty, Request(by=("label:team", "session"), runs=100))
@@ -305,15 +259,6 @@ def test_d5_a_report_of_such_runs_is_written_in_every_format(reported: Report, n
     body = EXPORTS[name].write_report(reported)
     if name in ("html", "md", "json", "xlsx"):
         assert not found_in(unzipped(body) if name == "xlsx" else without_scripts(body.decode()))
-
-
-def test_claims_of_such_texts_are_told_in_json(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text(
-        json.dumps({"id": NASTY, "text": f"Decode is 2x faster in {NASTY}"})
-    )
-    done = tachograph("claims", "extract", "in.jsonl", cwd=tmp_path)
-    assert not found_in(done.stdout.decode())
-    assert json.loads(done.stdout)["id"] == NASTY
 
 
 def shown_on(app: AppTest) -> Iterator[str]:
@@ -370,33 +315,3 @@ def test_d13_every_screen_shows_such_text_harmlessly(
     nasty: Store, screens: Callable[..., AppTest], screen: str, view: str
 ) -> None:
     flawless(screens(nasty.location, f"screens/{screen}.py", **({"view": view} if view else {})))
-
-
-def test_d5_every_such_run_has_its_page(nasty: Store, screens: Callable[..., AppTest]) -> None:
-    with nasty.reading() as connection:
-        ids = [
-            run_id
-            for (run_id,) in connection.execute(
-                "select run_id from runs order by in_stream desc"
-            ).fetchall()
-        ]
-    for run_id in a_share(ids, 3):
-        app = screens(nasty.location, "screens/run.py", run=run_id)
-        flawless(app)
-        assert [one.label for one in app.expander if one.label.startswith("**Raw record**")]
-
-
-def test_d5_files_under_such_names_are_uploaded(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-    broken = json.dumps(nasty_record(1, num_turns=NASTY)).encode()
-    uploads = [
-        uploaded(NASTY, json.dumps(nasty_record(2)).encode()),
-        uploaded(f"{NASTY}/{NASTY}.json", broken),
-    ]
-    made = cache.ingest_uploads(uploads, lambda _share, _name: None)
-    assert (made.total("accepted"), made.total("rejected")) == (1, 1)
-    for rows in (upload_grid(made.sources).rows, reject_grid(made.sources).rows):
-        assert not found_in("".join(str(row) for row in rows["source_name"].to_pylist()))
-        assert not found_in(str(rows.to_pylist()))

@@ -77,12 +77,6 @@ def test_d2_headers_whose_log_holds_the_content_are_a_store(
     assert runs(store) == 3
 
 
-def test_d2_a_log_left_of_a_store_that_is_gone_is_not_taken_for_the_new_ones(store: Store) -> None:
-    Path(f"{store.location}.wal").write_bytes(b"of another store" * 100)
-    ingest_paths(store, SAMPLES)
-    assert (runs(store), litter(store)) == (3, [])
-
-
 KILLED = """
 import os, signal, sys, threading, time
 from ingest.store.database import Store
@@ -160,21 +154,3 @@ def test_a_store_that_came_meanwhile_is_never_replaced(
         shutil.copy(samples_read(), store.location)
     assert not store.has_written
     assert (runs(store), litter(store)) == (3, [])
-
-
-def test_headers_that_another_program_is_about_to_fill_are_waited_for(store: Store) -> None:
-    code = (
-        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); "
-        "sys.stdin.read(); c.execute('create table t (a int)')"
-    )
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-c", code, store.location], stdin=pipe, stdout=pipe
-    ) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        with pytest.raises(StoreBusy), Store(store.location, wait_seconds=0.1).writing():
-            pass
-        other.communicate()
-    with pytest.raises(NotAStore, match="not a Tachograph store"), store.writing():
-        pass

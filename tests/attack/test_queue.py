@@ -142,27 +142,6 @@ def test_whoever_gives_up_names_the_holder(sample_store: Store, code: str, use: 
         assert "; timed out after 0.2 s" in caught.value.message
 
 
-def test_whoever_waits_first_names_the_holder_for_the_others(sample_store: Store) -> None:
-    """A lock without a lock file is seen only by asking DuckDB, and one process of ours asks.
-
-    Such a lock is that of a program that knows of no lock file.
-    """
-    pipe = subprocess.PIPE
-    waiter = [sys.executable, "-c", HOLD, sample_store.location]
-    with (
-        holder(sample_store, FOREIGN) as other,
-        subprocess.Popen(waiter, env=environment(), stdin=pipe, stdout=pipe) as first,
-    ):
-        while litter(sample_store) != ["runs.duckdb.lock"]:
-            pass
-        with (
-            pytest.raises(StoreBusy, match=f"is locked by pid {other.pid}, python"),
-            Store(sample_store.location, 1).writing(),
-        ):
-            pass
-        first.kill()
-
-
 def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(
     sample_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,8 @@ validated by the wire model, and its figures and texts as Arrow into DuckDB; (b)
 (at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU, the
 ratios of both, that of CPU to the floor, and the peak memory of the process tree. Everything is run
 twice and the better time taken; the page cache is warm. On a machine with other work the ratio of
-CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU for a
-record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample
-logs (`tests.bench.logs`).
+CPU counts. Then: how long three records take in a fresh process. The records are made of those
+of STORE, else of the sample logs (`tests.bench.logs`).
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
 from tests.bench.logs import Record, records_of, write_folder, write_lines
-from tests.bench.stages import SAMPLE, seconds_by_stage
 
 FILES_AT_MOST = 100_000
 REPEATS = 2
@@ -139,26 +138,13 @@ def _timed(command: Sequence[str], target: Path) -> Measured:
 
 def watched(process: subprocess.Popen[bytes]) -> float:
     """Peak of the memory of the process and its children, in GiB, until it ends."""
-    peak = 0
-    root = psutil.Process(process.pid)
+    peak, root = 0, psutil.Process(process.pid)
     while process.poll() is None:
-        peak = max(peak, sum(_memory(one) for one in [root, *_children(root)]))
+        with suppress(psutil.Error):
+            tree = (root, *root.children(recursive=True))
+            peak = max(peak, sum(one.memory_info().rss for one in tree))
         time.sleep(0.05)
     return peak / 2**30
-
-
-def _children(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return list(process.children(recursive=True))
-    except psutil.Error:
-        return []
-
-
-def _memory(process: psutil.Process) -> int:
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -193,7 +179,6 @@ def main(arguments: Sequence[str]) -> None:
             if count <= FILES_AT_MOST:
                 files(folder / f"{count}", records, count)
         few(folder, records)
-    stages(records)
 
 
 def lines(folder: Path, records: Sequence[Record], count: int) -> None:
@@ -240,34 +225,12 @@ def few(folder: Path, records: Sequence[Record]) -> None:
     )
 
 
-def stages(records: Sequence[Record]) -> None:
-    """The table of the stages."""
-    found = seconds_by_stage(records)
-    total = sum(found.values())
-    print(f"{f'stage, {SAMPLE:,} records in one process':42}{'µs':>9}{'share':>8}")
-    for stage, seconds in (*found.items(), ("all", total)):
-        print(f"{stage:42}{seconds * 1e6:9.1f}{seconds / total:8.0%}")
-
-
 def ours(source: Path, target: Path, count: int) -> Measured:
     """Our time and memory; makes sure that every record arrived."""
     measured = timed(ingest_command(source, target), target)
-    found = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "app.cli.main",
-            "report",
-            "--metrics",
-            "runs",
-            "--format",
-            "jsonl",
-            "--db",
-            str(target),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    words = ["report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)]
+    program = [sys.executable, "-m", "app.cli.main"]
+    found = subprocess.run([*program, *words], check=True, capture_output=True)
     assert json.loads(found.stdout)["runs"] == count, found.stdout
     return measured
 
