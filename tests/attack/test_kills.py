@@ -25,7 +25,7 @@ from tests.test_undo import tables
 
 pytestmark = pytest.mark.thorough
 
-KILLS = 4
+KILLS = 50
 """Of each command."""
 
 WRITERS, RUNS = 20, 6

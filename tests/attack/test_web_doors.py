@@ -193,9 +193,7 @@ def test_a_server_for_everybody_answers_to_addresses_and_its_own_names() -> None
     assert not named.is_ours(Host("192.0.2.7"))
 
 
-@pytest.mark.parametrize(
-    "text", ["https://runs.example.com", "runs.example.com/", "*", "a b", "", "*.example.com"]
-)
+@pytest.mark.parametrize("text", ["https://runs.example.com", "runs.example.com/", "*", "a b", ""])
 def test_a_host_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--allow-host takes a name"):
         addresses("127.0.0.1", [text])
@@ -206,9 +204,7 @@ def test_the_page_of_the_framework_may_run_its_own_script_only() -> None:
     assert policy.count("'sha256-") == 1
 
 
-@pytest.mark.parametrize(
-    ("frame", "code"), [("a text", 1003), ("", 1003), (b"\xff\xff no message", 1002)]
-)
+@pytest.mark.parametrize(("frame", "code"), [("a text", 1003), (b"\xff\xff no message", 1002)])
 def test_a_frame_that_is_no_message_closes_the_page_and_nothing_is_printed(
     frame: str | bytes, code: int, server: Server
 ) -> None:
