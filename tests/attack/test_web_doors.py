@@ -93,7 +93,7 @@ def test_d3_pages_of_others_embed_nothing(server: Server) -> None:
         ("cross-site", "no-cors", "empty", 403),
     ):
         fetched = {"sec_fetch_site": site, "sec_fetch_mode": mode, "sec_fetch_dest": dest}
-        assert ask(server.address, "/", **fetched).status == status, fetched
+        assert ask(server.address, "/", "GET", None, **fetched).status == status, fetched
     assert ask(server.address, "/_stcore/metrics").status == 403
     assert ask(server.address, "/_stcore/agent/mcp").status == 403
 

@@ -57,11 +57,11 @@ def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: Server) -
         path = f"/_stcore/upload_file/{page.id}/1"
         ours = {"origin": server.address, "X_Xsrftoken": page.token}
         ours |= {"cookie": f"_streamlit_xsrf={page.token}"}
-        taken = ask(server.address, path, "DELETE", **ours)
+        taken = ask(server.address, path, "DELETE", None, **ours)
         assert (taken.status, taken.headers["Access-Control-Allow-Origin"]) == (204, None)
         assert ask(server.address, path, "POST", b"", **ours).status == 404
         form = {"content_type": "multipart/form-data; boundary=line"}
-        assert ask(server.address, path, "PUT", b"no form", **ours, **form).status == 400
+        assert ask(server.address, path, "PUT", b"no form", **(ours | form)).status == 400
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the page that offered it was left"
         page.run("upload")  # its address in earlier versions

@@ -162,7 +162,7 @@ def with_other_lines(data: bytes, chance: random.Random) -> bytes:
     lines = data.splitlines(keepends=True)
     first, last = sorted((chance.randrange(len(lines) + 1), chance.randrange(len(lines) + 1)))
     part = lines[first:last]
-    changes = (
+    changes: tuple[list[bytes], ...] = (
         part * 2,
         [],
         chance.sample(part, len(part)),
