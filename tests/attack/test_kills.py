@@ -10,12 +10,11 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from ingest.store.database import Store
@@ -128,36 +127,6 @@ def test_d2_a_killed_command_leaves_the_store_as_before_or_after(
         forks.succeed(folder, *(words if found == before else known), "--db", store)
         assert state(store) == after, number
         assert left_beside(store) == [], number
-
-
-@pytest.mark.parametrize("victim", ["worker", "parent"])
-def test_d2_a_killed_worker_or_its_parent_leaves_nothing_half_written(
-    forks: Forks, tmp_path: Path, victim: str
-) -> None:
-    """A worker's death is exit code 4 and a sentence; workers end with their parent."""
-    logs, text = tmp_path / "logs", "Nothing to tell. " * 22_000
-    logs.mkdir()
-    for name in "abcde":
-        lines = (record_text(uuid=f"{name}{n}", session_id=f"{name}{n}", result=text) for n in "ab")
-        (logs / name).write_text("\n".join([*lines] * 6))
-    store = begun(tmp_path, tmp_path)
-    running = forks.start(tmp_path, "ingest", logs, "--jobs", "2", "--db", store)
-    workers: list[psutil.Process] = []
-    while not workers:
-        assert not running.has_ended, running.wait().story
-        with suppress(psutil.Error):  # one that ends meanwhile
-            children = psutil.Process(running.pid).children()
-            workers = [one for one in children if "resource_tracker" not in str(one.cmdline())]
-    os.kill(workers[0].pid if victim == "worker" else running.pid, signal.SIGKILL)
-    ended = running.wait()
-    assert psutil.wait_procs(workers, 60)[1] == []
-    if victim == "worker":
-        assert ended.code == 4, ended.story
-        assert "worker process was killed or crashed" in ended.err
-    assert state(store) == {}
-    forks.succeed(tmp_path, "ingest", logs, "--db", store)
-    assert len(state(store)["runs"]) == 10
-    assert left_beside(store) == []
 
 
 def test_d8_ingests_at_once_all_arrive_once_and_readers_see_whole_ones(
