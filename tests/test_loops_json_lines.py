@@ -246,15 +246,16 @@ def test_ports_write_other_keys() -> None:
             "status": "keep",
             "timestamp": "2026-05-18T09:50:00Z",
             "durationSeconds": 2.5,
+            "metricEligible": False,
         },
     )
     assert (loop.metric, loop.better, values(loop), states(loop)) == (
         "words",
         Better.LOWER,
-        [900.0, 800.0],
+        [900.0, None],
         [B, K],
     )
-    assert loop.experiments[0].secondary == {"files": 3}
+    assert loop.experiments[1].secondary == {"words": 800.0}
     assert loop.experiments[1].duration_ms == 2500
     assert [one.at.year for one in loop.experiments if one.at] == [2026, 2026]
 
@@ -591,23 +592,52 @@ def test_the_metric_is_the_most_telling_number_or_none(
     assert bool(loop.no_gain) is (metric is None)
 
 
-def test_values_in_objects_are_named_by_their_objects() -> None:
+SPLITS = {
+    "train": {"sharpe": 1.9, "drawdown": 0.1},
+    "validation": {"sharpe": 1.1, "drawdown": 0.2},
+}
+
+
+@pytest.mark.parametrize(
+    "champion",
+    [
+        {"champion_validation_sharpe": 1.1},
+        {"best": {"validation": {"sharpe": 1.1}}},
+        {"champion": {"number": 0, "key": "validation.sharpe"}},
+    ],
+)
+def test_values_in_objects_are_found_and_the_key_of_the_champion_names_the_metric(
+    champion: dict[str, Any],
+) -> None:
+    tries = [("baseline", 1.1), ("rejected", 1.0), ("accepted", 1.3)]
     lines = [
         {
             "number": number,
             "status": status,
-            "train": {"sharpe": 1.9, "drawdown": 0.1},
-            "validation": {"sharpe": 1.1, "drawdown": 0.2},
+            **SPLITS,
+            "validation": {"sharpe": value, "drawdown": 0.2},
+            **champion,
         }
-        for number, status in enumerate(("baseline", "rejected", "accepted"))
+        for number, (status, value) in enumerate(tries)
     ]
     [loop] = loops_in(*lines)
-    assert (loop.metric, loop.no_gain, states(loop)) == (
-        None,
-        "It has several values, and does not say which one it improves.",
+    assert (loop.metric, values(loop), states(loop)) == (
+        "validation.sharpe",
+        [1.1, 1.0, 1.3],
         [B, D, K],
     )
     assert loop.experiments[0].secondary["train.sharpe"] == 1.9
+    without = [{key: value for key, value in each.items() if key not in champion} for each in lines]
+    [unnamed] = loops_in(*without)
+    assert (unnamed.metric, unnamed.no_gain) == (
+        None,
+        "It has several values, and does not say which one it improves.",
+    )
+    changing = ("validation.sharpe", "train.drawdown", "validation.drawdown")
+    [changed] = loops_in(
+        *(each | {"changed": text} for each, text in zip(without, changing, strict=True))
+    )
+    assert changed.metric is None, "a text that changes is what a try is about"
 
 
 def test_numbers_of_labelled_data_are_no_tries() -> None:
@@ -670,7 +700,32 @@ def test_several_baselines_machines_or_models_make_no_series() -> None:
     assert (states(loop), "several machines" in str(loop.no_gain)) == ([K, K], True)
 
 
-def test_a_failed_build_has_no_value() -> None:
+def test_changes_in_percent_have_no_baseline() -> None:
+    [loop] = loops_in(
+        {
+            "iter": 1,
+            "improvement_pct": "+0.15",
+            "p_value": 0.66,
+            "status": "discard",
+            "description": "x",
+        },
+        {
+            "iter": 2,
+            "improvement_pct": -1.89,
+            "p_value": 0.03,
+            "status": "keep",
+            "description": "y",
+        },
+    )
+    assert (loop.metric, values(loop), bool(loop.no_gain), states(loop)) == (
+        "improvement_pct",
+        [0.15, -1.89],
+        True,
+        [D, K],
+    )
+
+
+def test_failed_checks_are_told_by_flags_and_their_value_is_none() -> None:
     [loop] = loops_in(
         {
             "ts": "2026-05-07",
@@ -679,6 +734,16 @@ def test_a_failed_build_has_no_value() -> None:
             "metric_score": 0.7,
             "prev_best": None,
             "kept": True,
+            "invariants_passed": True,
+        },
+        {
+            "ts": "2026-05-07",
+            "n": 1,
+            "hypothesis": "a",
+            "metric_score": -1,
+            "prev_best": 0.7,
+            "kept": False,
+            "invariants_passed": False,
         },
         {
             "ts": "2026-05-07",
@@ -696,15 +761,59 @@ def test_a_failed_build_has_no_value() -> None:
             "metric_score": 0.8,
             "prev_best": 0.7,
             "kept": True,
+            "invariants_passed": True,
         },
         {"ts": "2026-05-07", "stop_reason": "8 reverts", "kept": 2},
     )
     assert (states(loop), values(loop), loop.baseline) == (
-        [B, C, K],
-        [0.7, None, 0.8],
+        [B, F, C, K],
+        [0.7, None, None, 0.8],
         None,
     )
     assert {one.at for one in loop.experiments} == {None}  # a day is no time
+
+
+def test_a_study_of_harnesses_has_the_cost_of_the_evaluated_agent() -> None:
+    def job(name: str, passed: int, taskset: str | None) -> dict[str, Any]:
+        told = {
+            "harness_commit": "c" * 40,
+            "taskset": taskset,
+            "trials": 10,
+            "passed": passed,
+            "mean": passed / 10,
+            "cost_usd": 0.5,
+        }
+        return {
+            "job_name": name,
+            "results_dir": f"results/{name}",
+            "finished_at": "2026-08-08T11:52:19.7",
+            **told,
+        }
+
+    [loop] = loops_in(job("smoke", 4, "--n 5"), job("baseline", 7, None), job("fix", 8, None))
+    assert (states(loop), loop.metric, loop.better, loop.cost_basis) == (
+        [O, O, O],
+        "mean",
+        Better.HIGHER,
+        CostBasis.EVALUATED,
+    )
+    assert loop.no_gain is not None
+
+
+def test_a_sweep_has_counts_only() -> None:
+    def point(place: int, status: str, score: float | None) -> dict[str, Any]:
+        return {
+            "num": place,
+            "status": status,
+            "score": score,
+            "description": f"batch {place}",
+            "params": {"batch": place},
+        }
+
+    [loop] = loops_in(
+        point(1, "ok", 1.0), point(2, "server_failed", None), point(3, "constraint_violated", 2.0)
+    )
+    assert (states(loop), values(loop), bool(loop.no_gain)) == ([O, C, F], [1.0, None, 2.0], True)
 
 
 @pytest.mark.parametrize(

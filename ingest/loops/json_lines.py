@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from ingest.loops.base import Experiment, Loop, LoopFormat
@@ -37,6 +38,8 @@ Entry = Mapping[str, Any]
 _DECODER = json.JSONDecoder()
 _MOST_SECONDARY = 100
 _LONGEST_SECONDARY = 200
+
+NO_DECISIONS = "It says of no experiment whether it was kept."
 
 _DECIDED = (
     "decision",
@@ -81,6 +84,7 @@ _COMMITS = (
     "git_commit",
     "git_sha",
     "sha",
+    "harness_commit",
 )
 _COMMITS_BEFORE = (
     "baseline_commit",
@@ -115,6 +119,7 @@ _DESCRIPTIONS = (
     "experiment_name",
     "experiment",
     "name",
+    "job_name",
     "note",
     "notes",
 )
@@ -166,6 +171,12 @@ _DURATIONS = {
 }
 _PATCHES = ("diff", "patch")
 _DEEPEST = 3
+_STANDING = re.compile(
+    r"(?:champion|incumbent|best|baseline|prev(?:ious)?|parent)(?:_so_far)?_(.+)"
+)
+"""Keys of what a try is compared with, which name the metric: `best_val_loss`, `champion_sharpe`.
+"""
+
 _NO_RESULT = re.compile(
     r"before|baseline|prev|old|parent|incumbent|champion|best|param|config|setting|env|candidate|gate|check",
     re.IGNORECASE,
@@ -178,6 +189,9 @@ _EVIDENCE = (
     *_IDEAS,
 )
 _DECIDED_STATES = (State.KEPT, State.DISCARDED, State.BASELINE)
+_EVENT = re.compile(
+    r"init\w*|start\w*|config|session\w*|header|meta\w*|summary|notes?|hook|end|stop\w*|finish\w*|human\w*|heartbeat"
+)
 
 _METRICS = (
     "metric_value",
@@ -213,6 +227,7 @@ _BARE = frozenset(_METRICS) | {"result"}
 _NAMED_METRIC = re.compile(
     r"(?:score|metric|val|valid|validation|eval|test|dev|holdout|bench|new|candidate)_\w+"
 )
+_RELATIVE = re.compile(r"(?:^|_)(?:delta|improvement|gain|change)(?:_|$)|_pct$|_percent$")
 _BASELINES = (
     "baseline",
     "baseline_value",
@@ -241,6 +256,7 @@ _KINDS = (
     "benchmark",
     "dataset",
     "corpus",
+    "taskset",
     "model",
     "module",
 )
@@ -250,12 +266,22 @@ _UNIT = re.compile(r".*_(ns|us|µs|ms|s|sec|seconds|bytes|kb|mb)")
 _FAILED_CHECK = re.compile(
     r"(?:tests?|checks?|guard|conformance|invariants?|gate|lint)(?:_|\b).*fail|fail\w*_(?:tests?|checks?|gate)"
 )
+_FAILED_RUN = re.compile(
+    r"crash|timed?_?out|compile|build_fail|error|oom|server_failed|benchmark_failed|launch_failed"
+)
+_PASSED = re.compile(r"(?:tests?|checks?|conformance|invariants?|guards?)_(?:passed|ok|pass)")
+_SWEPT = re.compile(
+    r"ok|success|succeeded|completed|done|pass(?:ed)?|oom|crash(?:ed)?|(?:\w+_)?(?:timeout|error|failed)|\w+_violated"
+)
+
 _TELLING = re.compile(
     r"\"(?:decision|verdict|status|outcome|result)\"\s*:\s*\"(?:"
     + "|".join(sorted(map(re.escape, DECISIONS)))
-    + r"|gate_fail|(?:discard|reject|keep)\w*)\"|\"(?:kept|accepted|is_kept|promoted)\"\s*:\s*(?:true|false)",  # noqa: E501
+    + r"|gate_fail|(?:discard|reject|keep)\w*)\"|\"(?:kept|accepted|is_kept|promoted)\"\s*:\s*(?:true|false)|\"harness_commit\"\s*:",  # noqa: E501
     re.IGNORECASE,
 )
+_SWEEP = re.compile(r"\"status\"\s*:\s*\"(?:ok|success|completed)\"")
+_SWEEP_KEYS = re.compile(r"\"(?:params|config|hyperparameters|settings)\"\s*:")
 
 
 def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
@@ -314,6 +340,18 @@ def notes_of(broken: int, copies: int) -> list[str]:
     return notes
 
 
+def finite(value: object) -> float | None:
+    """Return the number in a value, or None.
+
+    Also for NaN, infinity, and an integer beyond all floats.
+    """
+    try:
+        found = number(value)
+    except OverflowError:
+        return None
+    return found if found is not None and isfinite(found) else None
+
+
 def text_of(entry: Entry, keys: Iterable[str]) -> str | None:
     """Return the first text that is not empty."""
     return next(
@@ -348,17 +386,17 @@ def spent(entry: Entry) -> dict[str, Any]:
         (
             ms * scale
             for key, scale in _DURATIONS.items()
-            if (ms := number(entry.get(key))) is not None and ms > 0
+            if (ms := finite(entry.get(key))) is not None and ms > 0
         ),
         None,
     )
     cost = next(
-        (usd for key in _COSTS if (usd := number(entry.get(key))) is not None and usd >= 0), None
+        (usd for key in _COSTS if (usd := finite(entry.get(key))) is not None and usd >= 0), None
     )
     tokens = next(
-        (count for key in _TOKENS_IN_ALL if (count := number(entry.get(key))) is not None), None
+        (count for key in _TOKENS_IN_ALL if (count := finite(entry.get(key))) is not None), None
     )
-    parts = [number(entry.get(key)) for key in ("input_tokens", "output_tokens")]
+    parts = [finite(entry.get(key)) for key in ("input_tokens", "output_tokens")]
     if tokens is None and None not in parts:
         tokens = sum(part for part in parts if part is not None)
     return {
@@ -375,7 +413,7 @@ def secondary_of(values: object, without: str | None = None) -> dict[str, float 
     for key, value in values.items() if isinstance(values, dict) else ():
         is_short = isinstance(value, str) and 0 < len(value) <= _LONGEST_SECONDARY
         if key != without and (
-            is_short or (not isinstance(value, str) and number(value) is not None)
+            is_short or (not isinstance(value, str) and finite(value) is not None)
         ):
             found[key] = value
             if len(found) == _MOST_SECONDARY:
@@ -386,19 +424,21 @@ def secondary_of(values: object, without: str | None = None) -> dict[str, float 
 def _may_hold(beginning: str) -> bool:
     if "{" not in beginning[:4096]:
         return False
-    return bool(_TELLING.search(beginning))
+    return bool(_TELLING.search(beginning)) or bool(
+        _SWEEP.search(beginning) and _SWEEP_KEYS.search(beginning)
+    )
 
 
 def _read(file: MeasuredFile) -> Iterable[Loop]:
     entries, broken = objects_in(file)
     entries, copies = without_copies(entries)
-    rows = _experiments_among(entries)
+    rows, are_decided = _experiments_among(entries)
     if not rows:
         return
-    metric = _metric(rows)
+    metric = _metric(rows, entries)
     values = [None if metric is None else _value(row, metric.key) for row in rows]
     experiments = [_experiment(row, value, metric) for row, value in zip(rows, values, strict=True)]
-    no_gain = _no_gain(rows, experiments, metric)
+    no_gain = _no_gain(rows, experiments, metric) if are_decided else NO_DECISIONS
     baseline = (
         None if no_gain or not metric else _baseline_apart(rows[0], experiments[0], metric.key)
     )
@@ -410,7 +450,7 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
         better, better_from = _direction(rows, [*first, *experiments], metric)
     unit = _UNIT.fullmatch(metric.name or "") if metric else None
     yield Loop(
-        experiments=with_repeats(experiments),
+        experiments=with_repeats(experiments) if are_decided else experiments,
         name=text_of(rows[0], ("loop", "loop_name", "session", "study", "project")),
         metric=metric.name if metric else None,
         unit=text_of(rows[0], ("unit", "metric_unit", "metricUnit")) or (unit[1] if unit else None),
@@ -426,25 +466,49 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     )
 
 
-def _experiments_among(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that are experiments, nothing for results of tests, labels of data.
+def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
+    """Return the entries that are experiments, and whether they have decisions.
 
-    A loop counts its tries, names commits or ideas, and decides on one in five.
+    None for results of tests, jobs, labels of data.
+
+    A loop counts its tries, names commits or ideas, and decides on one in five; it may also be a
+    study of harnesses, or a sweep.
     """
-    rows = [entry for entry in entries if _decisions(entry) or _is_undecided(entry)]
+    rows = [
+        entry
+        for entry in entries
+        if (_decisions(entry) or _is_undecided(entry)) and not is_event(entry)
+    ]
     decided = sum(
         any(state in _DECIDED_STATES or word.lower() == "crash" for state, word in _decisions(row))
         for row in rows
     )
     are_tries = sum(map(_is_try, rows)) * 2 >= len(rows) or _are_numbered_tries(rows)
-    is_loop = (
+    if (
         decided
         and decided >= 0.2 * len(rows)
         and are_tries
         and len(rows) * 2 >= len(entries)
         and any(map(_has_value, rows))
+    ):
+        return rows, True
+    if entries and all(
+        "harness_commit" in entry and "results_dir" in entry for entry in entries
+    ):  # one job of a benchmark per line
+        return list(entries), False
+    swept = [
+        entry
+        for entry in entries
+        if isinstance(word := entry.get("status"), str)
+        and _SWEPT.fullmatch(word.lower())
+        and text_of(entry, _DESCRIPTIONS)
+        and any(key in entry for key in _LABELS)
+        and any(map(entry.get, ("params", "config", "settings")))
+    ]
+    is_sweep = len(swept) == len(entries) and any(
+        finite(entry.get(key)) is not None for entry in swept for key in _METRICS
     )
-    return rows if is_loop else []
+    return (swept, False) if is_sweep else ([], False)
 
 
 def _is_try(entry: Entry) -> bool:
@@ -475,6 +539,17 @@ def _is_undecided(entry: Entry) -> bool:
     return _is_try(entry) and any(key in entry and entry[key] is None for key in _DECIDED)
 
 
+def is_event(entry: Entry) -> bool:
+    """Return whether an entry says itself that it is another thing than an experiment.
+
+    A start, a summary.
+    """
+    return any(
+        isinstance(word := entry.get(key), str) and _EVENT.fullmatch(word.lower())
+        for key in ("event", "type", "kind")
+    )
+
+
 def _decisions(row: Entry) -> list[tuple[State, str]]:
     """Return what the keys of decisions say: state and word.
 
@@ -492,9 +567,9 @@ def _decisions(row: Entry) -> list[tuple[State, str]]:
 
 def _has_value(row: Entry) -> bool:
     """Return whether an entry has a number that a loop could improve, or a change of one."""
-    numbers = {key: value for key, value in _flat(row).items() if number(value) is not None}
+    numbers = {key: value for key, value in _flat(row).items() if finite(value) is not None}
     return any(
-        key in _METRICS or not (isinstance(value, str) or _is_side(key))
+        key in _METRICS or _RELATIVE.search(key) or not (isinstance(value, str) or _is_side(key))
         for key, value in numbers.items()
     )
 
@@ -545,14 +620,16 @@ def _state(row: Entry) -> tuple[State, str | None]:
         word = reason
     if state is State.DISCARDED:
         said = f"{word} {reason}".lower().replace(" ", "_")[:80]
-        if (
-            row.get("build_passed") is False
-            or state_of(word) is State.CRASHED
-            or word.lower().startswith("build_fail")
-        ):
+        if row.get("build_passed") is False or _FAILED_RUN.search(word.lower()):
             state = State.CRASHED
-        elif _FAILED_CHECK.search(said):
+        elif _FAILED_CHECK.search(said) or any(
+            value is False and _PASSED.fullmatch(key) for key, value in row.items()
+        ):
             state = State.CHECKS_FAILED
+    elif state is State.OTHER and _FAILED_RUN.search(word.lower()):
+        state = State.CRASHED
+    elif state is State.OTHER and word.lower().endswith("_violated"):
+        state = State.CHECKS_FAILED
     return state, word or None
 
 
@@ -562,12 +639,16 @@ class _Metric:
 
     key: str
     name: str | None
+    is_relative: bool = False
 
 
-def _metric(rows: Sequence[Entry]) -> _Metric | None:
+def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
     """Return the metric by its key.
 
     The most telling one that has numbers, else the only number that is no count, time or cost.
+
+    Of several such numbers it is the one whose name all entries have as a text, or the rest of the
+    key of what tries are compared with.
     """
     counts: Counter[str] = Counter()
     known: dict[str, None] = {}  # in order
@@ -576,7 +657,7 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
         counts.update(
             key
             for key, value in flat.items()
-            if not isinstance(value, str) and number(value) is not None
+            if not isinstance(value, str) and finite(value) is not None
         )
     enough = 0.3 * max((counts[key] for key in counts), default=0)
     for key in filter(known.__contains__, _METRICS):
@@ -587,6 +668,18 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     numeric = [key for key in known if counts[key] and not _is_side(key)]
     most = max((counts[key] for key in numeric), default=0)
     usual = [key for key in numeric if counts[key] >= 0.6 * most]
+    texts_of: dict[str, set[object]] = {}
+    for path, value in (leaf for entry in entries for leaf in _leaves(entry) if len(usual) > 1):
+        texts_of.setdefault("_".join(path), set()).add(value if isinstance(value, str) else None)
+    texts = {
+        text for texts in texts_of.values() if len(texts) == 1 for text in texts
+    }  # others say what a try changes
+    standing = {found[1] for path in texts_of if (found := _STANDING.fullmatch(_joined(path)))}
+    if (
+        len(named := [key for key in usual if key in texts]) == 1
+        or len(named := [key for key in usual if _joined(key) in standing]) == 1
+    ):
+        return _Metric(named[0], named[0])
     inside = {key for key in usual if not any(key in row for row in rows)}
     own = [
         key
@@ -602,7 +695,17 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
             return _Metric(candidates[0], candidates[0])
         if candidates:
             return _Metric("", None)
-    return None
+    relative = [
+        key
+        for key in counts
+        if _RELATIVE.search(key) and not re.search(r"token|cost|time|memory|vram", key)
+    ]
+    first = next((key for row in rows for key in row if key in relative), None)
+    return _Metric(first, first, is_relative=True) if first else None
+
+
+def _joined(key: str) -> str:
+    return key.lower().replace(".", "_")
 
 
 def _is_side(key: str) -> bool:
@@ -627,18 +730,18 @@ def _value(row: Entry, key: str) -> float | None:
     value = row.get(key)
     if isinstance(value, dict):
         numbers = [
-            one for one in value.values() if not isinstance(one, str) and number(one) is not None
+            one for one in value.values() if not isinstance(one, str) and finite(one) is not None
         ]
         return (
-            number(value.get("value"))
+            finite(value.get("value"))
             if "value" in value
-            else number(numbers[0])
+            else finite(numbers[0])
             if len(numbers) == 1
             else None
         )
     if key in row:
-        return number(value)
-    return number(_flat(row).get(key))
+        return finite(value)
+    return finite(_flat(row).get(key))
 
 
 def _name(row: Entry, key: str) -> str | None:
@@ -646,10 +749,10 @@ def _name(row: Entry, key: str) -> str | None:
     value = row.get(key)
     if isinstance(value, dict):
         return text_of(value, ("name", "metric")) or next(
-            (name for name, one in value.items() if number(one) is not None), None
+            (name for name, one in value.items() if finite(one) is not None), None
         )
     said = row.get("metric")
-    is_name = isinstance(said, str) and number(said) is None and key != "metric"
+    is_name = isinstance(said, str) and finite(said) is None and key != "metric"
     return text_of(row, ("metric",) if is_name else ("metric_name", "metricName"))
 
 
@@ -659,10 +762,12 @@ def _direction(
     for key in ("direction", "metric_direction", "bestDirection", "better", "goal"):
         if (said := better_said(rows[0].get(key))) is not Better.UNKNOWN:
             return said, "the log"
+    if metric.key == "mean" and "passed" in rows[0]:
+        return Better.HIGHER, "the share of passed tasks"
     by_name = better_by_name(metric.name or ""), "the metric's name"
     by_decisions = better_by_decisions(experiments), "the decisions"
     is_bare = metric.key in _BARE and metric.name == metric.key
-    order = (by_decisions, by_name) if is_bare else (by_name, by_decisions)
+    order = (by_decisions, by_name) if is_bare or metric.is_relative else (by_name, by_decisions)
     return next(
         (found for found in order if found[0] is not Better.UNKNOWN), (Better.UNKNOWN, None)
     )
@@ -731,7 +836,7 @@ def _baseline_apart(first: Entry, experiment: Experiment, key: str) -> float | N
         return None
     unit = key.rpartition("_")[2]
     for name in (f"baseline_{key}", f"{key}_before", f"baseline_{unit}", *_BASELINES):
-        if name != key and (found := number(first.get(name))) is not None:
+        if name != key and (found := finite(first.get(name))) is not None:
             return found
     return None
 
@@ -759,12 +864,18 @@ def _no_gain(
         return "It has several values, and does not say which one it improves."
     if metric.name is None:
         return "It improves several metrics."
+    if metric.is_relative:
+        return "Its values are changes against what was kept then, without a value of the baseline."
     if any(
         "machine" in row and ("parent_best_commit" in row or "delta_vs_best" in row) for row in rows
     ):
         return "It is a ledger of several machines: each one's values are relative to its own best."
     for key in _KINDS:
-        kinds = {row[key] for row in rows if isinstance(row.get(key), str)}
+        kinds = {
+            row[key]
+            for row in rows
+            if isinstance(row.get(key), str) or (key == "taskset" and key in row)
+        }
         if 1 < len(kinds) <= len(rows) / 2:
             return f"Its experiments were measured with {len(kinds)} different values of `{key}`."
     return several_baselines(experiments)
@@ -775,9 +886,13 @@ def _cost_basis(rows: Sequence[Entry]) -> CostBasis | None:
 
     Or all input tokens at full price, where no cached ones are told apart.
     """
-    if not any(number(row.get(key)) is not None for row in rows for key in _COSTS):
+    if not any(finite(row.get(key)) is not None for row in rows for key in _COSTS):
         return None
-    if any(key in row for row in rows for key in ("passed", "task_scores")):
+    if any(
+        key in row
+        for row in rows
+        for key in ("passed", "task_scores", "trials", "taskset", "n_tasks")
+    ):
         return CostBasis.EVALUATED
     keys = {key for row in rows for key in row}
     return (

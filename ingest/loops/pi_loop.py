@@ -12,7 +12,10 @@ from typing import Any
 
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.json_lines import (
+    NO_DECISIONS,
     Entry,
+    finite,
+    is_event,
     notes_of,
     objects_in,
     secondary_of,
@@ -27,7 +30,6 @@ from ingest.loops.words import (
     better_by_name,
     better_said,
     never_zero,
-    number,
     state_of,
     with_repeats,
 )
@@ -51,12 +53,12 @@ _INHERITED = ("name", *_NAMES, *_UNITS, *_DIRECTIONS)
 """What a configuration takes from the one before it, as Pi does."""
 
 _RUN = re.compile(r"\"(?:run|status)\"\s*:")
+_CONFIG = re.compile(r"\"(?:metricName|metric_name|bestDirection|best_direction)\"\s*:")
 _EVENTS = re.compile(r"\"kind\"\s*:\s*\"(?:init|run|result)\"")
 _MEASURED = re.compile(
     r"\"primary\"\s*:.*\"(?:metric_name|direction)\"\s*:|\"(?:metric_name|direction)\"\s*:.*\"primary\"\s*:"
 )
 
-_NO_DECISIONS = "It says of no experiment whether it was kept."
 _LOST_CONFIG = (
     "Its configuration line is lost: what it measures, and which direction is better, is not known."
 )
@@ -140,13 +142,15 @@ def _is_config(entry: Entry) -> bool:
 def _is_run(entry: Entry, *, is_configured: bool) -> bool:
     """Return whether an entry is an experiment.
 
-    Hooks have neither a number nor a metric.
+    Hooks, notes and summaries have neither a number nor a metric.
     """
+    if is_event(entry):
+        return False
     numbers, states = (_NUMBERS, _STATES) if is_configured else (_NUMBERS[:1], _STATES[:1])
     is_numbered = any(
         isinstance(entry.get(key), int) and not isinstance(entry[key], bool) for key in numbers
     )
-    has_value = number(entry.get("metric")) is not None
+    has_value = finite(entry.get("metric")) is not None
     has_state = any(isinstance(entry.get(key), str) for key in states)
     return is_numbered + has_value + has_state >= 2
 
@@ -181,7 +185,7 @@ def _loop_of(segment: _Segment, folder: str | None, notes: Sequence[str], is_mix
         better_from=better_from,
         segment=segment.number,
         folder=text_of(config, ("workingDir", "working_dir")) or folder,
-        noise_floor=number(config.get("noiseFloor")),
+        noise_floor=finite(config.get("noiseFloor")),
         no_gain=no_gain,
         notes=notes,
     )
@@ -230,9 +234,14 @@ def _with_first_as_baseline(experiments: Sequence[Experiment]) -> list[Experimen
 
 def _experiment(run: Entry, metric: str | None) -> Experiment:
     metrics = run.get("metrics") if isinstance(run.get("metrics"), dict) else {}
-    value = number(run.get("metric"))
+    value = finite(run.get("metric"))
     if value is None and metric and isinstance(metrics, dict):
-        value = number(metrics.get(metric))
+        value = finite(metrics.get(metric))
+    secondary = secondary_of(metrics, metric)
+    if (
+        run.get("metricEligible") is False and value is not None and metric
+    ):  # a port's run that must not be the best
+        secondary[metric], value = value, None
     return Experiment(
         state=state_of(text_of(run, _STATES)),
         label=next(
@@ -240,7 +249,7 @@ def _experiment(run: Entry, metric: str | None) -> Experiment:
         ),
         word=text_of(run, _STATES),
         value=value,
-        secondary=secondary_of(metrics, metric),
+        secondary=secondary,
         commit=text_of(run, ("commit",)),
         at=time_of(run),
         description=text_of(run, ("description",)),
@@ -300,7 +309,7 @@ def _read_events(file: MeasuredFile) -> Iterable[Loop]:
             else:
                 tries.append((entry, {}) if kind == "run" else ({}, entry))
                 by_id[str(entry.get("id"))] = len(segments) - 1, len(tries) - 1
-    segment = 0
+    number = 0
     for config, tries in segments:
         if not tries:
             continue
@@ -316,16 +325,16 @@ def _read_events(file: MeasuredFile) -> Iterable[Loop]:
             unit=text_of(config, _UNITS),
             better=better,
             better_from=None if better is Better.UNKNOWN else "the log",
-            segment=segment,
+            segment=number,
             folder=text_of(config, ("working_dir", "workingDir")),
             no_gain=_NO_BASELINE if is_open else None,
             notes=notes_of(broken, copies),
         )
-        segment += 1
+        number += 1
 
 
 def _of_events(run: Entry, result: Entry) -> Experiment:
-    kept, value = result.get("kept"), number(result.get("metric_value"))
+    kept, value = result.get("kept"), finite(result.get("metric_value"))
     if not result:
         state, word = State.OTHER, None
     elif kept is True:
@@ -386,14 +395,14 @@ def _read_measured(file: MeasuredFile) -> Iterable[Loop]:
         unit=text_of(runs[0], _UNITS),
         better=same,
         better_from=None if same is Better.UNKNOWN else "the log",
-        no_gain=_NO_DECISIONS,
+        no_gain=NO_DECISIONS,
         notes=notes_of(broken, copies),
     )
 
 
 def _of_measured(run: Entry) -> Experiment:
     measure, checks, git = _part(run, "measure"), _part(run, "checks"), _part(run, "git")
-    value = number(run.get("primary"))
+    value = finite(run.get("primary"))
     is_failed = value is None or measure.get("exit_code") not in (None, 0)
     has_failed_checks = checks.get("exit_code") not in (None, 0) or run.get("passed") is False
     return Experiment(
