@@ -23,7 +23,7 @@ from playwright.sync_api import Dialog, Page, Request
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record
 from tests.forks import Forks
-from tests.serving import served, wait_until_drawn
+from tests.serving import PATIENCE_SECONDS, served
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("browser")]
 
@@ -182,7 +182,9 @@ def test_d5_d13_no_screen_run_or_link_does_what_a_text_wants(
         for path in (*SCREENS, *runs, *links):
             answer = page.goto(f"{address}/{path}")
             if answer is None or answer.ok:
-                wait_until_drawn(page)
+                shown = page.get_by_role("heading").or_(page.get_by_role("dialog"))
+                shown.first.wait_for(timeout=PATIENCE_SECONDS * 1000)
+                page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
             harmless(page)
             assert offences == [], path
     assert "Traceback" not in (tmp_path / "log").read_text()

@@ -10,11 +10,12 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ingest.store.database import Store
@@ -29,7 +30,7 @@ KILLS = 50
 """Of each command."""
 
 WRITERS, RUNS = 20, 6
-STEPS = (100_000, 400_000, 1_500_000, 4_000_000)
+STEPS = (8_192, 100_000, 400_000, 1_500_000, 4_000_000)
 """Bytes that a full disk has left for a command."""
 
 WRITING = (
@@ -98,9 +99,9 @@ def state(store: Path) -> dict[str, Any]:
 
 
 def left_beside(store: Path) -> list[str]:
-    """Names beside the store, and in the folder for temporary files."""
-    temporary = store.parent.parent / "tmp"
-    return [file.name for file in (*store.parent.iterdir(), *temporary.iterdir()) if file != store]
+    """Names beside the store and its write-ahead log, and in the folder for temporary files."""
+    files = (*store.parent.iterdir(), *(store.parent.parent / "tmp").iterdir())
+    return [file.name for file in files if file.name not in (store.name, f"{store.name}.wal")]
 
 
 @pytest.mark.parametrize(("base", "use"), WRITING)
@@ -127,6 +128,36 @@ def test_d2_a_killed_command_leaves_the_store_as_before_or_after(
         forks.succeed(folder, *(words if found == before else known), "--db", store)
         assert state(store) == after, number
         assert left_beside(store) == [], number
+
+
+@pytest.mark.parametrize("victim", ["worker", "parent"])
+def test_d2_a_killed_worker_or_its_parent_leaves_nothing_half_written(
+    forks: Forks, tmp_path: Path, victim: str
+) -> None:
+    """A worker's death is exit code 4 and a sentence; workers end with their parent."""
+    logs, text = tmp_path / "logs", "Nothing to tell. " * 200_000
+    logs.mkdir()
+    for number in range(20):  # of fewer bytes no worker is started
+        one = record_text(uuid=f"{number}", session_id=f"{number}", result=text)
+        (logs / f"{number}.json").write_text(one)
+    store = begun(tmp_path, tmp_path)
+    running = forks.start(tmp_path, "ingest", logs, "--jobs", "2", "--db", store)
+    workers: list[psutil.Process] = []
+    while not workers:
+        assert not running.has_ended, running.wait().story
+        with suppress(psutil.Error):  # one that ends meanwhile
+            children = psutil.Process(running.pid).children()
+            workers = [one for one in children if "resource_tracker" not in str(one.cmdline())]
+    os.kill(workers[0].pid if victim == "worker" else running.pid, signal.SIGKILL)
+    ended = running.wait()
+    assert psutil.wait_procs(workers, 60)[1] == []
+    if victim == "worker":
+        assert ended.code == 4, ended.story
+        assert "worker process was killed or crashed" in ended.err
+    assert state(store) == {}
+    forks.succeed(tmp_path, "ingest", logs, "--db", store)
+    assert len(state(store)["runs"]) == 20
+    assert left_beside(store) == []
 
 
 def test_d8_ingests_at_once_all_arrive_once_and_readers_see_whole_ones(
@@ -195,4 +226,4 @@ def test_a_full_disk_is_a_sentence_and_the_store_is_as_before(
                 forks.succeed(disk, *words, "--db", store)
             assert state(store) == after
             assert left_beside(store) == []
-    assert has_failed or use.startswith("label")
+    assert has_failed or use.startswith(("label", "undo"))  # which need next to nothing
