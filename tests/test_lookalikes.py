@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
@@ -169,6 +169,7 @@ _ROW = st.tuples(
 
 
 @examples(100)
+@example([{"type": "result", "usage": {"prompt_tokens": 9, "total_tokens": 12}}])
 @given(st.lists(_ROW, min_size=1, max_size=4))
 def test_rows_of_other_programs_are_no_runs(rows: list[dict[str, Any]]) -> None:
     for text in (lines(*rows), json.dumps(rows), json.dumps({"runs": rows})):

@@ -201,9 +201,10 @@ class QwenStream(StreamReader[_Stream]):
         usage, stats = value.get("usage"), value.get("stats")
         if isinstance(stats, dict) and "models" in stats and "status" not in value:
             return True
-        return isinstance(usage, dict) and (
-            "total_tokens" in usage or (isinstance(value.get("error"), dict) and "subtype" in value)
+        has_own_field = isinstance(usage, dict) and (
+            "total_tokens" in usage or isinstance(value.get("error"), dict)
         )
+        return has_own_field and "subtype" in value
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         event = wire_record(QwenEvent, document)
