@@ -94,12 +94,12 @@ def watch(
     named = ", ".join(map(one_line, roots))
     shown = _Shown(named + (f" · polling every {poll:g} s ({why})" if poll else ""), as_json)
     location = on_disk(db)
-    order = Order(location, wait, how, datetime.now(UTC), tuple(sys.argv))
+    settings = WatchSettings(location, wait, how, datetime.now(UTC), tuple(sys.argv))
     with (
         shown,
         sole_watcher(location, ", ".join(roots)),
         suppress(KeyboardInterrupt),
-        closing(Worker(order)) as worker,
+        closing(Worker(settings)) as worker,
     ):
         _watched(roots, poll, worker, shown)
     terminal.note("Stopped watching.")
@@ -115,7 +115,7 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
     from ingest.watching import NET_SECONDS, UNSETTLED_SECONDS, Pending, changes, our_outputs
 
     pending, outputs, net_at = Pending(), our_outputs(), float("inf")
-    own_files = OwnFiles(os.path.realpath(worker.order.db))
+    own_files = OwnFiles(os.path.realpath(worker.settings.db))
     for found in changes(roots, poll):
         now = time.monotonic()
         pending.changed(found)
@@ -124,7 +124,7 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
             pending.changed(roots)
         taken = pending.take(now)
         excluding = Excluding(
-            worker.order.how["excludes"]
+            worker.settings.how["excludes"]
         )  # anew, since ignore files may have changed
         wanted = _wanted(taken, roots, own_files, outputs, excluding) if taken else []
         if not wanted:
@@ -181,7 +181,7 @@ def _wanted(
 
 
 @dataclass(frozen=True)
-class Order:
+class WatchSettings:
     """How a watcher ingests.
 
     Its store and wait, the values of `ingest_options`, the start, and the command for `ingests`.
@@ -216,8 +216,8 @@ class Worker:
     of 160.
     """
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    def __init__(self, settings: WatchSettings) -> None:
+        self.settings = settings
         self._process: BaseProcess | None = None
         self._rests_at = 0.0
 
@@ -234,15 +234,15 @@ class Worker:
                 self._process.start()
             theirs.close()
         try:
-            self._pipe.send((self.order, paths))
+            self._pipe.send((self.settings, paths))
             answer = self._pipe.recv()
         except (EOFError, OSError) as error:
             self.close()
             raise WorkerDied("the process that ingests was killed: memory may be short.") from error
         if isinstance(answer, TachographError):
             raise answer
-        self.order = replace(
-            self.order, how={**self.order.how, "prices": None}
+        self.settings = replace(
+            self.settings, how={**self.settings.how, "prices": None}
         )  # a price file is read only once
         self._rests_at = time.monotonic() + IDLE_SECONDS
         return cast("Batch", answer)
@@ -271,9 +271,9 @@ def _serve(pipe: Connection) -> None:
         signal.signal(number, signal.SIG_IGN)
     with suppress(EOFError, OSError):
         while True:
-            order, paths = pipe.recv()
+            settings, paths = pipe.recv()
             try:
-                answer: Batch | TachographError = _ingested(order, paths)
+                answer: Batch | TachographError = _ingested(settings, paths)
             except TachographError as error:
                 answer = error
             except Exception as error:  # a defect of ours: the watcher goes on with the next change
@@ -281,15 +281,17 @@ def _serve(pipe: Connection) -> None:
             pipe.send(answer)
 
 
-def _ingested(order: Order, paths: list[Path]) -> Batch:
+def _ingested(settings: WatchSettings, paths: list[Path]) -> Batch:
     from ingest.pipeline import ingest
     from ingest.sources.walking import Excluding, read_paths
     from ingest.store.database import Store
 
-    sys.argv = list(order.argv)  # the command in `ingests`
-    options = replace(pipeline_options(**order.how), trusted_since=order.since)
+    sys.argv = list(settings.argv)  # the command in `ingests`
+    options = replace(pipeline_options(**settings.how), trusted_since=settings.since)
     report = ingest(
-        read_paths(paths, Excluding(order.how["excludes"])), Store(order.db, order.wait), options
+        read_paths(paths, Excluding(settings.how["excludes"])),
+        Store(settings.db, settings.wait),
+        options,
     )
     read = {source.name for source in report.sources}
     rejects = [

@@ -124,7 +124,7 @@ without a name.
 """
 
 _BY_RUN = (SWEFFICIENCY, KERNELBENCH)
-"""Benchmarks whose files are one run each, which the name of the run tells apart."""
+"""Benchmarks with a file per run, named after the run."""
 
 _METRICS = (
     "ttft",
@@ -233,9 +233,7 @@ class Rule:
     counts_own: str = ""
     """The tasks that it divides by in the files of that benchmark."""
     nothing: float = 0.0
-    """What a task counts in which nothing was achieved: in the benchmark's own files also one
-    without a result.
-    """
+    """The value of a task without a gain; in the benchmark's own files also without a result."""
 
 
 def _left_out(case: Case, why: str) -> Judged:

@@ -96,9 +96,9 @@ def apply_patch(tree: Path, patch: bytes) -> None:
 def entries(
     tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None = None
 ) -> dict[str, Entry]:
-    """Return what is in a tree now, or what is left of `names`, by path below it.
+    """Return the entries of a tree, or those of `names` that still exist, by path below it.
 
-    `before`: what was there at another time, which is not read again.
+    `before`: entries of an earlier call; unchanged files are not read again.
     """
     found = {}
     for name in _names(tree) if names is None else names:

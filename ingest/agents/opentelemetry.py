@@ -256,7 +256,7 @@ class _Read:
     last: Document
 
     def take_in(self, other: _Read) -> None:
-        """Add what a later line tells."""
+        """Add the content of a later line."""
         self.part.take_in(other.part)
         self.last = other.last
 

@@ -64,7 +64,7 @@ RECORDS_KEPT = 64
 before it.
 """
 _LINES_A_SECOND = 100_000
-"""Weight of a second of a later part's age beside its lines. 115 days of them are one rank."""
+"""Rank of one second of a revision's age, in lines; ages above 115 days share a rank."""
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _LONGEST_NUMBER = 18
 
