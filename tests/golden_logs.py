@@ -1,0 +1,260 @@
+"""Golden pairs of `tests/logs`: a log, and beside it the rows that must be read of it.
+
+`tests/logs/<agent>/<case>.<ending>`, or a folder `<case>/` for logs of several files, has
+`<case>.expected.json`. A case is named after the break it catches. All cases of an agent are read
+in one ingest, so no two share a session or a run's id. A case with folders `1`, `2`, … has a store
+of its own: each folder is copied over the ones before, and then all is ingested.
+
+`x.db.sql` is read as the SQLite database `x.db`, and a folder named like an archive as that
+archive.
+
+Rows lack what is empty or the column's default, what repeats another column, and what changes with
+the machine, the day or a release of prices. What all rows of a table share is listed once.
+
+`python -m tests.golden_logs --write [agent[/case]]` writes what is read now: read its diff.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ingest.pipeline import Options, ingest
+from ingest.sources.walking import read_paths
+from ingest.store.database import Store
+from schemas.rows.row import Column
+from schemas.rows.tables import TABLES
+
+LOGS = Path(__file__).parent / "logs"
+EXPECTED = ".expected.json"
+
+SHOWN = (
+    "sources runs model_usage tool_calls responses claims statements file_changes patch_files "
+    "patches findings rejects measurements loops experiments"
+).split()
+
+LEFT_OUT = {
+    *"source_id received_at bytes modified_ns ingest_id ingested_by tool_version resume_at".split(),
+    *"raw excerpt message price_date price_source price_note".split(),
+    *"cost_delta_usd cost_cause cost_uncached_usd cost_cache_write_usd".split(),
+}
+"""Columns of sources that change, copies of the log, sentences, and what prices alone say."""
+
+REPEATED = {"chain_id": "run_id"} | {
+    f"own_{name}": name
+    for name in (
+        "input_tokens output_tokens cache_read_tokens cache_write_tokens cache_write_1h_tokens "
+        "web_search_requests"
+    ).split()
+}
+"""Column → the one that it repeats unless a run counts on from another."""
+
+USUAL = {
+    "chain_position": 1,
+    "price_status": "priced",
+    **dict.fromkeys(
+        "duplicates rejected ignored unpriced_tokens findings error_findings".split(), 0
+    ),
+}
+"""Column → a value that says as little as its default."""
+
+_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+
+MODIFIED = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
+"""The time of all files: a run without a time of its own has that of its file."""
+
+ARCHIVES = {".zip": "zip", ".eval": "zip", ".tar": "tar", ".gz": "gztar", ".xz": "xztar"}
+
+WIDTH = 100
+
+Rows = Mapping[str, list[dict[str, Any]]]
+
+
+def folders() -> list[str]:
+    """The folders of cases: one for each agent, measuring tool and kind of loop."""
+    found = (path for pattern in ("*", "measured/*") for path in LOGS.glob(pattern))
+    return sorted(
+        _under(path, LOGS) for path in found if path.is_dir() and path != LOGS / "measured"
+    )
+
+
+def cases(folder: str) -> list[str]:
+    """The names of the cases of a folder."""
+    return sorted({_case(path.name) for path in _inputs(LOGS / folder)})
+
+
+def read_now(folder: str) -> dict[str, str]:
+    """Case → the text that its expected file should have."""
+    with TemporaryDirectory() as place:
+        shared, found = Path(place) / "shared", {}
+        for path in _inputs(LOGS / folder):
+            case = _case(path.name)
+            if not (path / "1").is_dir():
+                _lay(path, shared / path.name)
+                continue
+            store, alone = Store(Path(place) / f"{case}.duckdb"), Path(place) / case
+            for number in range(1, len(list(path.iterdir())) + 1):
+                _lay(path / str(number), alone / case, MODIFIED + number)
+                ingest(read_paths([alone]), store, Options(jobs=1))
+            found |= _texts(_rows(store, alone))
+        if shared.exists():
+            store = Store(Path(place) / "shared.duckdb")
+            ingest(read_paths([shared]), store, Options(jobs=1))
+            found |= _texts(_rows(store, shared))
+    return found
+
+
+def expected_path(folder: str, case: str) -> Path:
+    return LOGS / folder / f"{case}{EXPECTED}"
+
+
+def text_of(name: str) -> str:
+    """The text of a log of the cases: `aider/sessions_that_interleave.jsonl`."""
+    return (LOGS / name).read_text(encoding="utf-8")
+
+
+def _inputs(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.endswith(EXPECTED))
+
+
+def _case(name: str) -> str:
+    return name.partition("/")[0].partition(".")[0]
+
+
+def _under(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def _lay(path: Path, to: Path, modified: float = MODIFIED) -> None:
+    """Copy a file or folder, with what is made of it."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and path.suffix in ARCHIVES:
+        made = shutil.make_archive(f"{to}~", ARCHIVES[path.suffix], path)
+        Path(made).rename(to)
+    elif path.is_dir():
+        to.mkdir(exist_ok=True)
+        for one in path.iterdir():
+            _lay(one, to / one.name, modified)
+        return
+    elif path.name.endswith(".db.sql"):
+        to = to.with_suffix("")
+        to.unlink(missing_ok=True)
+        with closing(sqlite3.connect(to)) as database:
+            database.executescript(path.read_text(encoding="utf-8"))
+    else:
+        shutil.copyfile(path, to)
+    os.utime(to, (modified, modified))
+
+
+def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Case → table → its rows, without what is left out of them."""
+    with store.reading() as connection:
+        tables = {
+            name: connection.sql(f'select * from "{name}"').to_arrow_table().to_pylist()
+            for name in SHOWN
+        }
+    names = {row["source_id"]: _under(Path(row["name"]), place) for row in tables["sources"]}
+    of_run = {row["run_id"]: names[row["source_id"]] for row in tables["runs"]}
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for table, rows in tables.items():
+        for row in rows:
+            source = names[row["source_id"]] if "source_id" in row else of_run[row["run_id"]]
+            place_of = {"source": source} if table != "sources" and "source_id" in row else {}
+            shown = {
+                name: names.get(row["source_id"], "")
+                if name == "name" and table == "sources"
+                else _plain(row[name], names)
+                for name, column in TABLES[table].columns.items()
+                if name not in LEFT_OUT and not _is_usual(row, name, column)
+            }
+            found.setdefault(_case(source), {}).setdefault(table, []).append(place_of | shown)
+    return found
+
+
+def _is_usual(row: Mapping[str, Any], name: str, column: Column) -> bool:
+    value = row[name]
+    if name in REPEATED:
+        return bool(value == row.get(REPEATED[name]))
+    return value in (None, [], "") or value in (column.default, USUAL.get(name, column.default))
+
+
+def _plain(value: Any, names: Mapping[str, str]) -> Any:
+    """A value of Arrow as JSON has it; the id of a source as its name, other hashes cut."""
+    match value:
+        case Decimal():
+            return f"{value.normalize():f}"
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case [(_, _), *_]:
+            return {key: _plain(one, names) for key, one in value}
+        case list():
+            return [_plain(one, names) for one in value]
+        case str():
+            return names.get(value) or _HASH.sub(r"\1", value)
+    return value
+
+
+def _texts(found: Mapping[str, Rows]) -> dict[str, str]:
+    return {case: "".join(_text(tables)) for case, tables in found.items()}
+
+
+def _text(tables: Rows) -> Iterable[str]:
+    parts = []
+    for table, rows in tables.items():
+        common = {
+            name: value
+            for name, value in rows[0].items()
+            if len(rows) > 1 and all(name in row and row[name] == value for row in rows)
+        }
+        if common:
+            parts.append(f'"{table}: all": {_row(common)}')
+        own = [{key: row[key] for key in row if key not in common} for row in rows]
+        texts = sorted(_row(row) for row in own)
+        parts.append(f'"{table}": [\n' + ",\n".join(texts) + "\n]")
+    yield "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    """In one line, if it fits."""
+    parts = [f"{_json(name)}: {_json(value)}" for name, value in row.items()]
+    whole = "{" + ", ".join(parts) + "}"
+    return whole if len(whole) <= WIDTH else "{\n  " + ",\n  ".join(parts) + "\n}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the expected files of all cases, or of those named."""
+    if arguments[:1] != ["--write"]:
+        sys.exit(__doc__)
+    for folder in folders():
+        wanted = [one for one in arguments[1:] if f"{one}/".startswith(f"{folder}/")]
+        if arguments[1:] and not wanted:
+            continue
+        found = read_now(folder)
+        for case in cases(folder):
+            if not wanted or folder in wanted or f"{folder}/{case}" in wanted:
+                path = expected_path(folder, case)
+                text = found.get(case, "{}\n")
+                if not path.exists() or path.read_text(encoding="utf-8") != text:
+                    path.write_text(text, encoding="utf-8")
+                    print(path.relative_to(LOGS.parent.parent))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
