@@ -97,7 +97,8 @@ def cases(folder: str) -> list[str]:
 def read_now(folder: str) -> dict[str, str]:
     """Case → the text that its expected file should have."""
     with TemporaryDirectory() as place:
-        shared, found = Path(place) / "shared", {}
+        shared = Path(place) / "shared"
+        found: dict[str, str] = {}
         for path in _inputs(LOGS / folder):
             case = _case(path.name)
             if not (path / "1").is_dir():
