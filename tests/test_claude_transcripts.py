@@ -839,10 +839,6 @@ def told(lines: list[Line], *, is_parsed: bool) -> tuple[object, ...]:
         rows = {
             path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).iterdir())
         }
-    for run in rows.get("runs-task-0.parquet", ()):
-        run["raw"] = {
-            name: value for name, value in json.loads(run["raw"]).items() if name != "resume"
-        }  # counts lines of both kinds
     return rows, result.records, result.rejected, result.ignored, result.container
 
 

@@ -16,7 +16,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.reading import known_sources
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
@@ -25,7 +24,7 @@ from ingest.store.undo import undo
 from schemas.errors import InputUnreadable, UsageError
 from tests.claude_lines import PARENT, SESSION, answer, at, calling, progress, reply, usage, user
 from tests.documents import lines
-from tests.examples import a_share, written_down
+from tests.examples import written_down
 from tests.test_codex import STARTED, event, uuid7
 from tests.test_codex import usage as codex_usage
 
@@ -236,26 +235,16 @@ def sources(store: Store) -> list[tuple[Any, ...]]:
         return connection.sql(sql).fetchall()
 
 
-READ_ON_OR_WHOLE = {1: "read on", 1 << 17: "read whole"}
-
-
-@pytest.fixture(params=a_share(READ_ON_OR_WHOLE, 2), ids=READ_ON_OR_WHOLE.get)
-def _least(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether short files are read on, or whole as files of their size are."""
-    monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", request.param)
-
-
 @pytest.mark.slow
-@given(states(), st.integers(0, 3), st.sampled_from((1, known_sources.LEAST_LEFT_OUT)))
+@given(states(), st.integers(0, 3))
 @example(
-    [{name: int(len(data) * share) for name, data in FINAL.items()} for share in (0.35, 0.75)], 1, 1
+    [{name: int(len(data) * share) for name, data in FINAL.items()} for share in (0.35, 0.75)], 1
 )
 @written_down()
 def test_every_response_is_there_once_however_its_file_grew(
-    cuts: list[dict[str, int]], renamed_at: int, least: int
+    cuts: list[dict[str, int]], renamed_at: int
 ) -> None:
-    with TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known_sources, "LEAST_LEFT_OUT", least)
+    with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         whole = outputs_at_once()
         store, root = Store(folder / "store.duckdb"), folder / "logs"
@@ -273,20 +262,16 @@ def test_every_response_is_there_once_however_its_file_grew(
         assert told(store) == at_once()
 
 
-def test_only_what_was_appended_is_read_and_stored(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_response_is_stored_once_however_often_its_file_was_read(
+    store: Store, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", 1)
     for share in (0.5, 0.8, 1):
         put(tmp_path, cut(MAIN, share))
-        report = read(store, tmp_path)
-    [last] = report.sources
-    assert last.documents < len(main_file()) / 2
+        read(store, tmp_path)
     assert [is_part for _, is_part, _ in sources(store)] == [False, True, True]
     assert sum(copies for *_, copies in sources(store)) == len(outputs(store))
 
 
-@pytest.mark.usefixtures("_least")
 def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(
     store: Store, tmp_path: Path
 ) -> None:
@@ -305,7 +290,6 @@ def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(
     assert told(store) == at_once()
 
 
-@pytest.mark.usefixtures("_least")
 def test_a_rebuild_changes_nothing(store: Store, tmp_path: Path) -> None:
     for share in (0.3, 0.7, 1):
         put(tmp_path, {name: data[: int(len(data) * share)] for name, data in FINAL.items()})
@@ -315,7 +299,6 @@ def test_a_rebuild_changes_nothing(store: Store, tmp_path: Path) -> None:
     assert told(store) == before
 
 
-@pytest.mark.usefixtures("_least")
 def test_a_replaced_file_is_another_source(store: Store, tmp_path: Path) -> None:
     put(tmp_path, cut(MAIN, 0.8))
     read(store, tmp_path)
@@ -341,7 +324,6 @@ def test_what_was_read_stays_when_a_file_is_deleted_or_cut(store: Store, tmp_pat
     assert outputs(store) == before
 
 
-@pytest.mark.usefixtures("_least")
 def test_a_file_that_grows_while_it_is_read(store: Store, tmp_path: Path) -> None:
     put(tmp_path, cut(MAIN, 0.3))
     read(store, tmp_path)

@@ -14,7 +14,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.pipeline import Options, ingest
-from ingest.reading import known_sources
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
 from ingest.store.opening import VIEWS
@@ -295,23 +294,17 @@ def _grown(path: Path, cuts: list[int], between: Callable[[int], None]) -> None:
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.integers(0, len(FILES[MAIN])), min_size=1, max_size=3),
-    st.sampled_from((1, known_sources.LEAST_LEFT_OUT)),
-)
-@example([len(FILES[MAIN]) // 3, len(FILES[MAIN]) * 3 // 4], 1)
+@given(st.lists(st.integers(0, len(FILES[MAIN])), min_size=1, max_size=3))
+@example([len(FILES[MAIN]) // 3, len(FILES[MAIN]) * 3 // 4])
 @written_down()
 def test_a_file_that_grows_leaves_no_word_either(
-    tmp_path_factory: pytest.TempPathFactory, cuts: list[int], least: int
+    tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
 ) -> None:
-    """Read on from where it was left: the outcome must not rest on a text that was not kept."""
     place = tmp_path_factory.mktemp("grown")
     whole, grown = Store(place / "whole.duckdb"), Store(place / "grown.duckdb")
     put(place / "whole", {MAIN: FILES[MAIN]})
     read(whole, place / "whole")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(known_sources, "LEAST_LEFT_OUT", least)
-        _grown(place / "grown" / MAIN, cuts, lambda _: read(grown, place / "grown"))
+    _grown(place / "grown" / MAIN, cuts, lambda _: read(grown, place / "grown"))
     assert with_the_word(grown) == []
     assert {name: rows for name, rows in figures(grown).items() if name != "sources"} == {
         name: rows for name, rows in figures(whole).items() if name != "sources"
@@ -319,14 +312,7 @@ def test_a_file_that_grows_leaves_no_word_either(
 
 
 @pytest.mark.slow
-def test_later_texts_are_kept_where_they_are_wanted(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A later ingest with texts reads the whole file.
-
-    The first prompt would otherwise be one in the middle.
-    """
-    monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", 1)
+def test_later_texts_are_kept_where_they_are_wanted(store: Store, tmp_path: Path) -> None:
     path = tmp_path / MAIN
     _grown(
         path,

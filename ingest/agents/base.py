@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 from ingest.sources.document import Document, TakesLines, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS, NO_TYPE, Format, Names
-from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
 
@@ -301,21 +300,3 @@ class AgentReader:
 
     passing: TakesLines | None = None
     """Consumes lines of the source as bytes, without parsing."""
-
-    lines: int = 0
-    """For resuming: documents read so far, including earlier readings, without passed lines."""
-
-    settled_at: int | None = None
-    """For resuming: value of `lines` after which earlier lines can no longer change the run; None
-    while they can.
-    """
-
-    def settle(self) -> None:
-        """Store the state for resuming at `settled_at` with the run."""
-
-    def resume(self, kept: KeptRun) -> bool:  # noqa: ARG002
-        """Restore the state kept with the run of an earlier, shorter version of the log.
-
-        Return False if it has none.
-        """
-        return False

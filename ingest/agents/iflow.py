@@ -16,7 +16,6 @@ from ingest.agents.claude_code.transcript import ClaudeTranscript, is_line
 from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from schemas.agents import IFLOW
-from schemas.rows.kept_run import KeptRun
 from schemas.wire.claude_code import Line, Message
 
 MODELS_KEPT = 100
@@ -40,10 +39,6 @@ class IFlowTranscript(ClaudeTranscript):
 
     def note(self, event: dict[str, Any]) -> bool:
         return _is_iflows(event) and super().note(event)
-
-    def resume(self, kept: KeptRun) -> bool:
-        self._models = dict.fromkeys(model.model_id for model in kept.models if model.model_id)
-        return super().resume(kept)
 
     def _assistant(self, line: Line, message: Message) -> None:
         """Read a message; without tokens it makes no response, but its model is kept."""

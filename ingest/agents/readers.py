@@ -18,7 +18,6 @@ from ingest.sources.files import Unreadable
 from ingest.system.defects import what_failed
 from schemas.agents import AGENTS, NO_TYPE, Names
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptRun
 from schemas.unread_logs import UNREAD_TYPES, unread_log
 
 Readers = tuple[type[AgentReader], ...]
@@ -117,11 +116,6 @@ class SourceReaders:
         """Return the agent of the last document, for an error message."""
         return self.last.agent if self.last else "an agent"
 
-    @property
-    def only(self) -> AgentReader | None:
-        """Return the source's reader, if it is the only one."""
-        return self.last if len(self._readers) == 1 else None
-
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
         """Return the runs that end with this document; None if no reader recognises it.
 
@@ -142,16 +136,6 @@ class SourceReaders:
         for reader in self._readers.values():
             if reader.passing:
                 reader.noted(last)
-
-    def resume(self, kept: KeptRun) -> bool:
-        """Resume the log of this run, before the first document. Return False if no reader can."""
-        for kind in all_readers():
-            if kind.agent == kept.agent:
-                reader = kind(self._context_of)
-                if reader.resume(kept):
-                    self.last = self._readers[kind] = reader
-                    return True
-        return False
 
     def note(self, events: Events, first: int, places: int) -> int:
         """Return how many events the current reader can read from `first` on.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest.reading.tasks import Beginning, last_part
+from ingest.reading.tasks import last_part
 from ingest.sources.files import Earlier, Source
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.ingests import supersede
@@ -22,11 +22,6 @@ from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
 MOST_ALIKE = 16
 """Limit of the sources with the same file name that a file is compared with."""
-
-LEAST_LEFT_OUT = 1 << 17
-"""A grown transcript is read whole if resuming would skip fewer bytes than this: that takes a few
-milliseconds.
-"""
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
@@ -45,16 +40,7 @@ _GROWING = """
             and source_id not in (select goes_on from sources where goes_on is not null)
         )
     order by ingest_id"""
-"""Of a file that grew before, only the last part is needed: the next reading resumes there."""
-
-_RECORDS = """
-    select records.source_id, coalesce(any_value(records.raw), any_value(runs.raw)) as raw
-    from run_records as records
-    left join runs using (run_id)
-    where records.source_id in (select unnest($source_ids::varchar[]))
-    group by records.source_id
-    having count(*) = 1"""
-
+"""Of a file that grew before, only the last reading is needed."""
 
 _MEMBERS = """
     select reading, source_id, archive_members.name, bytes
@@ -69,7 +55,6 @@ class Stamp(NamedTuple):
     bytes: int
     modified_ns: int | None
     source_id: str
-    resume_at: int | None
 
 
 @dataclass(frozen=True)
@@ -114,30 +99,6 @@ class KnownSources:
             if stamp and (stamp.bytes, stamp.modified_ns) == (source.size, source.modified_ns)
             else None
         )
-
-    def left_off(self, source: Source) -> Stamp | None:
-        """Return the stamp of a transcript that may have grown and is worth resuming, else None."""
-        stamp = None if source.temporary else self.stamp(source.name)
-        return (
-            stamp
-            if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size
-            else None
-        )
-
-    def beginnings(self, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
-        """Return by name what was read of transcripts that may have grown. Raises StoreError."""
-        with self.store.reading() as connection:
-            rows = connection.execute(
-                _RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}
-            ).fetchall()
-        raw = {str(source_id): str(text).encode() for source_id, text in rows}
-        return {
-            name: Beginning(
-                Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id]
-            )
-            for name, stamp in stamps.items()
-            if stamp.source_id in raw
-        }
 
     def members(self, results: Iterable[ReadResult]) -> list[ReadResult]:
         """Return a result for each file inside of known archives, which are not opened.
@@ -193,7 +154,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     and without files in which a later version may find a run; and no stamps, so that files are
     opened.
     """
-    sql = "select name, bytes, modified_ns, source_id, resume_at from sources"
+    sql = "select name, bytes, modified_ns, source_id from sources"
     parameters = {}
     if without_rejects:
         sql += " where rejected = 0 and not list_contains($retried, kind)"
@@ -208,7 +169,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
                         strict=True,
                     )
                 )
-                or [()] * 5
+                or [()] * 4
             )
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()

@@ -31,7 +31,7 @@ from ingest.context.sidecars import (
 )
 from ingest.context.small_files import MEASURE_FILE, split
 from ingest.measurements.given import SaidBeside, error_in
-from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
+from ingest.reading.tasks import SMALL_BYTES, Settings, Task, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
 from ingest.sources.decoding import (
@@ -60,7 +60,6 @@ from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.marks import is_row
-from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
 
@@ -94,15 +93,7 @@ def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
         )
     else:
         for number, source in enumerate(task.sources):
-            beginning = task.beginnings.get(source.name)
-            grown = beginning and read_on(
-                source, PortionKey(f"{task.name}.part-{number}"), beginning, settings, writer
-            )
-            results += (
-                [grown]
-                if grown
-                else read_members(source, f"{task.name}.{number}", settings, writer)
-            )
+            results += read_members(source, f"{task.name}.{number}", settings, writer)
     writer.flush()
     return results
 
@@ -235,52 +226,6 @@ def _failed(
     return ReadResult(key, "", source.name, 0, unreadable=unreadable)
 
 
-def read_on(
-    source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter
-) -> ReadResult | None:
-    """Read what was appended to a transcript.
-
-    None: it no longer begins as it did, and must be read from its start.
-    """
-    portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
-    result = ReadResult(
-        key,
-        "",
-        source.name,
-        source.size,
-        portion.length,
-        modified_ns=source.modified_ns,
-        resume_at=beginning.resume_at,
-    )
-    try:
-        with bounded(lambda: source.size):
-            context = _context_of(source, source.path, settings)
-            reader = _SourceReader(result, context, spool, settings.sidecars)
-            if context.harness.trial_id or not reader.resume(beginning):
-                return None
-            others = (one for one in settings.earlier(source) if one != beginning.source)
-            fingerprint = Fingerprint((beginning.source, *others))
-            with source.open() as stream:
-                before = PortionStream(stream, Portion(0, beginning.resume_at))
-                while block := before.read(SMALL_BYTES):
-                    fingerprint.update(block)
-                    last = block[-1:]
-                if last + stream.read(1) != b"\n{":
-                    return None
-            reader.read(source, portion, fingerprint.update, Allowance(source.size))
-    except (OSError, InputUnreadable) as error:
-        return _failed(source, key, settings, spool, error)
-    except (Exception, TooMuch):  # reading it from its start says what is wrong with it
-        return None
-    result.identify(fingerprint.identity())
-    if beginning.source.source_id not in result.begins_with:
-        return None
-    if result.source_id in settings.known:
-        return replace(result, known=True, records=0, rejected=0, ignored=0)
-    result.goes_on = beginning.source.source_id
-    return result
-
-
 def _context_of(source: Source, path: Path | None, settings: Settings) -> SourceContext:
     paths = PathReading(settings.template, settings.zone_of(source.name))
     written_at, since = source.modified_at, settings.trusted_since
@@ -399,8 +344,6 @@ class _SourceReader:
         # numbers
         self._more = 0
         self._next = 0
-        self._offset = 0
-        self._beginning: KeptRun | None = None
         self._again: Callable[[], contents.Contents] | None = None
         self._failed: set[int] = (
             set()
@@ -410,15 +353,6 @@ class _SourceReader:
     def _context_of_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         context = self._context.for_run(facts, duration_ms)
         return context._replace(is_cut=True) if self._is_cut else context
-
-    def resume(self, beginning: Beginning) -> bool:
-        """Resume the run of an earlier reading.
-
-        False if its reader cannot, or if that reading kept no text and this one does.
-        """
-        self._offset = beginning.resume_at
-        kept = self._beginning = KeptRun.model_validate_json(beginning.raw)
-        return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
     def read(
         self,
@@ -480,42 +414,18 @@ class _SourceReader:
         """
         place, parsed = 0, len(events.values)
         while place < parsed:
-            lines, first = self._lines(), place
-            if noted := self._readers.note(events, place, self._more):
-                self._result.ignored += noted
-                place += noted
-                self._settle(lines, events.starts[first:place])
+            noted = self._readers.note(events, place, self._more)
+            self._result.ignored += noted
+            place += noted
             if self._readers.is_torn:
                 self._restore(events.document(place).ordinal + self._more)
             if place < parsed:
-                lines = self._lines()
                 self._document(events.document(place))
-                self._settle(lines, events.starts[place : place + 1])
                 place += 1
         self._result.ignored += events.count - parsed
         if taken := events.last_taken():
             self._readers.passed(taken.moved(self._more))
         self._next = events.ordinal + events.count + self._more
-
-    def _lines(self) -> int:
-        return reader.lines if (reader := self._readers.only) else 0
-
-    def _settle(self, first: int, starts: Sequence[int]) -> None:
-        """Record where a later reading may resume.
-
-        `first`: number of the first line just read; `starts`: byte offsets of the lines.
-
-        A rejected line is read again, since it may be whole by then.
-        """
-        reader = self._readers.only
-        if (
-            reader
-            and reader.settled_at is not None
-            and reader.settled_at >= first
-            and not self._result.rejected
-        ):
-            self._result.resume_at = self._offset + starts[reader.settled_at - first]
-            reader.settle()
 
     def _document(self, document: Document) -> None:
         """Turn a document that ends a run into its rows, or a reject; ignore any other."""
@@ -559,8 +469,6 @@ class _SourceReader:
             return
         self._restored += 1
         readers, more = SourceReaders(self._context_of_run), 0
-        if self._beginning:
-            readers.resume(self._beginning)
         found = self._again()
         for part in found.parts():
             events = part if isinstance(part, Events) else None
@@ -610,7 +518,7 @@ class _SourceReader:
     def _add(self, run: Found) -> None:
         self._has_records = True
         is_transcript = run.rows.run.record_kind == RecordKind.TRANSCRIPT
-        if run.rows.response_copies and is_transcript and self._result.resume_at is None:
+        if run.rows.response_copies and is_transcript:
             self._result.resume_at = 0
         if run.rows.run.trial_id is None:
             self._spool.add(self._result, run.document, run.rows)

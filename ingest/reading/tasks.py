@@ -48,7 +48,7 @@ from schemas.errors import InputUnreadable, WorkerDied
 
 if TYPE_CHECKING:
     from ingest.context.sidecars import Sidecars
-    from ingest.reading.known_sources import KnownSources, Stamp
+    from ingest.reading.known_sources import KnownSources
 
 SMALL_BYTES = 1 << 20
 
@@ -59,18 +59,6 @@ _HASHER = "hasher"
 
 UNDER_WAY = 3
 """Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """Earlier reading of a grown transcript.
-
-    Its source, the byte to resume from, and the record of its run.
-    """
-
-    source: Earlier
-    resume_at: int
-    raw: bytes
 
 
 @dataclass(frozen=True)
@@ -142,16 +130,12 @@ def known_source(source: Source, reading: str, settings: Settings) -> ReadResult
 
 @dataclass(frozen=True)
 class Task:
-    """Some sources to be read whole, or one portion of a big one. `name` is unique in the ingest.
-
-    `beginnings`: name → earlier reading of a grown transcript.
-    """
+    """Sources to read whole, or one portion of a big one. `name` is unique in the ingest."""
 
     name: str
     sources: tuple[Source, ...]
     portion: Portion | None = None
     portion_number: int = 0
-    beginnings: Mapping[str, Beginning] = field(default_factory=dict)
 
 
 Tasks = Iterable[Task | list[ReadResult]]
@@ -170,7 +154,6 @@ class TaskPlanner:
     def __init__(self, settings: Settings, known: KnownSources | None = None) -> None:
         self._settings = settings
         self._known = known
-        self._grown: dict[str, tuple[Source, Stamp]] = {}
         self._hasher = ThreadPoolExecutor(1, _HASHER)
         self._numbers = count()
         self._identities: dict[str, Future[Identity]] = {}
@@ -192,8 +175,7 @@ class TaskPlanner:
         Known small files are in the store.
 
         Hashing a small file costs less than sending it to a worker; if all files are known, no
-        worker is started. Grown transcripts come last, so that one query can look up their earlier
-        readings.
+        worker is started.
         """
         batch: list[Source] = []
         known: list[ReadResult] = []
@@ -205,10 +187,10 @@ class TaskPlanner:
                 if len(known) >= TASK_SOURCES:
                     yield known
                     known = []
-            elif source and source.size >= BIG_BYTES:
+            elif source.size >= BIG_BYTES:
                 yield from self._big(source, f"big{number}")
                 number += 1
-            elif source:
+            else:
                 batch.append(source)
                 size += source.size
                 if size >= TASK_BYTES or len(batch) >= TASK_SOURCES:
@@ -218,25 +200,9 @@ class TaskPlanner:
             yield known
         if batch:
             yield Task(f"small{number}", tuple(batch))
-        if self._known and self._grown:
-            beginnings = self._known.beginnings(
-                {name: stamp for name, (_, stamp) in self._grown.items()}
-            )
-            batch, size = [], 0
-            for place, (source, stamp) in enumerate(self._grown.values(), 1):
-                batch.append(source)
-                size += source.size - (stamp.resume_at or 0)
-                if size >= TASK_BYTES or place == len(self._grown):
-                    read = {
-                        one.name: beginnings[one.name] for one in batch if one.name in beginnings
-                    }
-                    yield Task(f"grown{place}", tuple(batch), beginnings=read)
-                    batch, size = [], 0
 
-    def _looked_up(self, source: Source) -> Source | ReadResult | None:
+    def _looked_up(self, source: Source) -> Source | ReadResult:
         """Return the current source (loaded if small), or the result of one in the store.
-
-        None for a grown transcript.
 
         With a new store nothing is known, and the workers load the files. Errors here are left to
         the reader.
@@ -252,9 +218,6 @@ class TaskPlanner:
             )
         try:
             source = source.as_it_is_now()
-            if self._known and (stamp := self._known.left_off(source)):
-                self._grown[source.name] = source, stamp
-                return None
             if not self._settings.known or source.size > SMALL_BYTES:
                 return source
             source = source.loaded()

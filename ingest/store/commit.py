@@ -30,7 +30,7 @@ from ingest.store.opening import MANY_BYTES, use_all_cores
 from ingest.store.pricing import PRICED, WORDS, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
 from ingest.store.records import merge, note_records, recount, relabel
-from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions, require_beginnings
+from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions
 from ingest.store.spool import FILE_TABLES, KEYS, SPOOLED
 from schemas.catalogue.figures import IS_DATED_BY_LABEL
 from schemas.rows.price import PriceFileRow
@@ -112,7 +112,6 @@ def commit(
     are written again. `prices`: a price file for the whole store from now on.
     """
     connection = writer.connection
-    require_beginnings(connection, [result.goes_on for result in results if result.goes_on])
     connection.register(
         "read_results", _results_table([result for result in results if not result.known])
     )

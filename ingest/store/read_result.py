@@ -37,10 +37,9 @@ class ReadResult:
     an item of a benchmark that is no run. `loops`, `experiments`: rows of a loop's log. `bytes`: of
     the whole source; `bytes_read`: of this portion. `known`: the store has the source already.
     `begins_with`: source_ids of earlier sources that are a beginning of it. `checksum`: of a
-    portion. `modified_ns`: `Source.modified_ns` of a file that was opened. `resume_at`: the byte
-    from which a grown transcript can be resumed, or 0. `goes_on`: the source that this reading
-    resumed. `members`: of an archive, the source_id of each file inside and its name behind that of
-    the archive.
+    portion. `modified_ns`: `Source.modified_ns` of a file that was opened. `resume_at`: 0 for
+    a session transcript. `members`: of an archive, the source_id of each file inside and its name
+    behind that of the archive.
     """
 
     key: PortionKey
@@ -64,7 +63,6 @@ class ReadResult:
     checksum: int = 0
     modified_ns: int | None = None
     resume_at: int | None = None
-    goes_on: str | None = None
     members: tuple[tuple[str, str], ...] = ()
     unreadable: InputUnreadable | None = None
     run_ids: list[str] = field(default_factory=list)

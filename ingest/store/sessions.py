@@ -35,15 +35,12 @@ decided again when copies come or go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import duckdb
 
 from ingest.agents.base import CHILD_TABLES, RESPONSE_COLUMNS, RESPONSES
 from ingest.store.database import made, run_step
 from ingest.store.records import note_alone
 from schemas.agents import AGENTS
-from schemas.errors import StoreError
 from schemas.rows.kept_run import KEPT_START
 
 
@@ -164,25 +161,6 @@ def unfold(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.execute(_MACROS)
     run_step(connection, "undo/unfolded")
-
-
-def require_beginnings(connection: duckdb.DuckDBPyConnection, sources: Sequence[str]) -> None:
-    """Raise StoreError if another process has undone the beginning of a resumed transcript."""
-    if not sources:
-        return
-    sql = (
-        "select count(*) from (select distinct unnest($sources::varchar[]) as source_id) semi "
-        "join sources using (source_id)"
-    )
-    [(there,)] = connection.execute(sql, {"sources": list(sources)}).fetchall()
-    if there < len(set(sources)):
-        raise StoreError(
-            (
-                "an ingest was undone while files were read that have grown since: nothing was "
-                "written."
-            ),
-            "Ingest them again.",
-        )
 
 
 def keep_last_copies(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:

@@ -109,7 +109,7 @@ class KeptRun(_Kept):
     id of its end only.
     """
     resume: dict[str, Any] | None = None
-    """The reader's state for resuming a grown log. Only `texts` in it contains text."""
+    """The part of a telemetry run that its record contains. Only `texts` in it contains text."""
     is_textless: bool = False
 
     def textless(self) -> KeptRun:

@@ -80,10 +80,7 @@ class SourceRow(Row):
     )
     resume_at: Bytes | None = column(
         default=None,
-        description=(
-            "Of a session transcript: the byte from which a later ingest reads on where the file "
-            "has grown."
-        ),
+        description="0 for a session transcript, whose file may grow. Older versions wrote a byte.",
     )
     ingested_by: Text | None = optional(
         "Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard."

@@ -293,9 +293,8 @@ class Response:
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: number of rows of earlier readings
-    of the file, or of other streams in it. `in_stream`: the lines are stream events, in which zeros
-    mean that a gateway does not count.
+    `earlier`: number of rows of other streams in the file. `in_stream`: the lines are stream
+    events, in which zeros mean that a gateway does not count.
     """
 
     def __init__(self, *, in_stream: bool = False) -> None:
@@ -306,7 +305,6 @@ class Responses:
         self._calls: dict[str, tuple[Response, str]] = {}
         self._answered: set[str] = set()
         self._last: tuple[Response | None, TokenUsage] = None, {}
-        self.open_calls: set[str] = set()
         self.earlier = 0
 
     def __len__(self) -> int:
@@ -353,7 +351,6 @@ class Responses:
                     response.logged = joined((response.logged, text))
                 if type(call) is str:
                     self._calls[call] = response, name
-                    self.open_calls.add(call)
         return response
 
     def _placed(
@@ -384,12 +381,6 @@ class Responses:
             self._by_request[name, request] = found
         return found
 
-    def close_calls(self, answered: set[str]) -> None:
-        """Close the open calls in `answered`, and remove them from it."""
-        if closed := self.open_calls & answered:
-            self.open_calls -= closed
-            answered -= closed
-
     def failed(self, call: object) -> None:
         """Count the failure of a tool call, once."""
         if (
@@ -419,12 +410,6 @@ class Responses:
         ):
             self._answered.add(call)
             called[0].searches += whole(times) or 0
-
-    def counted(self, first: int) -> int:
-        """Return the number of rows of the first responses, including earlier readings."""
-        return self.earlier + sum(
-            1 + len(response.extras.advice or ()) for response in self._all[:first]
-        )
 
     def went_in(self) -> int:
         """Return the total input tokens: uncached, cache reads and cache writes."""

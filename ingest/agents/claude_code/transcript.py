@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ahocorasick_rs import BytesAhoCorasick
 
@@ -34,7 +34,6 @@ from ingest.agents.shared.logged import COMMIT_MARK
 from ingest.agents.shared.runs import (
     ActiveTime,
     By,
-    ToolCalls,
     ToolCounts,
     canonical_hash,
     merged,
@@ -46,7 +45,6 @@ from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import CLAUDE_CODE, CLAUDE_JOURNAL_TYPES
 from schemas.marks import FIGURES
-from schemas.rows.kept_run import KeptRun
 from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.claude_code import SYNTHETIC, Line, Message, dollars, whole
@@ -262,51 +260,6 @@ class SessionFacts:
         stop_reason = self.last_response.stop_reason if self.last_response else None
         return _OUTCOMES.get(stop_reason or "", Outcome.UNKNOWN)
 
-    def state(self) -> dict[str, Any]:
-        """Return the facts that a kept run lacks, for `restore`."""
-        return {
-            "sessions": list(self.sessions),
-            "last_session": self.last_session,
-            "is_main": self.is_main,
-            "agent_id": self.agent_id,
-            "forked_from": self.forked_from,
-            "stop_reason": self.last_response.stop_reason if self.last_response else None,
-            "is_interrupted": self.is_interrupted,
-            "is_woken": self.is_woken,
-            "failed_as": self.failed_as,
-            "costs": [
-                [session, start, str(cost), api_ms]
-                for (session, start), (cost, api_ms) in self.costs.items()
-            ],
-        }
-
-    def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-        """Restore the facts of an earlier reading of the file; `titles` by type of line.
-
-        Raises KeyError, TypeError, ValueError for the state of another version.
-        """
-        self.odd_times = [time for time in (kept.started_at, kept.ended_at) if time]
-        self.active.before = state["active"] and (state["active"][0], state["active"][1])
-        self.sessions = dict.fromkeys(state["sessions"])
-        self.last_session, self.is_main, self.agent_id = (
-            state["last_session"],
-            state["is_main"],
-            state["agent_id"],
-        )
-        self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
-        self.permission_mode, self.forked_from = kept.permission_mode, state["forked_from"]
-        self.titles, self.prompt, self.final_text = dict(titles), kept.prompt, kept.final_text
-        self.error = kept.errors[0] if kept.errors else None
-        self.failed_as = state["failed_as"] and Outcome(state["failed_as"])
-        self.is_interrupted, self.is_woken = state["is_interrupted"], state["is_woken"]
-        self.last_response = Response(
-            "", None, None, Speaker(False, None), stop_reason=state["stop_reason"]
-        )
-        self.costs = {
-            (session, start): (Decimal(cost), api_ms)
-            for session, start, cost, api_ms in state["costs"]
-        }
-
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _LONGEST else None
@@ -317,14 +270,14 @@ def _text(value: object) -> str | None:
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
 _OUTPUT = (
-    rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)",'
+    rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"[^"\\]*+",'
     rb'"type":"tool_result",'
 )
 _BEGINNING = re.compile(
     rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT)
 )
-"""The beginning of a line that may be skipped. Groups: its author and place, its side chain flag,
-and the tool call it answers.
+"""The beginning of a line that may be skipped. Groups: its author and place, and its side chain
+flag.
 """
 _MARKS = (
     b'"usage"',
@@ -371,13 +324,11 @@ class PassedLines:
     Any other line is parsed, so no tokens are missed, however a line is written. A line that is
     broken in the middle of such an output, and has none of the marks, goes unnoticed.
 
-    `count`: skipped lines; `answered`: tool calls with results on them, possibly ahead of the
-    reader, since lines are scanned in advance.
+    `count`: skipped lines.
     """
 
     def __init__(self, facts: SessionFacts) -> None:
         self.count = 0
-        self.answered: set[str] = set()
         self._facts = facts
         self._frames: set[bytes] = set()
         self._data = b""
@@ -412,7 +363,7 @@ class PassedLines:
             begins := _BEGINNING.match(self._data, start, end)
         ):
             return False
-        frame, is_sidechain, call = begins.groups()
+        frame, is_sidechain = begins.groups()
         if frame not in self._frames:
             if b'"sessionId":"' in frame and len(self._frames) < FRAMES_KEPT:
                 self._frames.add(frame)
@@ -428,8 +379,6 @@ class PassedLines:
             return False
         self._facts.note_time(stamp, By.TOOL)
         self.count += 1
-        if call:
-            self.answered.add(call.decode("utf-8", "replace"))
         return True
 
 
@@ -447,20 +396,6 @@ _STEM = re.compile(r"([^/\\!]*?)(?:\.jsonl?)?(?:\.(?:gz|zst|bz2|xz))?$")
 _AGENT = "agent-"
 
 
-class _Settled(NamedTuple):
-    """A line where a later reading can resume.
-
-    A new response begins there, and every earlier tool call has its result.
-    """
-
-    lines: int
-    passed: int
-    responses: int
-    messages: int
-    calls: ToolCalls
-    stamp: Any = None
-
-
 class ClaudeTranscript(AgentReader):
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
@@ -474,10 +409,7 @@ class ClaudeTranscript(AgentReader):
         self.passing: PassedLines = PassedLines(self._facts)
         self._responses = Responses()
         self._calls = ToolCounts()
-        self._messages = self.lines = 0
-        self.settled_at: int | None = None
-        self._settled: _Settled | None = None
-        self._left_at: _Settled | None = None
+        self._messages = self._lines = 0
         self._last: Document | None = None
 
     @staticmethod
@@ -486,7 +418,7 @@ class ClaudeTranscript(AgentReader):
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         self._read(document.value)
-        self.lines += 1
+        self._lines += 1
         self._last = document
         return ()
 
@@ -494,7 +426,7 @@ class ClaudeTranscript(AgentReader):
         if not is_line(event):
             return False
         self._read(event)
-        self.lines += 1
+        self._lines += 1
         return True
 
     def noted(self, last: Document) -> None:
@@ -532,15 +464,7 @@ class ClaudeTranscript(AgentReader):
             if is_own and agent_id is None
             else Speaker(not is_own, agent_id if isinstance(agent_id, str) else None)
         )
-        self._responses.close_calls(self.passing.answered)
-        known, is_open = len(self._responses), bool(self._responses.open_calls)
         response = self._responses.add(line, message, speaker) if "usage" in message else None
-        if len(self._responses) > known and not is_open:
-            self.settled_at = self.lines
-            calls = merged(self._calls) if self._calls.counts else ()
-            self._settled = _Settled(
-                self.lines, self.passing.count, known, self._messages, calls, line.get("timestamp")
-            )
         if response:
             self._facts.responded(line)
         elif message.get("model") != SYNTHETIC:  # tool calls of a message without tokens
@@ -555,20 +479,14 @@ class ClaudeTranscript(AgentReader):
     def _user(self, line: Line, message: Message) -> None:
         searches = line.get("toolUseResult")
         times = searches.get("searchCount") if type(searches) is dict else None
-        is_answer = False
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
                 self._answer(block, times)
-                times, is_answer = None, True
-        if not is_answer and line.get("isSidechain") is not True:
-            # results of calls before a prompt do not come any more
-            self._responses.open_calls.clear()
+                times = None
         self._facts.user(line)
 
     def _answer(self, block: dict[str, Any], searches: object) -> None:
         call = block.get("tool_use_id")
-        if type(call) is str:
-            self._responses.open_calls.discard(call)
         self._responses.committed(call, block.get("content"))
         if block.get("is_error") is True and isinstance(call, str):
             self._responses.failed(call)
@@ -592,27 +510,6 @@ class ClaudeTranscript(AgentReader):
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
                 self._answer(block, None)
-
-    def settle(self) -> None:
-        self._left_at = self._settled
-
-    def resume(self, kept: KeptRun) -> bool:
-        if kept.resume is None:
-            return False
-        try:
-            self.lines, self.passing.count, self._messages, self._responses.earlier = map(
-                int, kept.resume["counts"]
-            )
-            self._calls.counts = {
-                tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]
-            }
-            self._facts.restore(kept, kept.resume["facts"], kept.resume.get("texts", {}))
-        except (KeyError, TypeError, ValueError):  # of another version
-            return False
-        self._left_at = _Settled(
-            self.lines, self.passing.count, 0, self._messages, merged(self._calls)
-        )
-        return True
 
     def end(self) -> Iterator[Found | Unreadable]:
         """Yield the run of the file.
@@ -655,18 +552,15 @@ class ClaudeTranscript(AgentReader):
         """Return the values of the KeptRun.
 
         Titles, texts, end and costs only from the session's own file.
-
-        `resume`: counts as before the line to resume from, and facts as they are now. That line and
-        later ones will be read again, which changes no fact.
         """
-        facts, at = self._facts, self._left_at
+        facts = self._facts
         started_at, ended_at = facts.times()
         values = {
             "run_id": run_id,
             "agent": self.agent,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": _SUBAGENTS_RANK if is_subagents else _OWN_RANK,
-            "lines": self.lines + self.passing.count,
+            "lines": self._lines + self.passing.count,
             "agent_version": facts.version,
             "session_id": run_id,
             "started_at": started_at,
@@ -676,15 +570,6 @@ class ClaudeTranscript(AgentReader):
             "branch": facts.branch,
             "tool_calls": merged(self._calls),
         }
-        if at is not None:
-            counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
-            active = facts.active.until(event_time(at.stamp))
-            values["resume"] = {
-                "counts": counts,
-                "calls": at.calls,
-                "facts": facts.state() | {"active": active},
-                "texts": facts.titles,
-            }
         if is_subagents:
             return values
         cost, api_ms = facts.cost_of(run_id)

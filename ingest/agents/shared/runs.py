@@ -108,12 +108,9 @@ class ActiveTime:
     model and before a tool result count, not those before a prompt or before lines that the program
     writes by itself. A gap of more than five minutes counts only while a tool ran: few requests
     take so long, but computers sleep, and agents wait for an account limit to reset.
-
-    `before`: the active time and the last time of earlier readings of its log, in microseconds.
     """
 
     def __init__(self) -> None:
-        self.before: tuple[int, int] | None = None
         self._moments = array("q")
 
     def note(self, time: datetime | None, by: By = By.OTHERS) -> None:
@@ -125,31 +122,17 @@ class ActiveTime:
         """Add the events of another log."""
         self._moments.extend(other._moments)
 
-    def until(self, end: datetime | None = None) -> tuple[int, int] | None:
-        """Return the active time and the last time, in microseconds, of the events before `end`.
-
-        None if no event has a time.
-        """
-        active, last = self.before or (0, None)
-        limit = None if end is None else (end - _EPOCH) // _MICROSECOND
-        tool, model = int(By.TOOL), int(By.MODEL)
-        for moment in sorted(self._moments):
-            at, by = divmod(moment, _KINDS)
-            if limit is not None and at >= limit:
-                break
-            if last is not None and at <= last:
-                continue
-            gap = 0 if last is None else at - last
-            if by == tool or (by == model and gap <= _LONGEST_ANSWER):
-                active += gap
-            last = at
-        return None if last is None else (active, last)
-
     @property
     def ms(self) -> int | None:
         """Return the active time in milliseconds, or None if no event has a time."""
-        active = self.until()
-        return None if active is None else round(active[0] / 1000)
+        active, last = 0, None
+        for moment in sorted(self._moments):
+            at, by = divmod(moment, _KINDS)
+            gap = 0 if last is None else at - last
+            if by == By.TOOL or (by == By.MODEL and gap <= _LONGEST_ANSWER):
+                active += gap
+            last = at
+        return None if last is None else round(active / 1000)
 
 
 _KINDS = len(By)
