@@ -36,34 +36,23 @@ from schemas.units import Better
 
 Fields = Mapping[str, Any]
 
-_METRICS = {"time": "time", "timeraw": "time", "memory": "memory", "peakmemory": "memory"}
-"""Type of a benchmark -> metric. Benchmarks of other types, such as `track`, name their own
-quantity.
+_TYPES = {
+    "time": ("time", "seconds"),
+    "timeraw": ("time", "seconds"),
+    "memory": ("memory", "bytes"),
+    "peakmemory": ("memory", "bytes"),
+}
+"""Type of a benchmark -> metric and unit. Others, such as `track`, name their own quantity."""
+
+_PREFIXES = {"mem": "memory", "peakmem": "peakmemory", "peak": "peakmemory"}
+"""First word of a name -> type, if they differ: asv derives the one from the other (`name_regex` in
+`asv_runner/benchmarks`), as in `mem_table`, `PeakMemTable`.
 """
 
-_INTERVALS = (
-    (SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"),
-    (SpreadKind.IQR, "stats_q_25", "stats_q_75"),
-)
-"""The 99 % interval, or the quartiles if there are too few samples for one."""
-
-_STEP = r"\[ *+\d++\.\d++%\] ·"
-_RESULT = re.compile(rf"{_STEP}·· ++(?:Running )?([^\s(=]\S*+)(?: ++(\S.*+))?")
-_COMMIT = re.compile(rf"{_STEP} For .*\bcommit ([0-9a-f]++)\b.*+")
-_ENVIRONMENT = re.compile(rf"{_STEP}· Benchmarking (\S+)")
-_TABLE = re.compile(rf"{_STEP}·· =[= ]*")
+_STEP = re.compile(r"\[ *+\d++\.\d++%\] (·++) ++(\S.*+)")
 _NUMBER = r"[-+]?[\d.]++(?:e[-+]?\d++)?"
 _VALUE = re.compile(rf"({_NUMBER})(?:±({_NUMBER}))?([nuµμm]?s|[mhkMGTP])?")
 _UNITS = {"m": "min", "k": "kB", "M": "MB", "G": "GB", "T": "TB", "P": "PB"}
-_TYPES = {
-    "time": re.compile(r"time(?:raw)?_.+|Time(?:raw)?[A-Z_].+"),
-    "memory": re.compile(r"mem_.+|Mem[A-Z_].+"),
-    "peakmemory": re.compile(r"peakmem_.+|PeakMem[A-Z_].+"),
-}
-"""asv derives the type of a benchmark from its name (`name_regex` in `asv_runner/benchmarks`)."""
-
-_UNIT_OF = {"time": "seconds", "memory": "bytes", "peakmemory": "bytes"}
-
 _NO_VALUE = {"failed": MeasuredStatus.FAILED, "n/a": MeasuredStatus.NOT_RUN}
 _MOST_COLUMNS = 500
 """A bound, since each value of a table repeats all parameters on its left."""
@@ -172,7 +161,11 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
             origin, status=MeasuredStatus.FAILED if value is None else MeasuredStatus.NOT_RUN
         )
     samples, spread = numbers(cell("samples")), None
-    for interval, low_column, high_column in _INTERVALS:
+    # the 99 % interval, or the quartiles if there are too few samples for one
+    for interval, low_column, high_column in (
+        (SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"),
+        (SpreadKind.IQR, "stats_q_25", "stats_q_75"),
+    ):
         low, high = number(cell(low_column)), number(cell(high_column))
         if (
             spread is None
@@ -182,26 +175,28 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
             and math.isfinite(high)
         ):
             spread = Spread(kind=interval, low=low, high=high, level=0.99)
-    kind = definition.get("type") or _type_of(str(origin.benchmark))
-    unit = definition.get("unit") or _UNIT_OF.get(str(kind))
+    name = str(origin.benchmark).rpartition(".")[2]
+    kind = str(definition.get("type") or _type_of(name))
+    metric, unit = _TYPES.get(kind) or (metric_name(name), None)
+    unit = definition.get("unit") or unit
     return Measured(
         origin,
-        _METRICS.get(str(kind)) or metric_name(str(origin.benchmark).rpartition(".")[2]),
+        metric,
         # with statistics the value is the median of the samples
         # (`asv_runner.statistics.compute_stats`)
         "max" if kind == "peakmemory" else None if cell("stats_q_25") is None else "median",
         value,
         None if unit == "unit" else unit,  # what asv writes for a `track` benchmark without one
         n=cell("stats_repeat") or len(samples) or None,
-        better=None if kind in _METRICS else Better.UNKNOWN,
+        better=None if kind in _TYPES else Better.UNKNOWN,
         spread=spread,
         samples=samples,
     )
 
 
-def _type_of(benchmark: str) -> str | None:
-    own = benchmark.rpartition(".")[2]
-    return next((kind for kind, named in _TYPES.items() if named.fullmatch(own)), None)
+def _type_of(name: str) -> str:
+    prefix = metric_name(name).partition("_")[0]
+    return _PREFIXES.get(prefix, prefix)
 
 
 def _read_text(file: MeasuredFile) -> Iterator[Measured]:
@@ -219,17 +214,18 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
                     replace(origin, params={**origin.params, **parameters}), written
                 )
             top, below = "", []
-        if found := _COMMIT.fullmatch(line):
-            commit = found[1]
-        elif found := _ENVIRONMENT.fullmatch(line):
-            environment = found[1]
-        elif found := _RESULT.fullmatch(line):
-            origin = replace(
-                origin, benchmark=found[1], commit=commit, params={"environment": environment}
-            )
-            yield from _printed(origin, (found[2] or "").strip())
-        elif _TABLE.fullmatch(line):
-            top = line
+        step = _STEP.fullmatch(line)
+        match (step[1], step[2].split()) if step else None:
+            case "·", ["For", *_, "commit", named, _] | ["For", *_, "commit", named]:
+                commit = named.rstrip(":")
+            case "··", ["Benchmarking", environment]:
+                pass
+            case "···", [rule, *_] if rule.startswith("="):
+                top = line
+            case "···", [name, *written] | ["Running", name, *written]:
+                params = {"environment": environment}
+                origin = replace(origin, benchmark=name, commit=commit, params=params)
+                yield from _printed(origin, " ".join(written))
 
 
 def _printed(origin: Origin, written: str) -> Iterator[Measured]:
@@ -237,21 +233,11 @@ def _printed(origin: Origin, written: str) -> Iterator[Measured]:
     if written in _NO_VALUE:
         yield Measured(origin, status=_NO_VALUE[written])
     elif found := _VALUE.fullmatch(written):
-        name, value, suffix = str(origin.benchmark), float(found[1]), found[3]
-        unit = (
-            _UNITS.get(suffix, suffix)
-            if suffix
-            else "B"
-            if _UNIT_OF.get(_type_of(name) or "") == "bytes"
-            else None
-        )
-        metric = (
-            "memory"
-            if unit and unit.endswith("B")
-            else "time"
-            if unit
-            else metric_name(name.rpartition(".")[2])
-        )
+        name, value, suffix = str(origin.benchmark).rpartition(".")[2], float(found[1]), found[3]
+        _, bare = _TYPES.get(_type_of(name), (None, None))
+        unit = _UNITS.get(suffix, suffix) or ("B" if bare == "bytes" else None)
+        is_memory = unit is not None and unit.endswith("B")
+        metric = "memory" if is_memory else "time" if unit else metric_name(name)
         spread = Spread.around(value, float(found[2]), SpreadKind.IQR) if found[2] else None
         yield Measured(origin, metric, "median" if found[2] else None, value, unit, spread=spread)
 
@@ -310,7 +296,7 @@ TOOLS = (
     Tool(
         "asv-text",
         ("%] ··· ",),
-        lambda file: not file.is_page and any(_RESULT.fullmatch(line) for line in file.lines),
+        lambda file: not file.is_page and any(_STEP.fullmatch(line) for line in file.lines),
         _read_text,
         marks_suffice=False,
     ),

@@ -32,12 +32,15 @@ from ingest.sources.times import unix_time
 from schemas.rows.measurement import SpreadKind
 from schemas.units import Better, stored_unit
 
-_BENCHER_UNITS = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "B"}
-_BENCHER_METRICS = {"build-time": "build_time", "file-size": "size"}
-_BENCHER_KEYS = frozenset(("value", "lower_value", "upper_value"))
+_BENCHER = {
+    "latency": ("latency", "ns"),
+    "throughput": ("throughput", "ops/s"),
+    "build-time": ("build_time", "s"),
+    "file-size": ("size", "B"),
+}
+"""Measure that Bencher defines -> metric and unit."""
 
 _HISTORY = re.compile(r"\s*+window\.BENCHMARK_DATA\s*+=\s*+")
-_ACTION_KEYS = frozenset(("name", "unit", "value", "range", "extra"))
 _RANGE = re.compile(r"\s*+(?:(?:±|\+-|\+/-)\s*+)?(\d++(?:\.\d++)?(?:[eE][-+]?\d++)?)\s*+(%?)\s*+")
 _RUNS = re.compile(r"\b(\d++) samples\b|\brounds: (\d++)")
 
@@ -53,7 +56,6 @@ class _Harness(NamedTuple):
     spread: SpreadKind = SpreadKind.NONE
 
 
-_UNKNOWN = _Harness(None)
 _HARNESSES = {
     "cargo": _Harness(Better.LOWER, "median"),
     "go": _Harness(Better.LOWER, "mean"),
@@ -79,10 +81,11 @@ def _is_bencher(file: MeasuredFile) -> bool:
         (name, metric) for of_one in file.object.values() for name, metric in of_one.items()
     ]
     is_bmf = all(
-        metric.keys() <= _BENCHER_KEYS and is_number(metric["value"]) for _, metric in measures
+        metric.keys() <= {"value", "lower_value", "upper_value"} and is_number(metric["value"])
+        for _, metric in measures
     )
     return is_bmf and any(
-        name in _BENCHER_UNITS or "lower_value" in metric or "upper_value" in metric
+        name in _BENCHER or "lower_value" in metric or "upper_value" in metric
         for name, metric in measures
     )
 
@@ -94,10 +97,7 @@ def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
             value, low, high = metric["value"], metric.get("lower_value"), metric.get("upper_value")
             is_around = (low is None or low <= value) and (high is None or high >= value)
             spread = Spread(kind=SpreadKind.NONE, low=low, high=high) if is_around else None
-            name, unit = (
-                _BENCHER_METRICS.get(measure, snake_case(measure)),
-                _BENCHER_UNITS.get(measure),
-            )
+            name, unit = _BENCHER.get(measure) or (snake_case(measure), None)
             yield Measured(origin, name, None, value, unit, spread=spread)
 
 
@@ -114,7 +114,9 @@ def _is_action(file: MeasuredFile) -> bool:
         and bool(found)
         and all(
             isinstance(one, dict)
-            and _ACTION_KEYS >= one.keys() >= {"name", "unit", "value"}
+            and {"name", "unit", "value", "range", "extra"}
+            >= one.keys()
+            >= {"name", "unit", "value"}
             and isinstance(one["unit"], str)
             for one in found
         )
@@ -129,7 +131,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
     start = _HISTORY.match(file.text)
     if not start:
         for bench in file.documents[0]:
-            yield _measured(bench, Origin(benchmark=bench["name"]), _UNKNOWN)
+            yield _measured(bench, Origin(benchmark=bench["name"]), _Harness(None))
         return
     try:
         history: Mapping[str, Any] = json.loads(file.text[start.end() :].rstrip().rstrip(";"))
@@ -143,7 +145,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
             commit, measured_at, harness = (
                 entry["commit"]["id"],
                 unix_time(entry["date"]),
-                _HARNESSES.get(entry.get("tool"), _UNKNOWN),
+                _HARNESSES.get(entry.get("tool"), _Harness(None)),
             )
             for bench in entry["benches"]:
                 origin = Origin(

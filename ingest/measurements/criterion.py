@@ -27,11 +27,6 @@ from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
 from schemas.units import stored_unit
 
-_STATISTICS = ("mean", "median", "slope")
-"""`slope`: time per iteration by a fitted line; null if all samples have the same number of
-iterations.
-"""
-
 _VARIANTS = {"base": Variant.BASELINE, "new": Variant.CANDIDATE}
 """Folder -> variant: criterion keeps the last run in `new` and its comparison in `base`. Other
 folders are named baselines.
@@ -42,11 +37,6 @@ _ESTIMATE = re.compile(rf"(.*)(time|thrpt):\s++\[{_BOUND} {_BOUND} {_BOUND}\]")
 _BENCH = re.compile(
     r"test (.+) \.\.\. bench:\s++([\d,.]++) (\w++)/iter \(\+/- ([\d,.]++)\)(?: = (\d++) MB/s)?"
 )
-_COLLECTING = re.compile(r"Benchmarking (.+): Collecting (\d++) samples .*")
-_FAILED = re.compile(
-    r"test (.+) \.\.\. (?:bench:\s++)?FAILED|thread '.*' (?:\(\d++\) )?panicked at .*"
-)
-_MEASURED_BY_LIBTEST = re.compile(r"^test result: .* [1-9]\d*+ measured", re.MULTILINE)
 _ESCAPE = re.compile(r"\x1b\[[\d;]*+[A-Za-z]")
 
 
@@ -59,7 +49,8 @@ def _has_estimates(file: MeasuredFile) -> bool:
 
 def _read_estimates(file: MeasuredFile) -> Iterator[Measured]:
     origin, samples = _origin(file), _times_per_iteration(file.beside("sample.json"))
-    for statistic in _STATISTICS:
+    # `slope`: time per iteration by a fitted line, null if all samples have as many iterations
+    for statistic in ("mean", "median", "slope"):
         if estimate := file.object.get(statistic):
             interval = estimate["confidence_interval"]
             low, high = number(interval["lower_bound"]), number(interval["upper_bound"])
@@ -142,7 +133,10 @@ def _is_output(file: MeasuredFile) -> bool:
 
 
 def _read_output(file: MeasuredFile) -> Iterator[Measured]:
-    is_of_libtest = _MEASURED_BY_LIBTEST.search(_ESCAPE.sub("", file.text)) is not None
+    is_of_libtest = any(
+        line.startswith("test result: ") and ";" in line and " 0 measured" not in line
+        for line in _lines(file)
+    )
     name = title = (
         # of the benchmark whose lines these are; and the last line that may be a name, since a long
         # one stands alone
@@ -150,8 +144,10 @@ def _read_output(file: MeasuredFile) -> Iterator[Measured]:
     )
     samples: dict[str, int] = {}
     for line in _lines(file):
-        if collecting := _COLLECTING.fullmatch(line):
-            samples[collecting[1]] = int(collecting[2])
+        if line.startswith("Benchmarking "):
+            benchmark, _, count = line.removeprefix("Benchmarking ").partition(": Collecting ")
+            if count:
+                samples[benchmark] = int(count.split()[0])
         elif estimate := _ESTIMATE.fullmatch(
             line
         ):  # of the mean time per iteration, with its interval (95 % by default)
@@ -188,10 +184,13 @@ def _read_output(file: MeasuredFile) -> Iterator[Measured]:
             )
             if bench[5]:
                 yield Measured(origin, "throughput", "median", float(bench[5]), "MB/s")
-        elif failed := _FAILED.fullmatch(line):
-            origin = _benchmark((failed[1] or "").strip() or None)
+        elif (line.startswith("test ") and line.endswith("FAILED")) or (
+            line.startswith("thread '") and " panicked at " in line
+        ):
+            test = line.removeprefix("test ").partition(" ... ")[0]
+            origin = _benchmark(test if test != line else None)
             yield Measured(origin, status=MeasuredStatus.FAILED, failure=Failure.CRASH, detail=line)
-        elif line and not line[0].isspace() and not line.startswith("Benchmarking "):
+        elif line and not line[0].isspace():
             title = line
 
 

@@ -21,16 +21,13 @@ from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 from schemas.units import Better
 
-_NUMBER = r"[-+]?(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?|NaN|Inf)"
-_AT_A_LINE = re.compile(r"Benchmark(?<![^\r\n]Benchmark)")
-_RUN = re.compile(rf"(Benchmark(?![a-z])\S++)\s++\d++((?:\s+{_NUMBER}\s++[^\s\d]\S*+)++)\s*+")
-_CONFIGURATION = re.compile(r"([^\sA-Z:]++):(?:[ \t]++(.*+))?")
+_RUN = re.compile(
+    r"(Benchmark(?![a-z])\S++)\s++\d++"
+    r"((?:\s+[-+]?(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?|NaN|Inf)\s++[^\s\d]\S*+)++)\s*+"
+)
 _FAILED = re.compile(
     r"\s*+--- (FAIL|SKIP): (Benchmark\S++).*+|panic: .*+|FAIL\s++(\S++) \[\w++ failed\]"
 )
-_UNIT = re.compile(r"Unit\s++(\S++)\s(?:.*\s)?better=(lower|higher)\b.*+")
-_LAST_LINE = re.compile(r"PASS|FAIL\b.*|ok\s+\S+\s.*|\?\s+\S+\s.*|exit status \d+")
-
 _METRICS = {
     **dict.fromkeys(("ns/op", "us/op", "ms/op", "sec/op"), "time"),
     "B/op": "allocated_bytes",
@@ -39,9 +36,6 @@ _METRICS = {
 }
 """Unit -> metric. Any other unit comes from the benchmark's author, and names the quantity itself.
 """
-
-_NOT_OF_THE_WORKLOAD = ("goos", "goarch", "cpu", "commit", "commit-time", "branch", "pkg")
-"""Configuration of the machine and of the measured code. Any other describes the workload."""
 
 _MOST_KEYS = 64
 """A bound, since each row repeats the whole configuration."""
@@ -52,7 +46,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
     A page may quote runs from before and after.
     """
-    if not _AT_A_LINE.search(file.text):  # as in any other text with this word
+    if "\nBenchmark" not in f"\n{file.text}":  # as in any other text with this word
         return False
     runs, count, last = 0, 0, ""
     for line in filter(str.strip, file.lines):
@@ -60,7 +54,7 @@ def _recognises(file: MeasuredFile) -> bool:
         count, last = count + 1, line
     return (
         runs > 0
-        and (2 * runs >= count or _LAST_LINE.fullmatch(last.rstrip()) is not None)
+        and (2 * runs >= count or last.split()[0] in ("PASS", "FAIL", "ok", "?", "exit"))
         and not file.is_page
     )
 
@@ -75,15 +69,15 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     failures: list[Measured] = []
     for line in file.lines:
         if run := _RUN.fullmatch(line):
-            known, words = (
-                tuple((key, value) for key, value in configuration.items() if value),
-                run[2].split(),
-            )
-            for written, unit in zip(words[::2], words[1::2], strict=True):
+            known = tuple((key, value) for key, value in configuration.items() if value)
+            figures = run[2].split()
+            for written, unit in zip(figures[::2], figures[1::2], strict=True):
                 if math.isfinite(value := float(written)):
                     runs.setdefault((known, run[1], unit), []).append(value)
-        elif found := _UNIT.fullmatch(line):
-            better[found[1]] = Better(found[2])
+        elif (words := line.split())[:1] == ["Unit"]:
+            settings = dict(word.split("=", 1) for word in words[2:] if "=" in word)
+            if settings.get("better") in ("lower", "higher"):
+                better[words[1]] = Better(settings["better"])
         elif failed := _FAILED.fullmatch(line):
             origin = _origin(
                 (*configuration.items(), *((("pkg", failed[3]),) if failed[3] else ())), failed[2]
@@ -91,8 +85,12 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             status = MeasuredStatus.NOT_RUN if failed[1] == "SKIP" else MeasuredStatus.FAILED
             failure = Failure.CRASH if line.strip().startswith("panic: ") else None
             failures.append(Measured(origin, status=status, failure=failure, detail=line.strip()))
-        elif line[:1].islower() and (pair := _CONFIGURATION.fullmatch(line)):
-            configuration[pair[1]] = (pair[2] or "").strip()
+        elif (
+            line[:1].islower()
+            and (key := words[0]).lower() == key
+            and key.find(":") + 1 == len(key)
+        ):
+            configuration[key[:-1]] = line.removeprefix(key).strip()
             if len(configuration) > _MOST_KEYS:
                 raise TooManyValues(f"it has more than {_MOST_KEYS} keys of a configuration")
         if len(runs) + len(failures) > MOST_VALUES:
@@ -116,9 +114,10 @@ def _origin(configuration: Iterable[tuple[str, str]], name: str | None) -> Origi
     """Return the origin. The package is part of the name: packages may share benchmark names."""
     said = dict(configuration)
     platform = "/".join(said[key] for key in ("goos", "goarch") if said.get(key))
+    no_workload = {"goos", "goarch", "cpu", "commit", "commit-time", "branch", "pkg"}
     return Origin(
         benchmark=".".join(part for part in (said.get("pkg"), name) if part) or None,
-        params={key: value for key, value in said.items() if key not in _NOT_OF_THE_WORKLOAD},
+        params={key: value for key, value in said.items() if key not in no_workload},
         commit=said.get("commit"),
         machine=joined(platform, said.get("cpu")),
         scope=Scope.MICRO,

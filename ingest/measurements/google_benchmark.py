@@ -12,20 +12,21 @@ By `AddCustomContext` or `--benchmark_context`, `context` may name the commit: `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin, statistics_of
-from ingest.measurements.words import joined, metric_name, number, written_time
+from ingest.measurements.words import is_hash, joined, metric_name, number, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus
 
 Entry = Mapping[str, Any]
 
 _QUANTITIES = {
+    "real_time": ("time", None),
+    "cpu_time": ("cpu_time", None),
     "bytes_per_second": ("throughput", "bytes/s"),
     "items_per_second": ("throughput", "items/s"),
     "allocs_per_iter": ("allocations", "allocs"),
@@ -33,12 +34,9 @@ _QUANTITIES = {
     "total_allocated_bytes": ("allocated_bytes", "bytes"),
     "net_heap_growth": ("net_heap_growth", "bytes"),
 }
-"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark in an unknown
-unit.
+"""Key of an entry -> metric and unit; of times the entry has it. Any other number is a counter of
+the benchmark in an unknown unit.
 """
-
-_TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
-"""Key of an entry -> metric, in the entry's `time_unit`."""
 
 _MEASURE_NOTHING = frozenset(
     (
@@ -46,9 +44,6 @@ _MEASURE_NOTHING = frozenset(
         "cpu_coefficient real_coefficient rms"
     ).split()
 )
-
-_COMMIT = re.compile(r"(?:^|[_ ])(?:git|commit|revision)(?:[_ ]|$)", re.IGNORECASE)
-_HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
 def _commit(context: Mapping[str, Any]) -> str | None:
@@ -58,7 +53,9 @@ def _commit(context: Mapping[str, Any]) -> str | None:
     """
     texts = {key: str(value).strip() for key, value in context.items()}
     hashes = {
-        text.lower() for key, text in texts.items() if _COMMIT.search(key) and _HASH.fullmatch(text)
+        text.lower()
+        for key, text in texts.items()
+        if is_hash(text) and {"git", "commit", "revision"} & {*metric_name(key).split("_")}
     }
     is_dirty = any(
         text.lower() == "dirty"
@@ -158,8 +155,8 @@ def _values(
             ):  # a share, such as `cv`
                 statistics[name] = value
         metric, unit = _QUANTITIES.get(key) or (metric_name(key), None)
-        if key in _TIMES:
-            metric, unit = _TIMES[key], entry.get("time_unit")
+        if key in ("real_time", "cpu_time"):
+            unit = entry.get("time_unit")
         deviation = statistics.pop("stddev", None)
         statistics.pop("cv", None)
         runs_of_value = len(samples) or entry.get("repetitions")

@@ -16,7 +16,7 @@ https://github.com/giltene/wrk2, `src/wrk.c`, `src/units.c`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,35 +31,25 @@ _TIMES = ("http_req_", "grpc_req_", "ws_", "iteration_duration", "group_duration
 own trend.
 """
 
-_METRICS = {"http_req_duration": "latency", "http_reqs": "request_throughput"}
-_COUNTED = {
-    "http_reqs": "req/s",
-    "iterations": "iter/s",
-    "data_received": "B/s",
-    "data_sent": "B/s",
+_K6 = {
+    "http_req_duration": ("latency", None, None),
+    "http_req_failed": ("http_req_failed", None, Better.LOWER),
+    "checks": ("checks", None, Better.HIGHER),
+    "http_reqs": ("request_throughput", "req/s", None),
+    "iterations": ("iterations", "iter/s", None),
+    "data_received": ("data_received", "B/s", Better.UNKNOWN),
+    "data_sent": ("data_sent", "B/s", Better.UNKNOWN),
 }
-_BETTER = {
-    "http_req_failed": Better.LOWER,
-    "checks": Better.HIGHER,
-    "data_received": Better.UNKNOWN,
-    "data_sent": Better.UNKNOWN,
-}
-_UNITS = {"time": "ms", "data": "B"}
+"""k6's own metrics -> metric, unit of a rate, and the better direction."""
 
-_TEST = re.compile(r"^[ \t]*+Running (?P<duration>\S++) test @ (?P<url>\S++)[ \t]*+$", re.MULTILINE)
-_COMMAND = re.compile(r"^.*(?<!\S)-c ?\d.*+$", re.MULTILINE)
-_CONNECTIONS = re.compile(
-    r"(?<!\d)(?P<threads>\d++) threads? and (?P<connections>\d++) connections?"
-)
-_TIME = r"(\d++(?:\.\d++)?)(us|ms|s|m|h)\b"
-_LATENCY = re.compile(rf"^[ \t]*+Latency[ \t]++{_TIME}[ \t]++\S++[ \t]++{_TIME}", re.MULTILINE)
-_PERCENTILE = re.compile(rf"^[ \t]*+(\d++(?:\.\d++)?)%[ \t]++{_TIME}", re.MULTILINE)
-_RATE = re.compile(r"^[ \t]*+Requests/sec:[ \t]*+(\d++(?:\.\d++)?)", re.MULTILINE)
-_TRANSFER = re.compile(r"^[ \t]*+Transfer/sec:[ \t]*+(\d++(?:\.\d++)?)([KMG]?)B", re.MULTILINE)
-_ERRORS = re.compile(r"^[ \t]*+(?:Socket errors:|Non-2xx or 3xx responses:)", re.MULTILINE)
-_WRK2 = re.compile(r"Thread calibration:|HdrHistogram - Recorded Latency")
-_UNCORRECTED = "HdrHistogram - Uncorrected Latency"
-_BYTES = {"": "B/s", "K": "KiB/s", "M": "MiB/s", "G": "GiB/s"}
+_AMOUNT = re.compile(r"(\d++(?:\.\d++)?)([A-Za-z]*+)")
+_WRK_UNITS = {
+    "": "req/s",
+    **{unit: unit for unit in ("us", "ms", "s", "h")},
+    "m": "min",
+    "B": "B/s",
+    **{f"{prefix}B": f"{prefix}iB/s" for prefix in "KMG"},
+}
 
 
 def _is_k6(file: MeasuredFile) -> bool:
@@ -83,33 +73,19 @@ def _read_k6(file: MeasuredFile) -> Iterator[Measured]:
         own = (
             replace(origin, params={"vus_max": users, "tags": tags.rstrip("}")}) if tags else origin
         )
-        values, contains, canonical = (
-            _values(metric),
-            metric.get("contains"),
-            _METRICS.get(name, name),
-        )
+        values = _values(metric)
+        canonical, unit_of_rate, better = _K6.get(name, (name, "count/s", None))
         if "avg" in values or "med" in values:
-            unit = (
-                "ms" if contains is None and name.startswith(_TIMES) else _UNITS.get(contains or "")
-            )
+            contains = metric.get("contains", "time" if name.startswith(_TIMES) else None)
+            unit = {"time": "ms", "data": "B"}.get(contains)
             for written, value in values.items():
                 statistic = statistic_named(written.replace("p(", "p").rstrip(")"))
                 if statistic and is_number(value):
                     yield Measured(own, canonical, statistic, value, unit, n=1)
         elif {"passes", "fails"} <= values.keys() and (share := _share(values)) is not None:
-            yield Measured(
-                own, name, "rate", share, "ratio", n=1, better=_BETTER.get(name) or Better.UNKNOWN
-            )
+            yield Measured(own, name, "rate", share, "ratio", n=1, better=better or Better.UNKNOWN)
         elif "count" in values and is_number(rate := values.get("rate")):
-            yield Measured(
-                own,
-                canonical,
-                "rate",
-                rate,
-                _COUNTED.get(name, "count/s"),
-                n=1,
-                better=_BETTER.get(name),
-            )
+            yield Measured(own, canonical, "rate", rate, unit_of_rate, n=1, better=better)
 
 
 def _values(metric: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -129,53 +105,63 @@ def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
 
     The command of a test is the last line before it with options of wrk, such as a copied command.
     """
-    tests = list(_TEST.finditer(file.text))
-    starts, ends = [test.start() for test in tests], [test.end() for test in tests]
-    for test, before, end in zip(tests, (0, *ends), (*starts[1:], len(file.text)), strict=False):
-        text, commands = (
-            file.text[test.end() : end],
-            _COMMAND.findall(file.text[before : test.start()]),
-        )
-        load = _CONNECTIONS.search(text)
-        origin = Origin(
-            benchmark=test["url"],
-            params={"duration": test["duration"]}
-            | ({name: int(count) for name, count in load.groupdict().items()} if load else {}),
-            command=commands[-1].strip() if commands else None,
-            scope=Scope.END_TO_END,
-            flags=(Flagged.ERRORS,) if _ERRORS.search(text) else (),
-        )
-        corrected, latencies = text.partition(_UNCORRECTED)[0], dict[str, tuple[str, str]]()
-        if latency := _LATENCY.search(corrected):
-            latencies = {"mean": (latency[1], latency[2]), "max": (latency[3], latency[4])}
-        for percent, value, unit in _PERCENTILE.findall(corrected):
-            if statistic := statistic_named(
-                f"p{float(percent):g}"
-            ):  # not of 100 %, which is the maximum again
-                latencies[statistic] = value, unit
-        for statistic, (value, unit) in latencies.items():
-            yield Measured(
-                origin, "latency", statistic, float(value), "min" if unit == "m" else unit, n=1
-            )
-        is_set = (
-            (Flagged.SET_POINT,) if _WRK2.search(text) else ()
-        )  # the rate of wrk2 is a setting: only its latencies are results
-        if rate := _RATE.search(text):
-            yield Measured(
-                origin, "request_throughput", "rate", float(rate[1]), "req/s", n=1, flags=is_set
-            )
-        if sent := _TRANSFER.search(
-            text
-        ):  # more bytes per second may be larger answers, or more of them
+    command = None
+    tests: list[tuple[Origin, list[list[str]]]] = []
+    for line in file.lines:
+        match line.split():
+            case ["Running", duration, "test", "@", url]:
+                params = {"duration": duration}
+                origin = Origin(
+                    benchmark=url, params=params, command=command, scope=Scope.END_TO_END
+                )
+                tests.append((origin, []))
+                command = None
+            case words if re.search(r"(?<!\S)-c ?\d", line):
+                command = line.strip()
+            case words if tests:
+                tests[-1][1].append(words)
+    for origin, lines in tests:
+        yield from _wrk_values(origin, lines)
+
+
+def _wrk_values(origin: Origin, lines: Iterable[Sequence[str]]) -> Iterator[Measured]:
+    """Yield the values of a test by the words of its lines."""
+    set_point, is_corrected = tuple[Flagged, ...](), True
+    amounts: dict[tuple[str, str], str] = {}
+    for words in lines:
+        match words:
+            case [threads, "thread" | "threads", "and", connections, *_]:
+                load = {"threads": int(threads), "connections": int(connections)}
+                origin = replace(origin, params={**origin.params, **load})
+            case ["Socket", "errors:", *_] | ["Non-2xx", *_]:
+                origin = replace(origin, flags=(Flagged.ERRORS,))
+            case ["Latency", "Distribution", "(HdrHistogram", "-", kind, *_]:
+                set_point, is_corrected = (Flagged.SET_POINT,), kind != "Uncorrected"
+            case ["Thread", "calibration:", *_]:
+                set_point = (Flagged.SET_POINT,)
+            case ["Latency", mean, _, longest, *_] if is_corrected:
+                amounts |= {("latency", "mean"): mean, ("latency", "max"): longest}
+            case [percent, time] if percent.endswith("%") and is_corrected:
+                # not of 100 %, which is the maximum again
+                if statistic := statistic_named(f"p{float(percent[:-1]):g}"):
+                    amounts["latency", statistic] = time
+            case ["Requests/sec:", rate]:
+                amounts["request_throughput", "rate"] = rate
+            case ["Transfer/sec:", sent]:
+                amounts["transfer", "rate"] = sent
+    for (metric, statistic), amount in amounts.items():
+        if found := _AMOUNT.fullmatch(amount):
             yield Measured(
                 origin,
-                "transfer",
-                "rate",
-                float(sent[1]),
-                _BYTES[sent[2]],
+                metric,
+                statistic,
+                float(found[1]),
+                _WRK_UNITS.get(found[2]),
                 n=1,
-                better=Better.UNKNOWN,
-                flags=is_set,
+                # more bytes per second may be larger answers, or more of them
+                better=Better.UNKNOWN if metric == "transfer" else None,
+                # the rate of wrk2 is a setting: only its latencies are results
+                flags=() if metric == "latency" else set_point,
             )
 
 
@@ -184,7 +170,7 @@ TOOLS = (
     Tool(
         "wrk",
         (" test @ ", "Requests/sec:"),
-        lambda file: bool(_TEST.search(file.text) and _RATE.search(file.text)),
+        lambda file: any(_read_wrk(file)),
         _read_wrk,
     ),
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
@@ -21,7 +20,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from ingest.measurements.words import number
+from ingest.measurements.words import is_hash, number
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
 from schemas.rows.claim import Scope
@@ -44,7 +43,6 @@ MOST_CHARACTERS = 1 << 26
 """Maximum number of characters in all rows of one file, since each row may repeat a long parameter.
 """
 
-_FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 _CHUNK_ROWS = 4096
 _CHARACTERS_OF_A_SAMPLE = 32
 
@@ -147,10 +145,7 @@ class Origin:
         }
         return {name: getattr(self, name) for name in _SAME_COLUMNS} | {
             "agent": self.agent and agent_key(self.agent),
-            **{
-                name: written if _FULL_HASH.fullmatch(written) else None
-                for name, written in hashes.items()
-            },
+            **{name: written if is_hash(written) else None for name, written in hashes.items()},
             "params": params,
             "workload_fp": hashlib.sha256(json.dumps(workload).encode()).hexdigest()[:16]
             if any(workload)

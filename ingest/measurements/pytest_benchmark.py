@@ -18,11 +18,6 @@ from ingest.measurements.words import joined, number, numbers, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object lay in memory: parameters that are no JSON are written as `UNSERIALIZABLE[…]`,
-with their `repr`, which is another one in each process.
-"""
-
 
 def _recognises(file: MeasuredFile) -> bool:
     tests = file.object.get("benchmarks")
@@ -43,8 +38,10 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     for test in file.object["benchmarks"]:
         origin = Origin(
             benchmark=test.get("fullname") or test["name"],
+            # parameters that are no JSON are written as `UNSERIALIZABLE[…]`, with their `repr`: its
+            # address in memory is another one in each process
             params={
-                name: _ADDRESS.sub("", value) if isinstance(value, str) else value
+                name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) if isinstance(value, str) else value
                 for name, value in (test.get("params") or {}).items()
             },
             repo=commit.get("project"),

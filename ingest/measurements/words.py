@@ -40,13 +40,13 @@ _STATISTICS = {
     "stddev": "std",
 } | {name: name for name in ("mean", "median", "min", "max", "std")}
 _PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d+)?")
+_HASH = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _UNITS = ("ns", "us", "ms", "s", "sec", "seconds", "bytes", "kb", "mb", "gb", "kib", "mib", "gib")
 UNNAMED = "value"
 """The metric of a value if neither name nor unit determines it."""
 
 _METRIC_OF_UNIT = {"ms": "time"} | dict.fromkeys(("op/s", "req/s", "tok/s", "B/s"), "throughput")
 _EDGES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Quantity(NamedTuple):
@@ -70,7 +70,12 @@ def metric_name(name: str) -> str:
 
     `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`.
     """
-    return _NO_NAME.sub("_", _EDGES.sub("_", name).lower()).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", _EDGES.sub("_", name).lower()).strip("_")
+
+
+def is_hash(text: str | None) -> bool:
+    """Return whether a text is a commit's hash, short or full."""
+    return _HASH.fullmatch(text or "") is not None
 
 
 def variant_named(word: object) -> Variant | None:
