@@ -5,8 +5,8 @@ ISO-Bench measures the patches of agents for vLLM and SGLang.
 Source: https://github.com/Lossfunk/ISO-Bench (Apache-2.0), before that
 https://github.com/thekernelcompany/OmniPerf-Bench (MIT), `archive/results/` and
 `omniperf_results*/`. Every value is one run. A reference is the patch of the human commit that
-names the task. `FORMATS` has the schemas: each yields jobs, which are comparisons of one task, and
-lists the keys of each figure of a variant.
+names the task. Each schema yields jobs: comparisons of one task with the figures of each variant
+under the same keys.
 
 An experiment is one folder, such as `2026-01/omniperf_results_3way_claude_code`, with the results
 of one agent and its comparisons in `results/`, `results/separate_agent/`,
@@ -68,86 +68,43 @@ before a short one.
 
 VARIANTS = words.VARIANTS | dict.fromkeys(ISO_BENCH_AGENTS, Variant.CANDIDATE)
 _THREE = ("baseline", "human", "agent")
-_REPOSITORIES = ("sglang", "vllm")
-_DATED = re.compile(r"20\d\d-\d\d(?:-\S+)?")
-_WITHIN_EXPERIMENT = re.compile(
-    r"results|separate_(?:agent|baseline)|(?:baseline|isolated)_benchmark_results|reruns|logs|modal|docker|hf_export|vllm|sglang|human|agent"
-    rf"|baseline|(?:{'|'.join(ISO_BENCH_AGENTS)})(?:_(?:sonnet|gpt)\w*)?|[0-9a-f]{{8}}"
-)
-_OF_VLLM = re.compile(r"omniperf_results_3way_(?!sglang)\w+")
-"""Experiments named after an agent are vLLM's; SGLang's are named after SGLang."""
-
-_OF_BASELINES = re.compile(r"(?:separate_)?baseline(?:_benchmark_results)?")
-_OF_VARIANT = re.compile(r"_(human|agent|baseline)_result\.json")
-
-_KINDS = ("serving", "latency", "throughput", "prefix_caching", "one_batch")
-_IN_COMMAND = {
-    "prefix_caching": re.compile(r"prefix_caching\.py"),
-    "one_batch": re.compile(r"bench_one_batch"),
-    "serving": re.compile(r"bench(?:mark)?_serving|bench serve"),
-    "latency": re.compile(r"benchmark_latency|bench latency"),
-    "throughput": re.compile(r"benchmark_throughput|bench(?:_offline)? ?_?throughput"),
+_KINDS = {
+    "prefix_caching": ("prefix_caching.py",),
+    "one_batch": ("bench_one_batch",),
+    "serving": ("bench_serving", "benchmark_serving", "bench serve"),
+    "latency": ("benchmark_latency", "bench latency"),
+    "throughput": ("benchmark_throughput", "bench throughput", "bench_offline_throughput"),
 }
-_BY_METRIC = (("ttft", "serving"), ("output_token_throughput", "serving"), ("latency", "latency"))
+"""Kind of a benchmark -> what its commands contain."""
+
+_OF_BASELINES = ("baseline", "separate_baseline", "baseline_benchmark_results")
+_WITHIN_EXPERIMENT = frozenset(
+    (
+        *("results", "reruns", "logs", "modal", "docker", "hf_export", "vllm", "sglang"),
+        *("human", "agent", "separate_agent", "isolated_benchmark_results"),
+        *(*_OF_BASELINES, *ISO_BENCH_AGENTS),
+    )
+)
 _MODEL = re.compile(r"--model(?:-path)?[ =](['\"]?)(?P<model>[^\s'\"]++)\1")
 _SUBSTITUTED = re.compile(
-    (
-        r"^(?>.*?\bmodel\b).*\b(?:(?:due|instead|missing)\b|corrected|substitut\w|replaced)|\bcorrected "  # noqa: E501
-        r"from\b"
-    ),
+    r"^(?>.*?\bmodel\b).*\b(?:(?:due|instead|missing)\b|corrected|substitut\w|replaced)"
+    r"|\bcorrected from\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_STAGE = re.compile(r"(?:\b|_)(baseline|human|agent)(?:\b|_)", re.IGNORECASE)
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_INPUT_TOKENS = re.compile(r"Total input tokens:\s+(\d+)")
-_NOT_MEASURED = (
-    "human_improvement_",
-    "agent_improvement_",
-    "agent_vs_human_",
-    "agent_name",
-    "agent_model",
-    "baseline_raw",
-    "human_raw",
-    "agent_raw",
-)
-"""Columns of the table with the prefix of a variant's metrics that are no metrics."""
-
-_FLAT = re.compile(r"ttft|tpot|itl|latency|throughput|benchmark_duration|total_generated_tokens")
-"""Keys of metrics in a file without `metrics`."""
 
 
 class Job(NamedTuple):
     """One comparison of a task.
 
-    The fields shared by its variants, and the object with the figures of each variant, by its word.
-
-    The word is empty in a file of one variant: folder and name decide.
+    `shared`: the fields of all its variants. `parts`: the figures of each variant by its word, with
+    `metrics`, `status`, `error`, and the texts of its `logs`; the status is None where one counts
+    for the whole job. The word is empty in a file of one variant: folder and name decide.
     """
 
     shared: Fields
     parts: Mapping[str, Fields]
     batch: str | None
     flags: tuple[Flagged, ...] = ()
-
-
-class Format(NamedTuple):
-    """A schema.
-
-    `metrics`, `status`, `error`, `log`: the keys of a variant's figures in its object; `{}` is its
-    word.
-
-    Without `status` the job has one status for all variants.
-    """
-
-    name: str
-    marks: tuple[str, ...]
-    recognises: Callable[[MeasuredFile], bool]
-    jobs: Callable[[MeasuredFile], Iterable[Job]]
-    metrics: str = "metrics"
-    status: str = "status"
-    error: tuple[str, ...] = ("error",)
-    log: tuple[str, ...] = ("raw_output",)
-    marks_suffice: bool = True
 
 
 def text(fields: Fields, *keys: str) -> str | None:
@@ -170,29 +127,25 @@ def model_in(command: str | None) -> str | None:
 
 def substituted(fields: Fields) -> tuple[Flagged, ...]:
     """Return a flag if the file or its command shows that another model ran than the task names."""
-    ran, original = (
-        text(fields, "model"),
-        text(fields, "original_model") or model_in(text(fields, "perf_command")),
-    )
-    is_noted = any(
-        _SUBSTITUTED.search(note) for key in KEYS["notes"] if (note := text(fields, key))
-    )
-    return (
-        (Flagged.MODEL_SUBSTITUTED,) if is_noted or (ran and original and ran != original) else ()
-    )
+    ran = text(fields, "model")
+    original = text(fields, "original_model") or model_in(text(fields, "perf_command"))
+    is_other = bool(ran and original and ran != original)
+    notes = filter(None, (text(fields, key) for key in KEYS["notes"]))
+    return (Flagged.MODEL_SUBSTITUTED,) if is_other or any(map(_SUBSTITUTED.search, notes)) else ()
 
 
-def _kind_of(fields: Fields, metrics: Any = None) -> str | None:
-    """Return serving, latency, throughput, prefix_caching or one_batch.
-
-    As declared, else by its command, else by its metrics.
-    """
-    said = text(fields, *KEYS["kind"])
-    if said in _KINDS:
-        return said
-    command, measured = text(fields, *KEYS["command"]) or "", " ".join(metrics or ())
-    named = next((kind for kind, pattern in _IN_COMMAND.items() if pattern.search(command)), None)
-    return named or next((kind for word, kind in _BY_METRIC if word in measured), None)
+def _kind_of(fields: Fields, metrics: Iterable[str]) -> str | None:
+    """Return the kind of a benchmark: as declared, else by its command, else by its metrics."""
+    declared, command = text(fields, *KEYS["kind"]), text(fields, *KEYS["command"]) or ""
+    if declared in _KINDS:
+        return declared
+    for kind, programs in _KINDS.items():
+        if any(program in command for program in programs):
+            return kind
+    measured = " ".join(metrics)
+    if "ttft" in measured or "output_token_throughput" in measured:
+        return "serving"
+    return "latency" if "latency" in measured else None
 
 
 def _measured_at(fields: Fields) -> datetime | None:
@@ -209,12 +162,15 @@ def _repo_of(file: MeasuredFile, *texts: str | None) -> str | None:
 
     From the first text that names one, from a folder, or the file's more frequent one.
     """
+    repositories = ("sglang", "vllm")
     for one in (*texts, *reversed(file.folders)):
-        if one and (named := next((repo for repo in _REPOSITORIES if repo in one.lower()), None)):
-            return named
-    if any(_OF_VLLM.fullmatch(folder) for folder in file.folders):
+        for repo in repositories:
+            if one and repo in one.lower():
+                return repo
+    # experiments that are named after an agent are vLLM's
+    if any(folder.startswith("omniperf_results_3way_") for folder in file.folders):
         return "vllm"
-    return file.most_frequent(_REPOSITORIES)
+    return file.most_frequent(repositories)
 
 
 def _experiment(file: MeasuredFile) -> str | None:
@@ -222,20 +178,21 @@ def _experiment(file: MeasuredFile) -> str | None:
 
     None for a file without folders of its own.
     """
-    places = [
-        place
-        for place, folder in enumerate(file.folders)
-        if folder and not _WITHIN_EXPERIMENT.fullmatch(folder)
-    ]
-    if not places:
+    folders = [*file.folders]
+    while folders and (
+        words.is_hash(folders[-1])
+        or re.sub(r"_(?:sonnet|gpt)\w*", "", folders[-1]) in _WITHIN_EXPERIMENT
+        or not folders[-1]
+    ):
+        folders.pop()
+    if not folders:
         return None
-    last = places[-1]
-    first = last - 1 if last and _DATED.fullmatch(file.folders[last - 1]) else last
-    name = "/".join(file.folders[first : last + 1])
+    is_dated = re.match(r"20\d\d-\d\d(?:-|$)", folders[-2]) if len(folders) > 1 else None
+    name = "/".join(folders[-2 if is_dated else -1 :])
     return f"{name}/docker" if "docker" in file.folders else name
 
 
-def _origin(file: MeasuredFile, job: Job, word: str = "", part: Fields | None = None) -> Origin:
+def _origin(file: MeasuredFile, job: Job, word: str, part: Fields) -> Origin:
     """Return the origin of a variant's values.
 
     Run, agent and model are those of the candidate only.
@@ -244,28 +201,18 @@ def _origin(file: MeasuredFile, job: Job, word: str = "", part: Fields | None = 
     innermost folder that names an agent.
     """
     shared = job.shared
-    fields = (
-        {**shared, **{key: value for key, value in part.items() if value is not None}}
-        if part and part is not shared
-        else shared
-    )
+    fields = {**shared, **{key: value for key, value in part.items() if value is not None}}
     variant = (VARIANTS.get(word) or Variant.CANDIDATE) if word else _variant_of(file, shared)
     run, command = run_folder(text(shared, *KEYS["patch"])), text(fields, *KEYS["command"])
     agent = model = None
     if variant is Variant.CANDIDATE:
-        folder = next((folder for folder in reversed(file.folders) if agent_named(folder)), "")
+        folder = next(filter(agent_named, reversed(file.folders)), "")
         agent, model = text(shared, "agent_name"), text(shared, "agent_model")
-        agent = (
-            agent_named(word)
-            or (agent and agent_named(agent))
-            or agent
-            or (run and run.agent)
-            or agent_named(folder)
-        )
-        model = (
-            (model and model_named(model)) or model or (run and run.model) or model_named(folder)
-        )
-        model = model_named(word) if agent_named(word) else model
+        agent = agent_named(word) or agent_named(agent or "") or agent or (run and run.agent)
+        agent = agent or agent_named(folder)
+        model = model_named(model or "") or model or (run and run.model) or model_named(folder)
+        if agent_named(word):
+            model = model_named(word)
     return Origin(
         variant,
         repo=_repo_of(
@@ -304,56 +251,35 @@ def _variant_of(file: MeasuredFile, content: Fields) -> Variant | None:
         word = (text(content, key) or "").split(" ")[0].lower()
         if word in VARIANTS:
             return VARIANTS[word]
-    if "BASELINE mode" in (text(content, "raw_output") or "") or any(
-        _OF_BASELINES.fullmatch(folder) for folder in file.folders
-    ):
+    is_baseline = "BASELINE mode" in (text(content, "raw_output") or "")
+    if is_baseline or not {*_OF_BASELINES}.isdisjoint(file.folders):
         return Variant.BASELINE
-    named = _OF_VARIANT.search(file.file_name)
-    return VARIANTS[named[1]] if named else None
+    _, _, named = file.file_name.removesuffix("_result.json").rpartition("_")
+    return VARIANTS[named] if named in _THREE else None
 
 
-def _read(form: Format, file: MeasuredFile) -> Iterator[Measured]:
-    for job in form.jobs(file):
-        metrics_of = {word: part.get(form.metrics.format(word)) for word, part in job.parts.items()}
+def _read(jobs: Callable[[MeasuredFile], Iterable[Job]], file: MeasuredFile) -> Iterator[Measured]:
+    for job in jobs(file):
         kinds = {
-            word: _kind_of({**job.shared, **part}, metrics_of[word])
+            word: _kind_of({**job.shared, **part}, mapping(part["metrics"]))
             for word, part in job.parts.items()
         }
-        kind_of_job = next(filter(None, kinds.values()), None)
         outcomes = []
         for word, part in job.parts.items():
-            metrics, kind, error = (
-                metrics_of[word],
-                kinds[word] or kind_of_job,
-                text(part, *(key.format(word) for key in form.error)),
-            )
-            logs = (
-                *(text(part, key.format(word)) for key in form.log),
-                text(mapping(metrics), "raw_output"),
-            )
+            metrics, status, error = part["metrics"], part["status"], part["error"]
+            kind = kinds[word] or next(filter(None, kinds.values()), None)
+            logs = (*part["logs"], text(mapping(metrics), "raw_output"))
             log = "\n".join(filter(None, logs))
-            status = part[form.status] if form.status else None
             values = values_of(metrics, kind, log) if status in (None, *SUCCESS) else ()
-            if not form.status and not values:
+            if status is None and not values:
                 status, error = _why_without_values(word, job.shared, error)
-            origin = replace(
-                _origin(file, job, word, part if form.status else None), benchmark=kind
-            )
+            origin = replace(_origin(file, job, word, part), benchmark=kind)
             if not word and not origin.command:
-                origin = replace(
-                    origin, params={"total_input_tokens": _input_tokens(part, metrics, log)}
-                )
-            outcomes.append(
-                Outcome(
-                    origin,
-                    values,
-                    metrics is not None,
-                    status,
-                    error,
-                    log,
-                    part.get("patch_applied"),
-                )
-            )
+                tokens = _input_tokens(part, metrics, log)
+                origin = replace(origin, params={"total_input_tokens": tokens})
+            applied = part.get("patch_applied")
+            has_metrics = metrics is not None
+            outcomes.append(Outcome(origin, values, has_metrics, status, error, log, applied))
         yield from rows_together(outcomes)
 
 
@@ -365,10 +291,8 @@ def _input_tokens(content: Fields, metrics: Any, log: str) -> int | None:
     It separates incomparable runs: 20,000 tokens in one run and 22,398 in the other are not the
     same requests.
     """
-    written, logged = (
-        mapping(metrics).get("total_input_tokens", content.get("total_input_tokens")),
-        _INPUT_TOKENS.findall(log),
-    )
+    written = mapping(metrics).get("total_input_tokens", content.get("total_input_tokens"))
+    logged = re.findall(r"Total input tokens:\s+(\d+)", log)
     return written if isinstance(written, int) else int(logged[-1]) if logged else None
 
 
@@ -384,50 +308,36 @@ def _why_without_values(word: str, shared: Fields, own_error: str | None) -> tup
     error, status = text(shared, "error", "error_message"), text(shared, "status") or ""
     if status == "success" and not error:
         return status, None
-    found = _STAGE.search((error or "").split("\n")[0]) or _STAGE.search(status)
-    stage = found[1].lower() if found else None
-    return (
-        (status, error) if stage is None or VARIANTS[stage] is VARIANTS[word] else ("not_run", None)
-    )
+    stage = re.compile(r"(?:\b|_)(baseline|human|agent)(?:\b|_)", re.IGNORECASE)
+    found = stage.search((error or "").split("\n")[0]) or stage.search(status)
+    is_own = found is None or VARIANTS[found[1].lower()] is VARIANTS[word]
+    return (status, error) if is_own else ("not_run", None)
 
 
 def _is_result(file: MeasuredFile) -> bool:
+    """Recognise the result of one variant; every key but status and commit is missing in some."""
     content = file.object
-    return (
-        {"human_commit", "status"} <= content.keys()
-        and isinstance(content["status"], str)
-        and _has_results(content)
-    )
-
-
-def _is_early_result(file: MeasuredFile) -> bool:
-    """Recognise an early result; every key but status and commit is missing in some file."""
-    content = file.object
-    has_commit = bool(_COMMIT.fullmatch(text(content, *KEYS["commit"]) or ""))
-    return (
-        has_commit
-        and isinstance(content.get("status"), str)
-        and "human_commit" not in content
-        and _has_results(content)
-    )
-
-
-def _has_results(content: Fields) -> bool:
+    has_commit = "human_commit" in content or words.is_hash(text(content, *KEYS["commit"]))
     known = {"benchmark_type", "throughput_tok_s", "ttft_mean", "skip_reason"} & content.keys()
-    return bool(known) or isinstance(content.get("metrics"), dict)
+    has_results = bool(known) or isinstance(content.get("metrics"), dict)
+    return has_commit and isinstance(content.get("status"), str) and has_results
 
 
 def _one_variant(file: MeasuredFile) -> Iterator[Job]:
     """Yield `<commit>_{human,agent,baseline}_result.json`, and those of `docker/`.
 
-    Metrics are in `metrics` or beside the other keys.
+    Metrics are in `metrics` or beside the other keys. The name of an image that ends in `+ patch`
+    says that the patch was in it.
     """
     content = file.object
-    if "metrics" not in content:
-        content = content | {
-            "metrics": {key: value for key, value in content.items() if _FLAT.search(key)}
-        }
-    yield Job(content, {"": content}, _experiment(file))
+    flat = r"ttft|tpot|itl|latency|throughput|benchmark_duration|total_generated_tokens"
+    part = {
+        "metrics": {key: value for key, value in content.items() if re.search(flat, key)},
+        **content,
+        "error": text(content, "error", "skip_reason"),
+        "logs": (text(content, "raw_output"), text(content, "docker_image")),
+    }
+    yield Job(content, {"": part}, _experiment(file))
 
 
 def _is_side_by_side(content: Fields) -> bool:
@@ -438,11 +348,8 @@ def _is_side_by_side(content: Fields) -> bool:
 def _is_instance(file: MeasuredFile) -> bool:
     """Recognise an instance, except benchmarks of one function (with times in `baseline_ms`)."""
     instance, result = mapping(file.object.get("instance")), mapping(file.object.get("result"))
-    return (
-        "commit_hash" in instance
-        and isinstance(result.get("status"), str)
-        and "baseline_ms" not in result
-    )
+    has_status = isinstance(result.get("status"), str)
+    return "commit_hash" in instance and has_status and "baseline_ms" not in result
 
 
 def _is_progress(file: MeasuredFile) -> bool:
@@ -464,26 +371,45 @@ def _side_by_side(file: MeasuredFile, result: Fields, instance: Fields) -> Job:
 
     All three, or baseline and patched. The file is a batch.
     """
-    of_instance = {
+    shared = {
         "repo": instance.get("repo"),
         "test_command": instance.get("perf_command"),
         "commit_short": instance.get("commit_hash"),
+        **result,
     }
-    shared = {**of_instance, **result}
     shared["model"] = text(result, "model") or model_in(text(shared, *KEYS["command"]))
     sides = ("baseline", "patched") if "patched_metrics" in result else _THREE
-    return Job(shared, dict.fromkeys(sides, result), file.name)
+    parts = {
+        word: {
+            "metrics": result.get(f"{word}_metrics"),
+            "status": None,
+            "error": text(result, f"{word}_error", f"{word}_skip_reason"),
+            "logs": (text(result, f"{word}_raw"), text(result, f"{word}_server_logs")),
+        }
+        for word in sides
+    }
+    return Job(shared, parts, file.name)
 
 
 def _progress(file: MeasuredFile) -> Iterator[Job]:
     """Yield the jobs of a whole run's log, from its list of results."""
     for result in file.object["results"]:
         if isinstance(result, dict) and text(result, *KEYS["commit"]) and text(result, "status"):
-            yield _side_by_side(
-                file,
-                {"timestamp": file.object["timestamp"]} | result,
-                mapping(result.get("instance")),
-            )
+            dated = {"timestamp": file.object["timestamp"]} | result
+            yield _side_by_side(file, dated, mapping(result.get("instance")))
+
+
+def _parts(variants: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the figures of variants that have an object each."""
+    return {
+        word: {
+            **one,
+            "metrics": mapping(one.get("metrics")),
+            "error": text(one, "error"),
+            "logs": (text(one, "patch_message"), text(one, "raw_output")),
+        }
+        for word, one in variants.items()
+    }
 
 
 def _variants_in(content: Fields) -> dict[str, dict[str, Any]]:
@@ -500,21 +426,19 @@ def _is_rerun(file: MeasuredFile) -> bool:
 
 def _rerun(file: MeasuredFile) -> Iterator[Job]:
     """Yield the jobs. A baseline with another command than the other two is another workload."""
-    content, parts = file.object, {}
-    for word, one in _variants_in(content).items():
-        command = content.get("baseline_command" if word == "baseline" else "test_command")
-        parts[word] = {**one, "metrics": mapping(one.get("metrics")), "test_command": command}
+    content, parts = file.object, _parts(_variants_in(file.object))
+    for word, part in parts.items():
+        part["test_command"] = content.get(
+            "baseline_command" if word == "baseline" else "test_command"
+        )
     yield Job({**content, "test_command": None}, parts, file.name)
 
 
 def _is_isolated(file: MeasuredFile) -> bool:
     variants = mapping(file.object.get("variants"))
     has_statuses = all(isinstance(mapping(one).get("status"), str) for one in variants.values())
-    return (
-        has_statuses
-        and bool(text(file.object, *KEYS["commit"]))
-        and any(word in VARIANTS or agent_named(word) for word in variants)
-    )
+    is_known = any(word in VARIANTS or agent_named(word) for word in variants)
+    return has_statuses and bool(text(file.object, *KEYS["commit"])) and is_known
 
 
 def _isolated(file: MeasuredFile) -> Iterator[Job]:
@@ -522,16 +446,14 @@ def _isolated(file: MeasuredFile) -> Iterator[Job]:
 
     `trae_gpt5` is agent and model.
     """
-    parts = {
-        word: one
-        for word, one in file.object["variants"].items()
-        if word in VARIANTS or agent_named(word)
-    }
-    yield Job(
-        file.object,
-        {word: {**one, "metrics": one.get("metrics") or {}} for word, one in parts.items()},
-        file.name,
-    )
+    variants = file.object["variants"].items()
+    known = {word: one for word, one in variants if word in VARIANTS or agent_named(word)}
+    yield Job(file.object, _parts(known), file.name)
+
+
+def _is_table(file: MeasuredFile) -> bool:
+    throughputs = (f"{word}_throughput" for word in _THREE)
+    return {*file.columns} >= {"commit_hash", "agent_name", *throughputs}
 
 
 def _table(file: MeasuredFile) -> Iterator[Job]:
@@ -545,140 +467,51 @@ def _table(file: MeasuredFile) -> Iterator[Job]:
     benchmark is one of latency or of throughput: its metrics decide, since some commands are of
     another run.
     """
+    no_metrics = ("improvement_", "vs_human_", "name", "model", "raw")
     for number, (_, row) in enumerate(file.rows, 1):
         parts = {}
+        source = row.get("data_source", "")
         for word in _THREE:
             metrics = {}
-            for key, cell in row.items():
-                if key.startswith(f"{word}_") and not key.startswith(_NOT_MEASURED):
-                    try:
-                        metrics[key.removeprefix(f"{word}_")] = float(cell)
-                    except ValueError:
-                        continue
-            error = (
-                row.get("data_source", "").partition("FAILED:")[2] or None
-                if word == "agent"
-                else None
-            )
+            for column, cell in row.items():
+                key = column.removeprefix(f"{word}_")
+                if key != column and not key.startswith(no_metrics):
+                    with suppress(ValueError):
+                        metrics[key] = float(cell)
+            error = source.partition("FAILED:")[2] or None if word == "agent" else None
             if metrics or error or f"{word}_raw" in row:
-                status = "success" if metrics else "error"
                 parts[word] = {
                     "metrics": metrics,
-                    "status": status,
+                    "status": "success" if metrics else "error",
                     "error": error,
-                    "raw_output": row.get(f"{word}_raw"),
+                    "logs": (row.get(f"{word}_raw"),),
                 }
         kind = row.get("benchmark_mode")
         if kind == "standalone":
-            kind = (
-                "latency" if any(f"{word}_latency_avg" in row for word in _THREE) else "throughput"
-            )
-        is_one = row.get("data_source") in (
-            "modal",
-            "docker",
-            "separate",
-            "claude_code_rerun_fixable",
-        )
+            has_latency = any(f"{word}_latency_avg" in row for word in _THREE)
+            kind = "latency" if has_latency else "throughput"
+        is_one = source in ("modal", "docker", "separate", "claude_code_rerun_fixable")
+        batch = f"{file.name}: row {number}" if is_one else None
         flags = () if is_one else (Flagged.MERGED,)
-        yield Job(
-            {**row, "benchmark_mode": kind},
-            parts,
-            f"{file.name}: row {number}" if is_one else None,
-            flags,
-        )
+        yield Job({**row, "benchmark_mode": kind}, parts, batch, flags)
 
 
-def _read_table(form: Format, file: MeasuredFile) -> Iterator[Measured]:
+def _read_table(file: MeasuredFile) -> Iterator[Measured]:
     """Yield the values of the table, which names no units: times are ms.
 
     `throughput` is the rate of output tokens in serving benchmarks, that of the engine's log in
     latency benchmarks, and in throughput benchmarks sometimes requests, sometimes tokens per
     second, so its unit stays unknown there.
     """
-    for row in _read(form, file):
-        yield (
-            replace(row, unit=None)
-            if row.metric == "throughput" and row.origin.benchmark == "throughput"
-            else row
-        )
-
-
-_SIDE_BY_SIDE = partial(
-    Format,
-    metrics="{}_metrics",
-    status="",
-    error=("{}_error", "{}_skip_reason"),
-    log=("{}_raw", "{}_server_logs"),
-)
-_SINGLE = partial(
-    Format, error=("error", "skip_reason"), log=("raw_output", "docker_image")
-)  # fmt: skip # the name of an image that ends in `+ patch` says that the patch was in it
-
-FORMATS = (
-    _SIDE_BY_SIDE(
-        "iso_bench_instance",
-        ('"instance"', '"result"', '"commit_hash"'),
-        _is_instance,
-        lambda file: (_side_by_side(file, file.object["result"], file.object["instance"]),),
-        marks_suffice=False,
-    ),
-    _SIDE_BY_SIDE(
-        "iso_bench_progress",
-        ('"results"', '"completed"', '"baseline_metrics"'),
-        _is_progress,
-        _progress,
-    ),
-    _SIDE_BY_SIDE(
-        "iso_bench_triple",
-        ('"baseline_metrics"', '"status"'),
-        lambda file: _is_side_by_side(file.object),
-        lambda file: (_side_by_side(file, file.object, {}),),
-    ),
-    Format(
-        "iso_bench_isolated",
-        ('"variants"', '"variant"', '"base_commit"'),
-        _is_isolated,
-        _isolated,
-        log=("patch_message", "raw_output"),
-    ),
-    Format(
-        "iso_bench_rerun",
-        ('"baseline"', '"human"', '"agent"', "commit"),
-        _is_rerun,
-        _rerun,
-        marks_suffice=False,
-    ),
-    _SINGLE("iso_bench_result", ('"human_commit"', '"status"'), _is_result, _one_variant),
-    _SINGLE(
-        "iso_bench_early_result",
-        ('"status"', "commit"),
-        _is_early_result,
-        _one_variant,
-        marks_suffice=False,
-    ),
-    Format(
-        "iso_bench_table",
-        ("commit_hash", "agent_name", "baseline_throughput", "human_throughput"),
-        lambda file: (
-            set(file.columns)
-            >= {"commit_hash", "agent_name", *(f"{word}_throughput" for word in _THREE)}
-        ),
-        _table,
-        marks_suffice=False,
-    ),
-)
-
-_STATISTICS = {"avg_ms": "mean", "p50_ms": "median", "p95_ms": "p95"}
-_NOT_OF_THE_WORKLOAD = frozenset(
-    ("impl_tag", "commit_hash", "eq_level", "opt_path_hit", "error_code", *_STATISTICS)
-)
+    for row in _read(_table, file):
+        is_of_any_unit = row.metric == row.origin.benchmark == "throughput"
+        yield replace(row, unit=None) if is_of_any_unit else row
 
 
 def _is_function(file: MeasuredFile) -> bool:
     result = mapping(file.object.get("result"))
-    return {"baseline_ms", "patched_ms"} <= result.keys() and "commit_hash" in mapping(
-        file.object.get("instance")
-    )
+    instance = mapping(file.object.get("instance"))
+    return {"baseline_ms", "patched_ms"} <= result.keys() and "commit_hash" in instance
 
 
 def _read_function(file: MeasuredFile) -> Iterator[Measured]:
@@ -689,49 +522,41 @@ def _read_function(file: MeasuredFile) -> Iterator[Measured]:
     `…_output` has mean, median and 95th percentile of its iterations, and its settings: device,
     type of the numbers, sizes.
     """
-    result = file.object["result"]
-    job, commit = (
-        _side_by_side(file, result, file.object["instance"]),
-        text(file.object["instance"], "commit_hash"),
-    )
-    error, log, baseline_ran = (
-        text(result, "error_message"),
-        text(result, "stderr") or "",
-        result["baseline_ms"] is not None,
-    )
+    result, instance = file.object["result"], file.object["instance"]
+    job = _side_by_side(file, result, instance)
+    statistics = {"avg_ms": "mean", "p50_ms": "median", "p95_ms": "p95"}
+    no_settings = {"impl_tag", "commit_hash", "eq_level", "opt_path_hit", "error_code", *statistics}
+    error, log = text(result, "error_message"), text(result, "stderr") or ""
     params_of_baseline: dict[str, Any] = {}
     for word in ("baseline", "patched"):
         output, mean = mapping(result.get(f"{word}_output")), result[f"{word}_ms"]
         settings = {
             key: value
             for key, value in output.items()
-            if isinstance(value, str | int | float) and key not in _NOT_OF_THE_WORKLOAD
+            if isinstance(value, str | int | float) and key not in no_settings
         }
         params = settings if "avg_ms" in output else {}
         origin = replace(
-            _origin(file, job, word),
-            commit=commit,
+            _origin(file, job, word, {}),
+            commit=text(instance, "commit_hash"),
             benchmark="function benchmark",
             command=None,
             params=params,
             scope=Scope.MICRO,
         )
         if mean is not None:
-            for key, statistic in _STATISTICS.items():
+            for key, statistic in statistics.items():
                 value = output.get(key, mean if key == "avg_ms" else None)
                 if value is not None:
                     yield Measured(origin, "time", statistic, value, "ms", output.get("iters"))
-        elif word == "patched" and not baseline_ran:
-            yield Measured(
-                replace(origin, params=params_of_baseline), status=MeasuredStatus.NOT_RUN
-            )
+        elif word == "patched" and result["baseline_ms"] is None:
+            origin = replace(origin, params=params_of_baseline)
+            yield Measured(origin, status=MeasuredStatus.NOT_RUN)
         else:
-            failure = failure_of(
-                text(result, "status"), error, log, origin.variant, baseline_ran=word == "patched"
-            )
-            yield Measured(
-                origin, status=MeasuredStatus.FAILED, failure=failure, detail=detail_of(error, log)
-            )
+            status, ran = text(result, "status"), word == "patched"
+            failure = failure_of(status, error, log, origin.variant, baseline_ran=ran)
+            detail = detail_of(error, log)
+            yield Measured(origin, status=MeasuredStatus.FAILED, failure=failure, detail=detail)
         params_of_baseline = params_of_baseline or params
 
 
@@ -742,14 +567,59 @@ TOOLS = (
         _is_function,
         _read_function,
     ),
-    *(
-        Tool(
-            form.name,
-            form.marks,
-            form.recognises,
-            partial(_read_table if form.jobs is _table else _read, form),
-            form.marks_suffice,
-        )
-        for form in FORMATS
+    Tool(
+        "iso_bench_instance",
+        ('"instance"', '"result"', '"commit_hash"'),
+        _is_instance,
+        partial(
+            _read,
+            lambda file: (_side_by_side(file, file.object["result"], file.object["instance"]),),
+        ),
+        marks_suffice=False,
+    ),
+    Tool(
+        "iso_bench_progress",
+        ('"results"', '"completed"', '"baseline_metrics"'),
+        _is_progress,
+        partial(_read, _progress),
+    ),
+    Tool(
+        "iso_bench_triple",
+        ('"baseline_metrics"', '"status"'),
+        lambda file: _is_side_by_side(file.object),
+        partial(_read, lambda file: (_side_by_side(file, file.object, {}),)),
+    ),
+    Tool(
+        "iso_bench_isolated",
+        ('"variants"', '"variant"', '"base_commit"'),
+        _is_isolated,
+        partial(_read, _isolated),
+    ),
+    Tool(
+        "iso_bench_rerun",
+        ('"baseline"', '"human"', '"agent"', "commit"),
+        _is_rerun,
+        partial(_read, _rerun),
+        marks_suffice=False,
+    ),
+    Tool(
+        "iso_bench_result",
+        ('"human_commit"', '"status"'),
+        _is_result,
+        partial(_read, _one_variant),
+    ),
+    Tool(
+        "iso_bench_early_result",
+        ('"status"', "commit"),
+        _is_result,
+        partial(_read, _one_variant),
+        marks_suffice=False,
+    ),
+    Tool(
+        "iso_bench_table",
+        ("commit_hash", "agent_name", "baseline_throughput", "human_throughput"),
+        _is_table,
+        _read_table,
+        marks_suffice=False,
     ),
 )
