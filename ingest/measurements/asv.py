@@ -215,17 +215,17 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
                 )
             top, below = "", []
         step = _STEP.fullmatch(line)
-        match (step[1], step[2].split()) if step else None:
-            case "·", ["For", *_, "commit", named, _] | ["For", *_, "commit", named]:
+        match [step[1], *step[2].split()] if step else []:
+            case ["·", "For", *_, "commit", named, _] | ["·", "For", *_, "commit", named]:
                 commit = named.rstrip(":")
-            case "··", ["Benchmarking", environment]:
-                pass
-            case "···", [rule, *_] if rule.startswith("="):
+            case ["··", "Benchmarking", named]:
+                environment = named
+            case ["···", rule, *_] if rule.startswith("="):
                 top = line
-            case "···", [name, *written] | ["Running", name, *written]:
+            case ["···", "Running", name, *values] | ["···", name, *values]:
                 params = {"environment": environment}
                 origin = replace(origin, benchmark=name, commit=commit, params=params)
-                yield from _printed(origin, " ".join(written))
+                yield from _printed(origin, " ".join(values))
 
 
 def _printed(origin: Origin, written: str) -> Iterator[Measured]:
