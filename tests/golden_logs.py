@@ -165,8 +165,20 @@ def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]
             name: connection.sql(f'select * from "{name}"').to_arrow_table().to_pylist()
             for name in SHOWN
         }
+        records, files = (
+            connection.sql(f"from {name}").to_arrow_table().to_pylist()
+            for name in ("run_records", "found_files")
+        )
     names = {row["source_id"]: _under(Path(row["name"]), place) for row in tables["sources"]}
+    empty = {row["source_id"] for row in tables["sources"] if row["kind"] == "empty"}
+    tables["sources"] = [row for row in tables["sources"] if row["source_id"] not in empty]
     of_run = {row["run_id"]: names[row["source_id"]] for row in tables["runs"]}
+    _check_apart((row["run_id"], _case(names[row["source_id"]])) for row in records)
+    _check_apart(
+        (row["source_id"], _case(_under(Path(row["name"]), place)))
+        for row in files
+        if row["source_id"] not in empty
+    )
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for table, rows in tables.items():
         for row in rows:
@@ -181,6 +193,14 @@ def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]
             }
             found.setdefault(_case(source), {}).setdefault(table, []).append(place_of | shown)
     return found
+
+
+def _check_apart(cases: Iterable[tuple[str, str]]) -> None:
+    """Raise ValueError if two cases have the same run or the same bytes."""
+    case_of: dict[str, str] = {}
+    for identity, case in cases:
+        if (other := case_of.setdefault(identity, case)) != case:
+            raise ValueError(f"{other} and {case} share {identity}: give one of them other ids")
 
 
 def _is_usual(row: Mapping[str, Any], name: str, column: Column) -> bool:

@@ -40,6 +40,7 @@ from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import COPILOT, COPILOT_READ_TYPES
 from schemas.errors import RejectReason
+from schemas.rows.row import usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.copilot import CopilotData, CopilotHistory, CopilotPlace, CopilotResult
 
@@ -145,9 +146,8 @@ class _Totals:
         name, figures = f"aiu {model}" if model else "aiu", self.figures()
         if not self.is_billed or name not in figures:
             return None
-        return (
-            Decimal(repr(figures[name])) - Decimal(repr(self.unbilled.get(name, 0)))
-        ) * _USD_PER_NANO_CREDIT
+        billed = Decimal(repr(figures[name])) - Decimal(repr(self.unbilled.get(name, 0)))
+        return usd(billed * _USD_PER_NANO_CREDIT)
 
 
 def _covers(later: Tokens, earlier: Tokens) -> bool:
