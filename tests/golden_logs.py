@@ -172,6 +172,7 @@ def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]
     names = {row["source_id"]: _under(Path(row["name"]), place) for row in tables["sources"]}
     empty = {row["source_id"] for row in tables["sources"] if row["kind"] == "empty"}
     tables["sources"] = [row for row in tables["sources"] if row["source_id"] not in empty]
+    shorter = {f"{place}/": ""} | names
     of_run = {row["run_id"]: names[row["source_id"]] for row in tables["runs"]}
     _check_apart((row["run_id"], _case(names[row["source_id"]])) for row in records)
     _check_apart(
@@ -185,9 +186,7 @@ def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]
             source = names[row["source_id"]] if "source_id" in row else of_run[row["run_id"]]
             place_of = {"source": source} if table != "sources" and "source_id" in row else {}
             shown = {
-                name: names.get(row["source_id"], "")
-                if name == "name" and table == "sources"
-                else _plain(row[name], names)
+                name: _plain(row[name], shorter)
                 for name, column in TABLES[table].columns.items()
                 if name not in LEFT_OUT and not _is_usual(row, name, column)
             }
@@ -210,8 +209,8 @@ def _is_usual(row: Mapping[str, Any], name: str, column: Column) -> bool:
     return value in (None, [], "") or value in (column.default, USUAL.get(name, column.default))
 
 
-def _plain(value: Any, names: Mapping[str, str]) -> Any:
-    """A value of Arrow as JSON has it; the id of a source as its name, other hashes cut."""
+def _plain(value: Any, shorter: Mapping[str, str]) -> Any:
+    """A value of Arrow as JSON has it: paths within the case, ids of sources as their names."""
     match value:
         case Decimal():
             return f"{value.normalize():f}"
@@ -220,11 +219,13 @@ def _plain(value: Any, names: Mapping[str, str]) -> Any:
         case date():
             return value.isoformat()
         case [(_, _), *_]:
-            return {key: _plain(one, names) for key, one in value}
+            return {key: _plain(one, shorter) for key, one in value}
         case list():
-            return [_plain(one, names) for one in value]
+            return [_plain(one, shorter) for one in value]
         case str():
-            return names.get(value) or _HASH.sub(r"\1", value)
+            for long, short in shorter.items():
+                value = value.replace(long, short)
+            return _HASH.sub(r"\1", value)
     return value
 
 
