@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ingest.agents.base import RESPONSE_COLUMNS, Found
+from ingest.agents.base import RESPONSE_COLUMNS
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
+from ingest.facts import Facts
 from ingest.findings.summary_facts import complete
 from ingest.sources.contents import read
 from ingest.sources.document import Document
 from ingest.sources.files import Source
-from ingest.store.record_rows import checked_tables, runs_at_end, runs_with
+from ingest.store.record_rows import Read, checked_tables, runs_at_end, runs_with
 from schemas.rows.run import RunRow
 from tests.documents import lines
 
@@ -39,16 +40,17 @@ class Transcript(NamedTuple):
 
 def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
     """A file as an ingest reads it, without a store. Its rows are those that a store takes."""
-    readers = SourceReaders(SourceContext("source", name=name).for_run)
+    context = SourceContext(Facts(name=name))
+    readers = SourceReaders(context.source)
     found: list[Any] = []
     rejects: list[str] = []
     for part in read(Source(name, content.encode() if isinstance(content, str) else content)):
         if isinstance(part, Document):
-            found += runs_with(readers, part) or ()
+            found += runs_with(readers, part, context.for_run) or ()
         else:
             rejects.append(f"{part.position}: {part.reason}")
-    found += runs_at_end(readers)[0]
-    rows = complete([one.rows for one in found if isinstance(one, Found)])
+    found += runs_at_end(readers, context.for_run)[0]
+    rows = complete([one.rows for one in found if isinstance(one, Read)])
     assert not checked_tables(rows)[1]
     own = rows[0] if rows else None
     assert len(rows) <= 1

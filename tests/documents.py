@@ -3,54 +3,53 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.agents.base import Context, Found
 from ingest.agents.readers import SourceReaders
 from ingest.agents.shared.costs import settled
 from ingest.context.gather import SourceContext
 from ingest.sources.contents import read
 from ingest.sources.document import Document
-from ingest.sources.files import Source
+from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store
-from ingest.store.record_rows import runs_at_end, runs_with
+from ingest.store.record_rows import Read, runs_at_end, runs_with
 from schemas.errors import InvalidRecord
-from schemas.rows.kept_run import KeptRun
+from schemas.rows.distilled import Run
 from schemas.rows.run import RunRow
 from tests.conftest import ingest_paths
 
 
 def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
     """The runs in these bytes, and the details of rejects."""
-    readers, runs, rejects = SourceReaders(lambda *_: Context("source")), [], []
-    for part in read(Source("log", data)):
-        try:
-            found = (
-                list(readers.feed(part) or ())
-                if isinstance(part, Document)
-                else [part]
-                if part.certain
-                else []
-            )
-        except InvalidRecord as error:
-            rejects.append(error.detail)
-            continue
-        runs += [settled(one.rows).run for one in found if isinstance(one, Found)]
-        rejects += [one.detail for one in found if not isinstance(one, Found)]
-    for one in (one for reader in readers.met() for one in reader.end()):
-        if isinstance(one, Found):
+    runs, rejects = [], []
+    for one in _read(data):
+        if isinstance(one, Read):
             runs.append(settled(one.rows).run)
-        else:
+        elif isinstance(one, InvalidRecord) or one.certain:
             rejects.append(one.detail)
     return runs, rejects
 
 
-def kept_in(data: bytes | str) -> list[KeptRun]:
+def _read(data: bytes) -> Iterator[Read | Unreadable | InvalidRecord]:
+    readers, facts_of = SourceReaders(), SourceContext().for_run
+    for part in read(Source("log", data)):
+        if isinstance(part, Unreadable):
+            yield part
+        elif isinstance(part, Document):
+            try:
+                yield from runs_with(readers, part, facts_of) or ()
+            except InvalidRecord as error:
+                yield error
+    yield from runs_at_end(readers, facts_of)[0]
+
+
+def kept_in(data: bytes | str) -> list[Run]:
     """The runs in this text as their readers distilled them. Nothing in it is rejected."""
     runs, rejects = runs_in(data if isinstance(data, bytes) else data.encode())
     assert not rejects
-    return [KeptRun.model_validate_json(run.raw) for run in runs]
+    return [Run.model_validate_json(run.raw) for run in runs]
 
 
 def run_of(record: dict[str, Any]) -> RunRow:
@@ -65,14 +64,8 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
 
     Columns of `runs`, and `cost`, what was paid in USD, as a float.
     """
-    readers = SourceReaders(SourceContext("source").for_run)
     data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
-    documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [
-        *(one for document in documents for one in runs_with(readers, document) or ()),
-        *runs_at_end(readers)[0],
-    ]
-    runs = [settled(one.rows).run for one in found if isinstance(one, Found)]
+    runs = [settled(one.rows).run for one in _read(data) if isinstance(one, Read)]
     rows = [{name: getattr(run, name) for name in RunRow.columns} for run in runs]
     return sorted(
         (

@@ -21,7 +21,7 @@ from ingest.agents.aider import SESSIONS_OPEN
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
-from schemas.rows.kept_run import KeptRun
+from schemas.rows.distilled import Run
 from tests.documents import ingested, kept_in, lines, run_of, runs_in
 
 STARTED = 1_770_000_000
@@ -64,7 +64,7 @@ LOG = [
 ]
 
 
-def told(run: KeptRun) -> list[tuple[Any, ...]]:
+def told(run: Run) -> list[tuple[Any, ...]]:
     return [(one.model_id, one.input_tokens, one.output_tokens, one.cost_usd) for one in run.models]
 
 

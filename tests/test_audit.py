@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from ingest.agents.base import Context, Rows
+from ingest.agents.base import Rows
 from ingest.agents.shared.tokens import CUT_OFF
 from ingest.claims import Claim, extract
+from ingest.facts import NO_FACTS
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_with, headline
@@ -352,7 +353,7 @@ def test_the_count_of_the_sample_that_does_not_add_up() -> None:
 
 
 def _rows(text: str) -> Any:
-    rows = read_record(Document(0, "line 1", text), lambda *_: Context("s"))
+    rows = read_record(Document(0, "line 1", text), NO_FACTS)
     return rows and complete([rows])[0]
 
 

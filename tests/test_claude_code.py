@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from ingest.agents.base import Context, Rows
+from ingest.agents.base import Rows
 from ingest.agents.shared.runs import canonical_hash
 from ingest.agents.shared.texts import repair
+from ingest.facts import NO_FACTS, Facts
 from ingest.pipeline import ingest
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.document import Document
@@ -22,16 +23,14 @@ from schemas.rows.run import Outcome
 from tests import one_run
 from tests.conftest import record, record_text
 
-UNKNOWN = Context("source")
-
 
 def rows(**changes: Any) -> Rows:
     return rows_of(record(**changes))
 
 
-def rows_of(value: dict[str, Any], text: str | None = None, context: Context = UNKNOWN) -> Rows:
+def rows_of(value: dict[str, Any], text: str | None = None, facts: Facts = NO_FACTS) -> Rows:
     document = Document(0, "line 1", text or json.dumps(value))
-    found = one_run.rows_of(document, context)
+    found = one_run.rows_of(document, facts)
     assert found is not None
     return found
 
@@ -305,9 +304,8 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
     made = rows_of(
         record(),
         None,
-        Context(
-            "source",
-            {"branch": "main"},
+        Facts(
+            labels={"branch": "main"},
             repo="vllm",
             agent_version="2.1",
             tool_calls=(("Bash", 3, 1),),

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.base import RunFacts
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
 from ingest.agents.shared.runs import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT, canonical_hash
+from ingest.facts import Facts
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
@@ -78,7 +78,7 @@ def test_a_stream_tells_what_its_record_does_not() -> None:
         call("t2", "Read", parent_tool_use_id="t0"),
         answer("t2", timestamp=stamp(53)),
     )
-    assert context.at_result("s1") == RunFacts(
+    assert context.at_result("s1") == Facts(
         agent_version="2.1.85",
         requested_model="claude-opus-4-6[1m]",
         cwd="/srv/app",
@@ -168,14 +168,14 @@ def test_sessions_are_kept_apart() -> None:
 
     Without a session it is of the last one.
     """
-    assert StreamContext().at_result("s1") == RunFacts()
+    assert StreamContext().at_result("s1") == Facts()
     context = fed(
         INIT,
         call("t1", "Bash"),
         call("t1", "Read", session="s2"),
         INIT | {"session_id": "s2", "model": "haiku"},
     )
-    assert context.at_result("s3") == RunFacts()
+    assert context.at_result("s3") == Facts()
     assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == (
         "claude-opus-4-6[1m]",
         "haiku",

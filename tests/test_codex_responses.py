@@ -17,7 +17,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.base import RESPONSE_COLUMNS, Found
+from ingest.agents.base import RESPONSE_COLUMNS
 from ingest.agents.codex.rollout import ended_badly, is_failure
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
@@ -25,8 +25,8 @@ from ingest.sources.contents import read
 from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.record_rows import runs_at_end, runs_with
-from schemas.rows.kept_run import KeptModel, KeptRun
+from ingest.store.record_rows import Read, runs_at_end, runs_with
+from schemas.rows.distilled import ModelUse, Run
 from tests.conftest import ingest_paths
 from tests.documents import lines, runs_in_store
 from tests.test_codex import (
@@ -59,14 +59,14 @@ CLASSES = (
 Line = dict[str, Any]
 
 
-def found_in(text: str) -> list[Found]:
-    readers = SourceReaders(SourceContext("source").for_run)
+def found_in(text: str) -> list[Read]:
+    readers, facts_of = SourceReaders(), SourceContext().for_run
     documents = [part for part in read(Source("log", text.encode())) if isinstance(part, Document)]
     found = [
-        *(one for document in documents for one in runs_with(readers, document) or ()),
-        *runs_at_end(readers)[0],
+        *(one for document in documents for one in runs_with(readers, document, facts_of) or ()),
+        *runs_at_end(readers, facts_of)[0],
     ]
-    return [one for one in found if isinstance(one, Found)]
+    return [one for one in found if isinstance(one, Read)]
 
 
 def responses_in(text: str) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def responses_in(text: str) -> list[dict[str, Any]]:
     rows = [
         dict(zip(RESPONSE_COLUMNS, values, strict=True)) for values in found.rows.response_copies
     ]
-    models = KeptRun.model_validate_json(found.rows.run.raw).models
+    models = Run.model_validate_json(found.rows.run.raw).models
     assert summed(rows) == {
         model.model_id: sums for model in models if any(sums := tokens_of(model))
     }
@@ -93,7 +93,7 @@ def summed(rows: list[dict[str, Any]]) -> dict[str | None, tuple[int, ...]]:
     }
 
 
-def tokens_of(model: KeptModel) -> tuple[int, ...]:
+def tokens_of(model: ModelUse) -> tuple[int, ...]:
     return tuple(getattr(model, name) or 0 for name in CLASSES)
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.base import NO_FACTS, Context, PatchText, RunFacts
 from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
-from ingest.context.path_template import PathFacts, PathReading, PathTemplate
-from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
+from ingest.context.path_template import PathReading, PathTemplate
+from ingest.context.sidecars import Sidecars, is_sidecar, sidecar_facts
+from ingest.facts import NO_FACTS, SIDECAR_RANK, Facts, PatchText
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, time_of_path
@@ -135,7 +135,7 @@ def test_a_template_reads_the_end_of_a_path() -> None:
     path = (
         "/data/runs/vllm/claude_code/opus/2026-01-27_15-16-21/vllm_core-0007/claude_code_stdout.txt"
     )
-    assert PathTemplate.parse(TEMPLATE).match(path) == PathFacts(
+    assert PathTemplate.parse(TEMPLATE).match(path) == Facts(
         repo="vllm",
         task="vllm_core-0007",
         labels={"agent": "claude_code", "model": "opus"},
@@ -146,39 +146,39 @@ def test_a_template_reads_the_end_of_a_path() -> None:
 @pytest.mark.parametrize(
     ("template", "path", "facts"),
     [
-        ("{repo}/*.log", "a/b.log", PathFacts(repo="a")),
+        ("{repo}/*.log", "a/b.log", Facts(repo="a")),
         ("{repo}/*.log", "a/b.txt", None),
         ("{repo}/*", "b", None),
-        ("{experiment}/**/{task}", "x/e/1/2/t", PathFacts(experiment="2", task="t")),
-        ("logs/{experiment}/**/{task}", "x/logs/1/2/t", PathFacts(experiment="1", task="t")),
-        ("logs/{experiment}/**/{task}", "x/logs/1/t", PathFacts(experiment="1", task="t")),
-        ("{task}/**", "a/b/c", PathFacts(task="b")),
-        ("/a/{task}/**", "/a/b/c/d", PathFacts(task="b")),
+        ("{experiment}/**/{task}", "x/e/1/2/t", Facts(experiment="2", task="t")),
+        ("logs/{experiment}/**/{task}", "x/logs/1/2/t", Facts(experiment="1", task="t")),
+        ("logs/{experiment}/**/{task}", "x/logs/1/t", Facts(experiment="1", task="t")),
+        ("{task}/**", "a/b/c", Facts(task="b")),
+        ("/a/{task}/**", "/a/b/c/d", Facts(task="b")),
         ("/{repo}/x", "/a/b/x", None),
-        ("./logs/{task}", "logs/t", PathFacts(task="t")),
+        ("./logs/{task}", "logs/t", Facts(task="t")),
         (
             "{task}_{timestamp}.log",
             "US_001_20260127T151621Z.log",
-            PathFacts(task="US_001", started_at=STARTED),
+            Facts(task="US_001", started_at=STARTED),
         ),
-        ("{host}-{task}.json", "h1-US-001.json", PathFacts(task="US-001", labels={"host": "h1"})),
-        ("{timestamp}/{task}", "run-7/t", PathFacts(task="t", labels={"timestamp": "run-7"})),
-        ("{repo}/{task}.log", "C:\\logs\\vllm\\t.log", PathFacts(repo="vllm", task="t")),
-        ("a+(b)/{task}", "a+(b)/t", PathFacts(task="t")),
-        ("{task}/x", "t\ud800/x", PathFacts(task="t?")),
-        ("{task}/x", "a\nb/x", PathFacts(task="a\nb")),
-        ("run-*-{task}.*", "run-1-2-sort.a.log", PathFacts(task="sort")),
-        ("{repo}{task}.log", "vllm.log", PathFacts(repo="v", task="llm")),
+        ("{host}-{task}.json", "h1-US-001.json", Facts(task="US-001", labels={"host": "h1"})),
+        ("{timestamp}/{task}", "run-7/t", Facts(task="t", labels={"timestamp": "run-7"})),
+        ("{repo}/{task}.log", "C:\\logs\\vllm\\t.log", Facts(repo="vllm", task="t")),
+        ("a+(b)/{task}", "a+(b)/t", Facts(task="t")),
+        ("{task}/x", "t\ud800/x", Facts(task="t?")),
+        ("{task}/x", "a\nb/x", Facts(task="a\nb")),
+        ("run-*-{task}.*", "run-1-2-sort.a.log", Facts(task="sort")),
+        ("{repo}{task}.log", "vllm.log", Facts(repo="v", task="llm")),
         (
             "{repo}-{task}_{timestamp}.log",
             "a-b-c_d_20260127T151621Z.log",
-            PathFacts(repo="a", task="b-c_d", started_at=STARTED),
+            Facts(repo="a", task="b-c_d", started_at=STARTED),
         ),
         ("{repo}/**/x/{task}", "a/b//x/t", None),
-        ("{repo}/**/x/{task}", "/a/b/x/t", PathFacts(repo="b", task="t")),
+        ("{repo}/**/x/{task}", "/a/b/x/t", Facts(repo="b", task="t")),
     ],
 )
-def test_templates(template: str, path: str, facts: PathFacts | None) -> None:
+def test_templates(template: str, path: str, facts: Facts | None) -> None:
     assert PathTemplate.parse(template).match(path) == facts
 
 
@@ -258,12 +258,11 @@ def test_a_printed_template_gives_its_parts_back(parts: dict[str, str]) -> None:
             "out.json",
         ]
     )
-    assert PathTemplate.parse(TEMPLATE).match(path) == PathFacts(
-        parts["repo"],
-        parts["task"],
-        None,
-        {"agent": parts["agent"], "model": parts["model"]},
-        STARTED,
+    assert PathTemplate.parse(TEMPLATE).match(path) == Facts(
+        repo=parts["repo"],
+        task=parts["task"],
+        labels={"agent": parts["agent"], "model": parts["model"]},
+        started_at=STARTED,
     )
 
 
@@ -398,8 +397,8 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
     facts = sidecar_facts(
         item(tmp_path / "vllm_core-0003", journal=JOURNAL, model_patch=PATCH, prediction=PREDICTION)
     )
-    assert facts == sidecars.SidecarFacts(
-        found=True,
+    assert facts == Facts(
+        context_rank=SIDECAR_RANK,
         task="vllm_core-0003",
         repo="vllm",
         base_commit="a" * 40,
@@ -412,17 +411,17 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
         patch_sha256=hashlib.sha256(PATCH.encode()).hexdigest(),
         started_at=STARTED,
         ended_at=STARTED + timedelta(seconds=20),
-        model="opus",
-        file_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
+        requested_model="opus",
+        patch_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
         patch=PatchText("model_patch.diff", len(PATCH.encode()), is_cut=False, text=PATCH),
-        duration_ms=20_000,
+        process_ms=20_000,
         exit_code=0,
     )
 
 
 def test_a_summary_alone_says_most_of_it(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, run_summary=SUMMARY))
-    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.model) == (
+    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.requested_model) == (
         "vllm_core-0007",
         "error",
         1250,
@@ -434,7 +433,7 @@ def test_a_summary_alone_says_most_of_it(tmp_path: Path) -> None:
 
 def test_a_prediction_alone_names_repository_and_base(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, prediction=PREDICTION))
-    assert (facts.repo, facts.base_commit, facts.patch_files, facts.model) == (
+    assert (facts.repo, facts.base_commit, facts.patch_files, facts.requested_model) == (
         "vllm",
         "abc1234",
         3,
@@ -448,7 +447,12 @@ def test_a_task_in_a_folder_of_another_name_is_its_task_id(tmp_path: Path) -> No
 
 def test_an_empty_patch_changed_nothing(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, model_patch=""))
-    assert (facts.found, facts.patch_files, facts.patch_insertions, facts.file_changes) == (
+    assert (
+        facts.context_rank > 0,
+        facts.patch_files,
+        facts.patch_insertions,
+        facts.patch_changes,
+    ) == (
         True,
         0,
         0,
@@ -473,7 +477,7 @@ def test_an_empty_patch_changed_nothing(tmp_path: Path) -> None:
 )
 def test_what_is_no_journal_says_nothing(tmp_path: Path, journal: Any) -> None:
     folder = item(tmp_path, journal=journal)
-    assert sidecar_facts(folder) == NO_SIDECAR_FACTS
+    assert sidecar_facts(folder) == NO_FACTS
     assert not is_sidecar(folder / "journal.json")
 
 
@@ -512,9 +516,9 @@ def test_what_is_too_large_or_no_file_is_not_opened(
     (tmp_path / "run_summary.json").mkdir()
     monkeypatch.setattr(sidecars, "LARGEST_READ", 10)
     item(tmp_path, prediction=PREDICTION)
-    assert sidecar_facts(tmp_path) == NO_SIDECAR_FACTS
+    assert sidecar_facts(tmp_path) == NO_FACTS
     assert not any(is_sidecar(path) for path in tmp_path.iterdir())
-    assert sidecar_facts(tmp_path / "nowhere") == NO_SIDECAR_FACTS
+    assert sidecar_facts(tmp_path / "nowhere") == NO_FACTS
 
 
 def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
@@ -535,15 +539,15 @@ def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
 def context_of(
     tmp_path: Path | None = None,
     name: str = "out.json",
-    stream: RunFacts = NO_FACTS,
+    stream: Facts = NO_FACTS,
     template: str = "",
-) -> Context:
+) -> Facts:
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1) if path else None
-    return gather(
-        "0" * 64, str(path or name), path, modified, PathReading(parsed), Sidecars()
-    ).for_run(stream, 20_000)
+    return gather(str(path or name), path, modified, PathReading(parsed), Sidecars()).for_run(
+        stream, 20_000
+    )
 
 
 def test_the_path_wins_over_sidecars(tmp_path: Path) -> None:
@@ -582,7 +586,7 @@ def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(
 
 
 def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
-    stream = RunFacts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
+    stream = Facts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
     context = context_of(item(tmp_path, journal=JOURNAL), stream=stream)
     assert (context.requested_model, context.tool_calls, context.in_stream) == (
         "haiku",
@@ -593,7 +597,7 @@ def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
 
 
 LATER = STARTED + timedelta(minutes=5)
-IN_STREAM = RunFacts(started_at=LATER, ended_at=LATER + timedelta(seconds=9), in_stream=True)
+IN_STREAM = Facts(started_at=LATER, ended_at=LATER + timedelta(seconds=9), in_stream=True)
 
 
 def test_times_come_from_the_best_side_and_say_which(tmp_path: Path) -> None:
@@ -614,20 +618,20 @@ def test_times_come_from_the_best_side_and_say_which(tmp_path: Path) -> None:
     assert times(context_of(None)) == (None, None, None)
 
 
-def times(context: Context) -> tuple[str | None, datetime | None, datetime | None]:
+def times(context: Facts) -> tuple[str | None, datetime | None, datetime | None]:
     return context.time_source, context.started_at, context.ended_at
 
 
 def test_one_timed_event_is_taken_as_the_start() -> None:
-    context = context_of(stream=RunFacts(started_at=LATER, ended_at=LATER, in_stream=True))
+    context = context_of(stream=Facts(started_at=LATER, ended_at=LATER, in_stream=True))
     assert times(context) == ("stream", LATER, LATER + timedelta(seconds=20))
 
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather(
-        "0", "out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()
-    ).for_run(NO_FACTS, duration_ms)
+    context = gather("out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()).for_run(
+        NO_FACTS, duration_ms
+    )
     assert times(context) == ("path", STARTED, None)
 
 
@@ -649,7 +653,7 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
     assert (
-        gather("0", "out.json", Path("out.json"), None, PathReading(template), Sidecars())
+        gather("out.json", Path("out.json"), None, PathReading(template), Sidecars())
         .for_run(NO_FACTS, None)
         .repo
         == "vllm"

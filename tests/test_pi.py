@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.rows.kept_run import KeptModel
+from schemas.rows.distilled import ModelUse
 from tests.documents import kept_in, lines, runs_in
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -124,7 +124,7 @@ def stream(said: list[dict[str, Any]] = SAID, of: dict[str, Any] | None = None) 
     )
 
 
-def counts(*models: KeptModel) -> list[tuple[int | None, ...]]:
+def counts(*models: ModelUse) -> list[tuple[int | None, ...]]:
     return [
         (one.input_tokens, one.cache_read_tokens, one.cache_write_tokens, one.output_tokens)
         for one in models

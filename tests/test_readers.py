@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ingest.agents.base import Context, Found
+from ingest.agents.base import Found
 from ingest.agents.readers import SourceReaders, all_readers
 from ingest.sources.document import Document
 from schemas.errors import InvalidRecord
@@ -55,7 +55,7 @@ def test_logs_of_other_programs_are_no_run() -> None:
 
 
 def runs_in(*values: dict[str, Any]) -> list[Found]:
-    readers = SourceReaders(lambda *_: Context("source"))
+    readers = SourceReaders()
     found: list[Any] = []
     for number, value in enumerate(values):
         try:

@@ -17,8 +17,9 @@ import pytest
 
 import ingest.agents.readers
 from app.queries import quality as quality_queries
-from ingest.agents.base import CHILD_TABLES, FACTS, AgentReader, Context, ContextOf, Found, Rows
+from ingest.agents.base import CHILD_TABLES, FACTS, AgentReader, Found, Rows
 from ingest.agents.claude_code.results import ClaudeCode
+from ingest.facts import NO_FACTS, Facts
 from ingest.findings.rules import Finding
 from ingest.findings.summary_facts import complete
 from ingest.sources.document import Document
@@ -108,12 +109,12 @@ def one_of_each(wrongs: list[Wrong]) -> list[Wrong]:
     return kept
 
 
-def full_rows(document: Document, context_of: ContextOf) -> Rows:
+def full_rows(document: Document) -> Rows:
     """The rows of a record of Claude Code, with calls and a patch."""
-    reader = ClaudeCode(context_of)
+    reader = ClaudeCode()
     [found] = (*reader.feed(document), *reader.end())
     assert isinstance(found, Found)
-    rows = found.rows
+    rows = found.rows(NO_FACTS)
     run_id = rows.run.run_id
     calls = (ToolCallRow(run_id=run_id, tool="Bash", calls=2, errors=1),)
     patch = (PatchFileRow(run_id=run_id, path="a/b.py", insertions=3, deletions=1),)
@@ -162,12 +163,8 @@ class Careless(AgentReader):
 
     def feed(self, document: Document) -> Iterable[Found]:
         inner = Document(document.ordinal, document.position, json.dumps(document.value["record"]))
-        return (
-            Found(
-                document,
-                type(self).build(full_rows(inner, self._context_of), document.value["wrong"]),
-            ),
-        )
+        rows = type(self).build(full_rows(inner), document.value["wrong"])
+        return (Found(document, NO_FACTS, None, lambda _: rows),)
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
@@ -244,12 +241,10 @@ def test_every_wrong_value_is_found_wherever_it_is(table: str) -> None:
 
     Of the columns that follow from their places none can be wrong.
     """
-    read = read_record(Document(0, "line 1", record_text(result=SUMMARY)), lambda *_: Context("s"))
+    read = read_record(Document(0, "line 1", record_text(result=SUMMARY)), NO_FACTS)
     assert read
     [good] = complete([read])
-    full = full_rows(
-        Document(0, "line 1", record_text(uuid="full", result=SUMMARY)), lambda *_: Context("s")
-    )
+    full = full_rows(Document(0, "line 1", record_text(uuid="full", result=SUMMARY)))
     full = good._replace(
         run=good.run.completed({"run_id": "full"}),
         tool_calls=full.tool_calls,
@@ -322,13 +317,13 @@ def test_a_rebuild_goes_on_past_a_wrong_row(
 
         def _worse(self, found: Found | Unreadable) -> Found:
             assert isinstance(found, Found)
-            rows = found.rows
-            is_wrong = rows.run.run_id == "right-1"
-            return found._replace(
-                rows=with_value(rows, Wrong("model_usage", "input_tokens", 0.5))
-                if is_wrong
-                else rows
-            )
+            wrong = Wrong("model_usage", "input_tokens", 0.5)
+
+            def make(facts: Facts) -> Rows:
+                rows = found.rows(facts)
+                return with_value(rows, wrong) if rows.run.run_id == "right-1" else rows
+
+            return found._replace(make=make)
 
     log = tmp_path / "log.jsonl"
     log.write_text(

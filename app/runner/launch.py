@@ -376,10 +376,10 @@ def _content_of(path: Path) -> tuple[int, bool]:
 
 def _run_without_record(launch: Launch) -> str:
     """Return the facts known without a record: agent and command, duration, and outcome."""
-    from ingest.agents.kept_run import kept
+    from ingest.agents.distilled import distilled
 
     outcome = outcome_of_process(launch.agent, launch.exit_code or 0, launch.ended_by)
-    return kept(
+    return distilled(
         {
             "run_id": hashlib.sha256(
                 str(launch.tachograph_launch).encode()

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import ended
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import ended
 from ingest.agents.shared.runs import By, OpenRun, RecordReader, canonical_hash, wire_record
 from ingest.agents.shared.texts import LONGEST_PROMPT
 from ingest.agents.shared.tokens import Tokens, unrecorded
@@ -92,8 +92,8 @@ class AiderAnalytics(AgentReader):
 
     agent: ClassVar[str] = AIDER.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._open: list[_Session] = []
 
     @staticmethod
@@ -140,7 +140,7 @@ class AiderAnalytics(AgentReader):
     def _closed(self, sessions: list[_Session]) -> tuple[Found | Unreadable, ...]:
         closed = [id(one) for one in sessions]
         self._open = [one for one in self._open if id(one) not in closed]
-        return tuple(ended(one.last, one.values(), self._context_of) for one in sessions)
+        return tuple(ended(one.last, one.values()) for one in sessions)
 
 
 # The benchmark
@@ -260,7 +260,7 @@ class _Launch:
             self.costs[self.model] = self.costs.get(self.model, Decimal()) + Decimal(told[5])
 
     def values(self) -> dict[str, Any]:
-        """Return the values of the `KeptRun`.
+        """Return the values of the `Run`.
 
         An earlier launch is its parent if this one's cost starts from that launch's total.
         """
@@ -299,7 +299,7 @@ class AiderChatHistory(AgentReader):
         for line in document.lines:
             if header := _HEADER.fullmatch(line):
                 if launch and launch.answers:
-                    yield ended(document, launch.values(), self._context_of)
+                    yield ended(document, launch.values())
                 earlier = launch  # the last launch that was paid, and none before that
                 if launch and launch.costs:
                     launch.earlier = None
@@ -309,7 +309,7 @@ class AiderChatHistory(AgentReader):
             elif launch:
                 launch.note(line)
         if launch and launch.answers:
-            yield ended(document, launch.values(), self._context_of)
+            yield ended(document, launch.values())
 
 
 def _number(text: str | None) -> int:

@@ -3,122 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
+from ingest.facts import NO_FACTS, Facts
 from ingest.sources.document import Document, TakesLines, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS, NO_TYPE, Format, Names
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
-
-
-class Subagent(NamedTuple):
-    """A sub-agent's type, and a short description of its task."""
-
-    type: str | None = None
-    description: str | None = None
-
-
-NO_SUBAGENT = Subagent()
-
-
-class Process(NamedTuple):
-    """An agent's process as its launcher saw it. `duration_ms`: wall time.
-
-    `ended_by`: the limit or the signal that ended it.
-    """
-
-    duration_ms: int | None = None
-    ended_by: str | None = None
-    exit_code: int | None = None
-
-
-class PatchText(NamedTuple):
-    """A stored patch. `bytes`: size of the whole patch. `is_cut`: `text` is only its beginning."""
-
-    file_name: str
-    bytes: int
-    is_cut: bool
-    text: str
-
-
-class Context(NamedTuple):
-    """Facts about a record from labels, path, sidecars and the other events of its stream.
-
-    Every field before `tool_calls` is the column of `runs` of that name; None or empty if unknown.
-    """
-
-    source_id: str
-    labels: dict[str, str] = {}  # noqa: RUF012 - never written to
-    prompt: str | None = None
-    repo: str | None = None
-    task: str | None = None
-    experiment: str | None = None
-    agent_version: str | None = None
-    requested_model: str | None = None
-    cwd: str | None = None
-    permission_mode: str | None = None
-    branch: str | None = None
-    tools: tuple[str, ...] = ()
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    time_source: str | None = None
-    base_commit: str | None = None
-    head_commit: str | None = None
-    task_status: str | None = None
-    first_edit_ms: int | None = None
-    patch_files: int | None = None
-    patch_insertions: int | None = None
-    patch_deletions: int | None = None
-    patch_sha256: str | None = None
-    in_stream: bool = False
-    part_ids: tuple[str, ...] = ()
-    streamed_tokens: int | None = None
-    context_rank: int = 0
-    trial_id: str | None = None
-    agent: str | None = None
-    """Named by the harness; used if the record names no agent."""
-    score: float | None = None
-    """Given by the harness; used if the record has no score."""
-    tool_calls: tuple[tuple[str, int, int | None], ...] = ()
-    """(tool, calls, errors), sorted by tool."""
-    patch_changes: tuple[tuple[str, int, int], ...] = ()
-    """(path, insertions, deletions) from the patch beside the record."""
-    patch: PatchText | None = None
-    model: str | None = None
-    """The model the harness started the agent with; used if the log names none."""
-    name: str = ""
-    """The source's path; for an archive member, including the path inside the archive."""
-    subagent: Subagent | None = None
-    process: Process = Process()
-    is_verified: bool = False
-    """Whether the harness checked the work, which it does when the agent has ended."""
-    is_cut: bool = False
-    """Whether the source ends in the middle of a line, within the run."""
-
-
-def columns_of(context: Context) -> dict[str, Any]:
-    """Return the context as columns of `runs`, without the fields that a record may supply."""
-    return dict(zip(_SURE_COLUMNS, context, strict=False))
-
-
-_SURE_COLUMNS = Context._fields[: Context._fields.index("agent")]
-
-CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
-
-
-def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
-    """Return the rows of `patch_files` and `patches` for a run."""
-    if not (context.patch or context.patch_changes):
-        return {}
-    changes = (
-        PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less)
-        for path, more, less in context.patch_changes
-    )
-    text = (PatchRow(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
-    return {"patch_files": tuple(changes), "patches": text}
 
 
 class Rows(NamedTuple):
@@ -141,6 +34,27 @@ class Rows(NamedTuple):
     """Responses of a transcript, as values of RESPONSE_COLUMNS."""
 
 
+FACT_COLUMNS = tuple(one.name for one in fields(Facts) if one.name in RunRow.columns)
+"""Fields of Facts that are columns of `runs`, in order."""
+_SURE = tuple(name for name in FACT_COLUMNS if name != "agent")  # the record may name the agent
+
+
+def rows_with(facts: Facts, run: RunRow, usage: tuple[ModelUsageRow, ...]) -> Rows:
+    """Return the rows of a run, completed by the facts of all origins."""
+    run_id = run.run_id
+    calls = (
+        ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors)
+        for tool, count, errors in facts.tool_calls
+    )
+    changes = (
+        PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less)
+        for path, more, less in facts.patch_changes
+    )
+    patches = (PatchRow(run_id=run_id, **facts.patch._asdict()),) if facts.patch else ()
+    run = run.completed({name: getattr(facts, name) for name in _SURE})
+    return Rows(run, usage, tuple(calls), tuple(changes), patches)
+
+
 CHILD_TABLES = Rows._fields[1:-1]
 """Tables written and deleted together with their run."""
 
@@ -157,51 +71,24 @@ if unnumbered.
 """
 
 
-@dataclass(frozen=True)
-class RunFacts:
-    """Facts about one run's surroundings, collected by a reader from the stream or the log.
-
-    `time_source`: origin of the times, `stream`, or `record` for local times in an unknown zone.
-    """
-
-    agent_version: str | None = None
-    requested_model: str | None = None
-    cwd: str | None = None
-    permission_mode: str | None = None
-    tools: tuple[str, ...] = ()
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    in_stream: bool = False
-    tool_calls: tuple[tuple[str, int, int | None], ...] = ()
-    """(tool, calls, errors), sorted by tool; includes the calls of sub-agents."""
-    time_source: str = "stream"
-    repo: str | None = None
-    task: str | None = None
-    branch: str | None = None
-    base_commit: str | None = None
-    prompt: str | None = None
-    part_ids: tuple[str, ...] = ()
-    """Ids of the streams with its events, and of results that follow from it; a record with one of
-    these ids belongs to the run.
-    """
-    streamed_tokens: int | None = None
-    """All input tokens of the stream's responses since the previous result."""
-
-
-NO_FACTS = RunFacts()
-
-ContextOf = Callable[[RunFacts, int | None], Context]
-"""(surrounding facts, wall time in ms) → context of the run."""
-
-
 class Found(NamedTuple):
     """A run found by a reader.
 
-    `document` counts as its record: the record itself, or the run's last event.
+    `document` counts as its record: the record itself, or the run's last event. `log`: the facts in
+    the log. `make`: makes its rows from the facts of all origins; raises InvalidRecord.
+    `responses`: values of RESPONSE_COLUMNS, given the other rows.
     """
 
     document: Document
-    rows: Rows
+    log: Facts
+    duration_ms: int | None
+    make: Callable[[Facts], Rows]
+    responses: Callable[[Rows], tuple[tuple[Any, ...], ...]] | None = None
+
+    def rows(self, facts: Facts) -> Rows:
+        """Return the rows of the run. Raises InvalidRecord."""
+        rows = self.make(facts)
+        return rows._replace(response_copies=self.responses(rows)) if self.responses else rows
 
 
 class AgentReader:
@@ -245,12 +132,8 @@ class AgentReader:
         if cls.formats:
             cls.types = Names().union(*(form.types or {NO_TYPE} for form in cls.formats))
 
-    def __init__(self, context_of: ContextOf) -> None:
-        """Create the reader; `context_of` merges its facts with labels, path and sidecars.
-
-        The facts are about a run.
-        """
-        self._context_of = context_of
+    around: Facts = NO_FACTS
+    """Facts about the source, known before it is read: its name, and those beside it."""
 
     @classmethod
     def recognises(cls, document: Document) -> bool:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import Found
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.distilled import complaints, distilled, found
 from ingest.agents.shared.runs import (
     By,
     OpenRun,
@@ -239,7 +239,7 @@ class _Session(OpenRun):
                 self.error = data.error_reason or self.error or "error"
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a KeptRun. A session without a shutdown was interrupted."""
+        """Return the values of a Run. A session without a shutdown was interrupted."""
         if not self.is_over or self.aborted:
             self.outcome = Outcome.INTERRUPTED
         elif self.error:
@@ -300,7 +300,7 @@ class _Session(OpenRun):
         ]
 
     def values_with(self, result: CopilotResult, result_id: str) -> dict[str, Any]:
-        """Return the values of a KeptRun for a printed stream that ended with this result.
+        """Return the values of a Run for a printed stream that ended with this result.
 
         The session may be named in the result only, and other processes may have continued it.
         """
@@ -369,7 +369,7 @@ class CopilotEvents(StreamReader[_Session]):
                 del self._open[None]
                 result = CopilotResult.model_validate(value)
                 values = session.values_with(result, canonical_hash(value))
-                return (found(document, kept(values), self._context_of),)
+                return (found(document, distilled(values)),)
             if kind in COPILOT_READ_TYPES:
                 session.note(kind, CopilotData.model_validate(value["data"]), time)
             session.last = document
@@ -390,7 +390,7 @@ class CopilotHistories(RecordReader):
     agent: ClassVar[str] = COPILOT.key
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """Return the values of a KeptRun; its outcome is unknown.
+        """Return the values of a Run; its outcome is unknown.
 
         A tool call is requested and completed under one id.
         """

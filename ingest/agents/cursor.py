@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ingest.agents.base import Found
-from ingest.agents.kept_run import found, kept
+from ingest.agents.distilled import distilled, found
 from ingest.agents.shared.runs import (
     OpenRun,
     StreamReader,
@@ -109,7 +109,7 @@ class _Run(OpenRun):
             self.tools.failed(call_id)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a KeptRun without a result: it was killed."""
+        """Return the values of a Run without a result: it was killed."""
         names = {"session": self.session_id, "prompt": self.prompt, "start": str(self.started_at)}
         said = None if self.started_at else self.final_text or ""
         return super().values() | {
@@ -122,7 +122,7 @@ class _Run(OpenRun):
         }
 
     def values_with(self, result: CursorResult, *, in_stream: bool) -> dict[str, Any]:
-        """Return the values of a KeptRun that ended with this result.
+        """Return the values of a Run that ended with this result.
 
         `in_stream`: events came before it.
         """
@@ -200,9 +200,7 @@ class Cursor(StreamReader[_Run]):
             result = wire_record(CursorResult, document)  # a wrong result is the reject of its run
             return (
                 found(
-                    document,
-                    kept(run.values_with(result, in_stream=run.last is not document)),
-                    self._context_of,
+                    document, distilled(run.values_with(result, in_stream=run.last is not document))
                 ),
             )
         event = wire_record(CursorEvent, document)

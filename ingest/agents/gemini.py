@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import Found
-from ingest.agents.kept_run import complaints
+from ingest.agents.distilled import complaints
 from ingest.agents.shared.runs import (
     By,
     OpenRun,
@@ -200,7 +200,7 @@ class _Process(OpenRun):
                 self.text.append(text)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`.
+        """Return the values of a `Run`.
 
         The id stays the same as the stream grows, if its session has one.
         """
@@ -361,7 +361,7 @@ class _Chat(OpenRun):
             self.tokens.add(message.model, message.tokens)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`.
+        """Return the values of a `Run`.
 
         A sub-agent's id is its name, or in older versions its parent's session.
         """

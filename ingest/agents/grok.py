@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import ended, found, kept
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import distilled, ended, found
 from ingest.agents.shared.runs import OpenRun, canonical_hash, is_failed, is_uuid, wire_record
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
 from ingest.agents.shared.tokens import Tokens, unrecorded
@@ -132,7 +132,7 @@ class _Stream(OpenRun):
             self._note_usage(GrokUsage.model_validate(counts))
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun` without an end."""
+        """Return the values of a `Run` without an end."""
         model, cut = (
             self.requested_model,
             "The stream ended before its totals: these are its responses.",
@@ -161,8 +161,7 @@ class Grok(AgentReader):
     has_claude_codes_cost: ClassVar[bool] = True
     priority: ClassVar[int] = 1  # before Codex, whose streams have an `error` like its own
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._stream: _Stream | None = None
 
     @staticmethod
@@ -218,7 +217,7 @@ class Grok(AgentReader):
                 wire_record(GrokEnd, document),
                 in_stream=stream is not None,
             )
-            return (found(document, kept(values), self._context_of),)
+            return (found(document, distilled(values)),)
         if kind == "error":
             return ()
         event = wire_record(GrokEvent, document)
@@ -232,13 +231,13 @@ class Grok(AgentReader):
         """Yield the streams without an end. Pieces of text alone may come from any program."""
         stream, self._stream = self._stream, None
         if stream and stream.run_id:
-            yield ended(stream.last, stream.values(), self._context_of)
+            yield ended(stream.last, stream.values())
         elif stream and stream.has_thoughts:
             yield stream.last.refused(RejectReason.NO_RECORD, _NOTHING)
 
 
 def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]:
-    """Return the values of a `KeptRun` from its end."""
+    """Return the values of a `Run` from its end."""
     errors: list[str] = []
     reason = (end.stop_reason or end.messages_stop_reason or "").replace("_", "").lower()
     outcome = _OUTCOMES.get(

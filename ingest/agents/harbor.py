@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import AgentReader, Found
-from ingest.agents.kept_run import UNKNOWN, complaints, ended
+from ingest.agents.distilled import UNKNOWN, complaints, ended
 from ingest.agents.shared.runs import (
     RecordReader,
     ToolCounts,
@@ -567,7 +567,7 @@ class TerminalBench(AgentReader):
                 "task": trial.task_id,
                 "prompt": trial.instruction,
             }
-            yield ended(document, values, self._context_of)
+            yield ended(document, values)
 
 
 def run_of_terminal_benchs_logs(result: dict[str, Any]) -> str | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf
 from ingest.agents.claude_code.transcript import ClaudeTranscript, is_line
 from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
@@ -29,8 +28,8 @@ class IFlowTranscript(ClaudeTranscript):
     agent: ClassVar[str] = IFLOW.key
     priority: ClassVar[int] = 0
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._models: dict[str, None] = {}
 
     @staticmethod

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import complaints, ended
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_failed, merged, wire_record
 from ingest.agents.shared.texts import outcome_of_trial_error
 from ingest.agents.shared.tokens import known_sum
@@ -45,8 +45,7 @@ class InspectAI(AgentReader):
 
     agent: ClassVar[str] = INSPECT_AI.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._header: InspectHeader | None = None
 
     @staticmethod
@@ -70,11 +69,7 @@ class InspectAI(AgentReader):
         runs: list[Found | Unreadable] = []
         for place, sample in enumerate(samples):
             try:
-                run = ended(
-                    document,
-                    _values(InspectSample.model_validate(sample), self._header),
-                    self._context_of,
-                )
+                run = ended(document, _values(InspectSample.model_validate(sample), self._header))
                 reason, detail = (
                     (RejectReason.INVALID_RECORD, "")
                     if isinstance(run, Found)

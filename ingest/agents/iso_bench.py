@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ingest.agents.base import ContextOf, Found
-from ingest.agents.kept_run import UNKNOWN, found, kept
+from ingest.agents.base import Found
+from ingest.agents.distilled import UNKNOWN, distilled, found
 from ingest.agents.shared.runs import canonical_hash, is_failed
 from ingest.sources.document import Document
 from schemas.agents import ISO_BENCH_AGENTS
@@ -12,7 +12,7 @@ from schemas.wire.iso_bench import AgentProcess, Journal
 from schemas.wire.launch import outcome_of_process
 
 
-def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:
+def item_run(document: Document, error: str | None) -> Found:
     """Return the run of an item. `error`: the end of the agent process's error output.
 
     Raises InvalidRecord.
@@ -33,7 +33,7 @@ def item_run(document: Document, error: str | None, context_of: ContextOf) -> Fo
             if code is None and journal.status == "error"
             else Outcome.UNKNOWN
         )
-    told = journal.error or error
+    message = journal.error or error
     values = {
         "run_id": canonical_hash(document.value),
         "agent": agent,
@@ -43,6 +43,6 @@ def item_run(document: Document, error: str | None, context_of: ContextOf) -> Fo
         "outcome": outcome,
         "is_error": is_failed(outcome),
         "ended_as": None if code is None else f"exit code {code}",
-        "errors": [told] if told and outcome is not Outcome.COMPLETED else [],
+        "errors": [message] if message and outcome is not Outcome.COMPLETED else [],
     }
-    return found(document, kept(values), context_of)
+    return found(document, distilled(values))

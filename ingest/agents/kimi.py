@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import Found
 from ingest.agents.shared.runs import (
     By,
     OpenRun,
@@ -210,8 +210,8 @@ class KimiWire(StreamReader[_Session]):
 
     agent: ClassVar[str] = KIMI.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._models: dict[str | None, _Key] = {}
         self._is_older = False
 

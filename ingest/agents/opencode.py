@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import Found
 from ingest.agents.shared.runs import (
     ActiveTime,
     By,
@@ -236,8 +236,8 @@ class OpenCodeRun(StreamReader[_Run]):
 
     agent: ClassVar[str] = OPENCODE.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._last: _Run | None = None
 
     @staticmethod

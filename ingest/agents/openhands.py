@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import UNKNOWN, complaints, ended, found, kept
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import UNKNOWN, complaints, distilled, ended, found
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_failed, merged
 from ingest.agents.shared.texts import outcome_of_trial_error
 from ingest.agents.shared.tokens import known_sum, unrecorded
@@ -66,8 +66,7 @@ class OpenHandsEvents(AgentReader):
 
     agent: ClassVar[str] = OPENHANDS.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._conversation = _Conversation()
         self._last: Document | None = None
 
@@ -84,11 +83,7 @@ class OpenHandsEvents(AgentReader):
             except ValidationError as error:
                 raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
             return (
-                found(
-                    document,
-                    kept(conversation.values(RecordKind.RESULT) | {"rank": 1}),
-                    self._context_of,
-                ),
+                found(document, distilled(conversation.values(RecordKind.RESULT) | {"rank": 1})),
             )
         closed: tuple[Found | Unreadable, ...] = ()
         state, current = (
@@ -119,7 +114,7 @@ class OpenHandsEvents(AgentReader):
         conversation, last = self._conversation, self._last
         self._conversation, self._last = _Conversation(), None
         if last and (conversation.events > 1 or conversation.stats or conversation.status):
-            yield ended(last, conversation.values(RecordKind.STREAM), self._context_of)
+            yield ended(last, conversation.values(RecordKind.STREAM))
 
 
 def _is_event(value: dict[str, Any]) -> bool:
@@ -298,7 +293,7 @@ class OpenHandsOutput(AgentReader):
             values = _of_line(EvalLine.model_validate(document.value))
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(values), self._context_of),)
+        return (found(document, distilled(values)),)
 
 
 def _of_line(line: EvalLine) -> dict[str, Any]:
@@ -495,7 +490,7 @@ class OpenHandsIndex(AgentReader):
                 "score": None if result.resolved is None else float(result.resolved),
                 "task": name,
             }
-            yield ended(document, values, self._context_of)
+            yield ended(document, values)
 
 
 # Tokens and cost
@@ -520,7 +515,7 @@ _LAST_UNREAD = "Later token counts of the log could not be read."
 def _models(
     totals: Iterable[LlmMetrics], *, is_acp: bool, is_stale: bool = False, model: str | None
 ) -> list[dict[str, Any]]:
-    """Return values of a `KeptModel` per model. `is_stale`: later counts were unreadable.
+    """Return values of a `ModelUse` per model. `is_stale`: later counts were unreadable.
 
     `model`: default name.
     """

@@ -27,8 +27,8 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import complaints, ended
 from ingest.agents.shared.runs import canonical_hash, wire_record
 from ingest.agents.shared.telemetry import (
     AGENT,
@@ -272,8 +272,7 @@ class OpenTelemetry(AgentReader):
 
     agent: ClassVar[str] = OPEN_TELEMETRY.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._sessions: dict[tuple[str, str], _Read] = {}
         self._traces: dict[str, dict[str | None, _Read]] = {}
         self._others = bytearray()
@@ -281,7 +280,7 @@ class OpenTelemetry(AgentReader):
 
     def feed(self, document: Document) -> tuple[Found | Unreadable, ...]:
         """Read an export apart from the earlier ones: an unreadable one leaves nothing behind."""
-        alone = OpenTelemetry(self._context_of)
+        alone = OpenTelemetry()
         alone._read(document)
         for key, read in alone._sessions.items():
             self._sessions.setdefault(key, _Read(Part(*key), read.last)).take_in(read)
@@ -412,9 +411,7 @@ class OpenTelemetry(AgentReader):
                 last.is_refused = True
             taken.add(last.ordinal)
             parts = tuple(sorted(part_ids.get(run_id, set()) - {run_id}))
-            yield ended(
-                last, {"run_id": run_id, "part_ids": parts} | read.part.values(), self._context_of
-            )
+            yield ended(last, {"run_id": run_id, "part_ids": parts} | read.part.values())
         if not has_runs:
             for agent, first in self._programs.items():
                 detail = (

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import RESPONSE_COLUMNS, Found
+from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
 from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, joined, logged_by, told
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
@@ -302,12 +302,12 @@ class _Session(OpenRun):
             for key, tokens in spent.items()
         ]
 
-    def response_rows(self, run_id: str) -> tuple[tuple[Any, ...], ...]:
+    def response_rows(self, run: Rows) -> tuple[tuple[Any, ...], ...]:
         """Return the responses as values of RESPONSE_COLUMNS.
 
         Lines of version 1 have no ids: there a response is known by its number.
         """
-        rows = []
+        run_id, rows = run.run.run_id, []
         for number, response in enumerate(self.responses):
             model_id, provider = response.key
             model = parse_model_id(model_id) if model_id else None
@@ -404,13 +404,7 @@ class Pi(StreamReader[_Session]):
         session = self._open.get(key)
         closed = super()._close(key)
         if session and not session.is_stream and closed and isinstance(run := closed[0], Found):
-            return (
-                run._replace(
-                    rows=run.rows._replace(
-                        response_copies=session.response_rows(run.rows.run.run_id)
-                    )
-                ),
-            )
+            return (run._replace(responses=session.response_rows),)
         return closed
 
 

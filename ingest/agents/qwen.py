@@ -89,7 +89,7 @@ class _Stream(OpenRun):
                 self.result = event
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a KeptRun. One without a result was interrupted."""
+        """Return the values of a Run. One without a result was interrupted."""
         init, result = self.init, self.result
         self.outcome, self.errors = _end(result)
         if init:
@@ -278,7 +278,7 @@ class _Chat(OpenRun):
                 self.api_ms = (self.api_ms or 0) + event.duration_ms
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a KeptRun; the log does not contain how the session ended."""
+        """Return the values of a Run; the log does not contain how the session ended."""
         names = {"session": self.session_id, "start": str(self.started_at)}
         return super().values() | {
             "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),

@@ -11,8 +11,9 @@ from importlib import import_module
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
-from ingest.agents.base import AgentReader, ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.claude_code.results import ClaudeCode
+from ingest.facts import NO_FACTS, Facts
 from ingest.sources.document import Document, Events
 from ingest.sources.files import Unreadable
 from ingest.system.defects import what_failed
@@ -42,7 +43,7 @@ def all_readers() -> Readers:
     """
     formats = [form.reader for agent in AGENTS.values() for form in agent.formats]
     readers = []
-    for path in dict.fromkeys((*formats, "readers.UnreadLogs", "kept_run.KeptRuns")):
+    for path in dict.fromkeys((*formats, "readers.UnreadLogs", "distilled.DistilledRuns")):
         module, _, name = path.rpartition(".")
         try:
             readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
@@ -96,8 +97,9 @@ def by_type() -> _ReadersByType:
 class SourceReaders:
     """The readers of one source, each made when the first document of its agent comes."""
 
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+    def __init__(self, around: Facts = NO_FACTS) -> None:
+        """Create the readers; `around`: facts about the source, known before it is read."""
+        self._around = around
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._sessions: dict[str, type[AgentReader]] = {}
         self.last: AgentReader | None = None
@@ -127,9 +129,14 @@ class SourceReaders:
         reader = self.last
         if type(reader) is not kind:
             reader = self.last = self._readers.get(kind) or self._readers.setdefault(
-                kind, kind(self._context_of)
+                kind, self._made(kind)
             )
         return reader.feed(document)
+
+    def _made(self, kind: type[AgentReader]) -> AgentReader:
+        reader = kind()
+        reader.around = self._around
+        return reader
 
     def passed(self, last: Document) -> None:
         """Take the document of the last line that a reader consumed as bytes."""
@@ -250,8 +257,7 @@ class UnreadLogs(AgentReader):
     types: ClassVar[Names] = UNREAD_TYPES | {NO_TYPE}
     priority: ClassVar[int] = -2
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._named: set[str] = set()
 
     @staticmethod

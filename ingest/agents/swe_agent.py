@@ -19,7 +19,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import Found
 from ingest.agents.shared.runs import (
     RecordReader,
     ToolCounts,
@@ -201,8 +201,8 @@ class MiniSweAgent(RecordReader):
 
     agent: ClassVar[str] = MINI_SWE_AGENT.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._message: Document | None = None
 
     @staticmethod

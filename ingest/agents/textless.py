@@ -15,7 +15,7 @@ from ingest.agents.claude_code.results import result_without_text
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
-from schemas.rows.kept_run import KEPT_START, KeptRun
+from schemas.rows.distilled import KEPT_START, Run
 
 NOT_KEPT = "not kept (--no-text)"
 """Replaces the detail of a reject, which may quote a value."""
@@ -52,7 +52,7 @@ def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
     """Return a record as it is kept without text, and its summary."""
     document = Document(0, "kept record", raw)
     if document.starts_with(KEPT_START):
-        return KeptRun.model_validate_json(raw).textless().as_json(), None
+        return Run.model_validate_json(raw).textless().as_json(), None
     return result_without_text(document.written, run_id)
 
 

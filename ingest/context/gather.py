@@ -1,109 +1,69 @@
-"""Path, sidecars and stream, merged by precedence into the `Context` of each record.
+"""Facts about each record of a source: those around the source, joined with those in its log.
+
+The first origin that knows a fact gives it:
+
+- repo, task, experiment, base commit: the path by the template, sidecars, the log, the harness.
+- everything else: the log or its stream, sidecars, the harness.
+- started_at and ended_at: both from one origin, the first of stream, sidecar, record, path, file
+  that has any; `time_source` is its name.
 
 Labels given at ingest come with the commit.
-
-- repo, task, experiment: the path by the template, else a sidecar.
-- prompt, agent version, requested model: the stream or the log itself, else a sidecar.
-- started_at, ended_at: both from one origin, the first of stream, sidecar, record, path, file that
-  has any; `time_source` is its name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from ingest.agents.base import Context, Process, RunFacts, Subagent
-from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
-from ingest.context.sidecars import (
-    NO_SIDECAR_FACTS,
-    SidecarFacts,
-    Sidecars,
-    subagent_beside,
-    with_folder,
-)
-from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
-from ingest.sources.times import lenient_time, plausible, shifted
-
-RANKS = {"stream": 8, "sidecar": 4, "path": 2}
-"""Added by each origin to `context_rank`. Of two copies of a record, one in its stream outranks one
-with sidecars, then one with a matching path, then a bare file, independent of the order of ingest.
-"""
+from ingest.context.path_template import PathReading
+from ingest.context.sidecars import Sidecars, subagent_beside, with_folder
+from ingest.facts import NO_FACTS, STREAM_RANK, Facts
+from ingest.sources.times import plausible, shifted
 
 FILE, TRUSTED_FILE = "file", "trusted_file"
 """`time_source` of a run dated by its file: it may be a copy's time, unless the user declares it
 trusted.
 """
 
+_OUTSIDE_FIRST = ("repo", "task", "experiment", "base_commit")
+"""Facts that people give by the path or a sidecar, and that a log may only guess."""
+
 
 @dataclass(frozen=True)
 class SourceContext:
-    """The context shared by all records of one source."""
+    """The facts around the records of one source, by origin."""
 
-    source_id: str
-    path: PathFacts = NO_PATH_FACTS
-    sidecar: SidecarFacts = NO_SIDECAR_FACTS
+    source: Facts = NO_FACTS
+    path: Facts = NO_FACTS
+    sidecar: Facts = NO_FACTS
+    harness: Facts = NO_FACTS
     modified_at: datetime | None = None
     file_origin: str = FILE
-    harness: HarnessFacts = NO_HARNESS_FACTS
-    name: str = ""
-    subagent: Subagent | None = None
 
-    def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
-        """Return the context of one run, with the facts of its reader."""
-        sidecar = self.sidecar
-        time_source, started_at, ended_at = self._times(
-            facts, sidecar.duration_ms if duration_ms is None else duration_ms
-        )
-        return Context(
-            source_id=self.source_id,
-            labels=self._labels,
-            prompt=facts.prompt or sidecar.prompt,
-            repo=self.path.repo or sidecar.labels.get("repo") or sidecar.repo or facts.repo,
-            task=self.path.task
-            or sidecar.labels.get("task")
-            or sidecar.task
-            or facts.task
-            or self.harness.task,
-            experiment=self.path.experiment or sidecar.labels.get("experiment"),
-            agent_version=facts.agent_version or sidecar.agent_version,
-            requested_model=facts.requested_model or sidecar.model or self.harness.model,
-            cwd=facts.cwd or sidecar.cwd,
-            permission_mode=facts.permission_mode,
-            branch=facts.branch or sidecar.branch,
-            tools=facts.tools,
-            started_at=started_at,
-            ended_at=ended_at,
-            time_source=time_source,
-            base_commit=sidecar.base_commit or facts.base_commit,
-            head_commit=sidecar.head_commit,
-            task_status=sidecar.task_status,
-            first_edit_ms=sidecar.first_edit_ms,
-            patch_files=sidecar.patch_files,
-            patch_insertions=sidecar.patch_insertions,
-            patch_deletions=sidecar.patch_deletions,
-            patch_sha256=sidecar.patch_sha256,
-            in_stream=facts.in_stream,
-            part_ids=facts.part_ids,
-            streamed_tokens=facts.streamed_tokens,
-            context_rank=self._rank + RANKS["stream"] * facts.in_stream,
-            trial_id=self.harness.trial_id,
-            agent=self.harness.agent,
-            score=self.harness.score,
-            tool_calls=facts.tool_calls,
-            patch_changes=sidecar.file_changes,
-            patch=sidecar.patch,
-            model=self.harness.model,
-            name=self.name,
-            subagent=self.subagent,
-            is_verified=self.harness.is_verified,
-            process=Process(sidecar.duration_ms, sidecar.ended_by, sidecar.exit_code),
-        )
+    def for_run(self, log: Facts, duration_ms: int | None) -> Facts:
+        """Return the facts about one run. `duration_ms`: its wall time, if its log has one."""
+        before, behind = self._around
+        lasted = self.sidecar.process_ms if duration_ms is None else duration_ms
+        time_source, started_at, ended_at = self._times(log, lasted)
+        rank = self.sidecar.context_rank + self.path.context_rank + STREAM_RANK * log.in_stream
+        facts = behind | log.known() | before
+        times = {"time_source": time_source, "started_at": started_at, "ended_at": ended_at}
+        return Facts(**facts | times | {"context_rank": rank})
+
+    @cached_property
+    def _around(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the facts around the log: those that precede its own, and the others."""
+        path, sidecar, harness = (one.known() for one in (self.path, self.sidecar, self.harness))
+        outside = sidecar | path
+        before = {name: outside[name] for name in _OUTSIDE_FIRST if name in outside}
+        labels = self.harness.labels | self.sidecar.labels | self.path.labels
+        return before, harness | sidecar | self.source.known() | {"labels": labels}
 
     def _times(
-        self, facts: RunFacts, duration_ms: int | None
+        self, log: Facts, duration_ms: int | None
     ) -> tuple[str | None, datetime | None, datetime | None]:
         """Return (time_source, started_at, ended_at) from the first origin that has any.
 
@@ -113,13 +73,13 @@ class SourceContext:
         have no zone: a sidecar's times are better.
         """
         own = (
-            facts.time_source,
-            facts.started_at,
-            None if facts.started_at == facts.ended_at else facts.ended_at,
+            log.time_source or "stream",
+            log.started_at,
+            None if log.started_at == log.ended_at else log.ended_at,
         )
         beside = ("sidecar", self.sidecar.started_at, self.sidecar.ended_at)
         origins = (
-            *((beside, own) if facts.time_source == "record" else (own, beside)),
+            *((beside, own) if log.time_source == "record" else (own, beside)),
             ("path", self.path.started_at, None),
             (self.file_origin, None, self.modified_at),
         )
@@ -132,17 +92,8 @@ class SourceContext:
             started_at = shifted(ended_at, -duration_ms)
         return time_source, started_at, ended_at
 
-    @cached_property
-    def _labels(self) -> dict[str, str]:
-        return {**dict(self.harness.labels), **self.sidecar.labels, **self.path.labels}
-
-    @cached_property
-    def _rank(self) -> int:
-        return RANKS["sidecar"] * self.sidecar.found + RANKS["path"] * (self.path != NO_PATH_FACTS)
-
 
 def gather(
-    source_id: str,
     name: str,
     path: Path | None,
     modified_at: datetime | None,
@@ -155,19 +106,15 @@ def gather(
 
     Never raises.
     """
-    sidecar = sidecars.beside(path, name)
-    if sidecar.stamp and paths.zone is not UTC:  # its only time is that in the name of its folder
-        sidecar = replace(sidecar, started_at=lenient_time(sidecar.stamp, paths.zone))
-    if sidecar.found and not (sidecar.model and sidecar.task):
+    sidecar = sidecars.beside(path, name, paths.zone)
+    if sidecar.context_rank and not (sidecar.requested_model and sidecar.task):
         sidecar = with_folder(sidecar, str(path.absolute()) if path else name)
     if modified_at and not modified_at.tzinfo:
         modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(
-        source_id=source_id,
+        source=Facts(name=name, subagent=subagent_beside(path) if path else None),
         path=paths.facts(name, path),
         sidecar=sidecar,
         harness=sidecars.harness(path, name),
         modified_at=plausible(modified_at) if modified_at else None,
-        name=name,
-        subagent=subagent_beside(path) if path else None,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from ingest.agents.base import PatchText
+from ingest.facts import PatchText
 
 FILES_KEPT = 10_000
 """Maximum number of files of one patch that are listed; the totals count all of them."""

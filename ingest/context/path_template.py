@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import Any
 
+from ingest.facts import NO_FACTS, PATH_RANK, Facts
 from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
@@ -26,20 +28,6 @@ the square of the length.
 """
 
 _HINT = "For example: runs/{repo}/{agent}/{timestamp}/{task}/*"
-
-
-@dataclass(frozen=True)
-class PathFacts:
-    """The facts in one path, by a template."""
-
-    repo: str | None = None
-    task: str | None = None
-    experiment: str | None = None
-    labels: dict[str, str] = field(default_factory=dict)
-    started_at: datetime | None = None
-
-
-NO_PATH_FACTS = PathFacts()
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ class PathTemplate:
         )
         return cls(text, names, head, tail if "**" in segments else None)
 
-    def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
+    def match(self, path: str, zone: tzinfo = UTC) -> Facts | None:
         """Return the facts in the path; None if the template does not fit.
 
         In a path without `/` a backslash is the separator.
@@ -95,11 +83,13 @@ class PathTemplate:
             return None
         parts = dict(zip(self.names, values, strict=True))
         started_at = lenient_time(parts["timestamp"], zone) if "timestamp" in parts else None
-        columns = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
-        labels = {name: value for name, value in parts.items() if name not in columns}
-        return PathFacts(
-            parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at
-        )
+        columns: dict[str, Any] = {name: parts[name] for name in COLUMNS if name in parts}
+        labels = {
+            name: value
+            for name, value in parts.items()
+            if name not in COLUMNS and not (started_at and name == "timestamp")
+        }
+        return Facts(**columns, labels=labels, started_at=started_at)
 
     def _values(self, path: list[str]) -> list[str] | None:
         """Return the values of the names in a path's segments, in time linear in its length."""
@@ -128,7 +118,7 @@ class PathReading:
     template: PathTemplate | None = None
     zone: tzinfo = UTC
 
-    def facts(self, name: str, path: Path | None = None) -> PathFacts:
+    def facts(self, name: str, path: Path | None = None) -> Facts:
         """Return the facts by the template, if it fits the name or the whole path.
 
         A time in the name needs no template.
@@ -138,13 +128,13 @@ class PathReading:
             found = self.template.match(name, self.zone) or (
                 self.template.match(str(path.absolute()), self.zone) if path else None
             )
-        found = found or NO_PATH_FACTS
-        if found.started_at:
-            return found
-        started_at = time_of_path(name, self.zone)
+        found = found or NO_FACTS
+        started_at = found.started_at or time_of_path(name, self.zone)
         if path and not started_at and (place := str(path)) != name:
             started_at = time_of_path(place, self.zone)
-        return replace(found, started_at=started_at) if started_at else found
+        if found is NO_FACTS and not started_at:
+            return NO_FACTS
+        return replace(found, started_at=started_at, context_rank=PATH_RANK)
 
 
 def _names(text: str, segment: str) -> Iterator[str]:

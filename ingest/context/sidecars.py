@@ -16,23 +16,21 @@ import stat
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from ingest.agents.base import PatchText, Subagent
 from ingest.agents.shared.texts import prompt_in
-from ingest.context.patches import FileChange, Patch, patch_in
+from ingest.context.patches import Patch, patch_in
 from ingest.context.small_files import LARGEST_READ, MEASURE_FILE, NEIGHBOURS, json_object, split
 from ingest.context.trials import (
-    NO_HARNESS_FACTS,
-    HarnessFacts,
     differs_in_folder,
     harness_facts,
     named_by_harness,
 )
+from ingest.facts import NO_FACTS, SIDECAR_RANK, Facts, Subagent
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, shifted, unix_time
@@ -78,46 +76,6 @@ _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
 _SNIFFED = 4096
 
 
-@dataclass(frozen=True)
-class SidecarFacts:
-    """The facts in the sidecars of one folder; None if unknown.
-
-    `started_at`, `ended_at`: of the agent's process.
-
-    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`:
-    wall time of the agent's process, by its launcher's clock. `ended_by`: the limit or the signal
-    that ended it. `stamp`: the name of a folder with the start time, used if there is no other.
-    """
-
-    found: bool = False
-    task: str | None = None
-    repo: str | None = None
-    base_commit: str | None = None
-    head_commit: str | None = None
-    task_status: str | None = None
-    first_edit_ms: int | None = None
-    patch_files: int | None = None
-    patch_insertions: int | None = None
-    patch_deletions: int | None = None
-    patch_sha256: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    stamp: str = ""
-    agent_version: str | None = None
-    model: str | None = None
-    prompt: str | None = None
-    file_changes: tuple[FileChange, ...] = ()
-    patch: PatchText | None = None
-    branch: str | None = None
-    cwd: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    duration_ms: int | None = None
-    ended_by: str | None = None
-    exit_code: int | None = None
-
-
-NO_SIDECAR_FACTS = SidecarFacts()
-
 Unpacked = Mapping[str, Path]
 """Folder name in an archive or upload → the temporary folder of its sidecars."""
 
@@ -130,27 +88,27 @@ class Sidecars:
 
     def __init__(self, unpacked: Unpacked | None = None) -> None:
         self._unpacked = {} if unpacked is None else unpacked
-        self._folder = ""
-        self._facts = NO_SIDECAR_FACTS
+        self._folder: tuple[str, tzinfo] = ("", UTC)
+        self._facts = NO_FACTS
         self._harness_folder = ""
-        self._harness = NO_HARNESS_FACTS
+        self._harness = NO_FACTS
 
-    def beside(self, path: Path | None, name: str) -> SidecarFacts:
+    def beside(self, path: Path | None, name: str, zone: tzinfo = UTC) -> Facts:
         """Return the facts in the sidecars of a file, or of a member of an archive or upload.
 
-        For a member, `path` is None. Never raises.
+        For a member, `path` is None. `zone`: of times without one. Never raises.
         """
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
-        if folder != self._folder:
-            self._folder, self._facts = folder, NO_SIDECAR_FACTS
+        if (folder, zone) != self._folder:
+            self._folder, self._facts = (folder, zone), NO_FACTS
             with suppress(Exception):  # the sidecar itself is a source too, and rejected
-                self._facts = sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
+                self._facts = sidecar_facts(Path(folder), zone) if folder else NO_FACTS
         return self._facts
 
-    def harness(self, path: Path | None, name: str) -> HarnessFacts:
+    def harness(self, path: Path | None, name: str) -> Facts:
         """Return the facts of a benchmark harness about a file. Never raises."""
         if not path and not self._unpacked:
-            return NO_HARNESS_FACTS
+            return NO_FACTS
         whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
         place_of: Callable[[str], str | Path | None] = str if path else self._unpacked.get
         if differs_in_folder(whole):
@@ -214,10 +172,10 @@ def is_sidecar(path: Path) -> bool:
     )
 
 
-def sidecar_facts(folder: Path) -> SidecarFacts:
+def sidecar_facts(folder: Path, zone: tzinfo = UTC) -> Facts:
     """Return the facts in the sidecars of a folder, cached until one changes. Never raises."""
     state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
-    return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
+    return _read(folder, state, zone) if any(state) else NO_FACTS
 
 
 def _state(path: str) -> tuple[int, int] | None:
@@ -233,7 +191,7 @@ def _state(path: str) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=32)
-def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFacts:
+def _read(folder: Path, state: tuple[tuple[int, int] | None, ...], zone: tzinfo) -> Facts:
     """Merge the facts of journal, summary and prediction, in this order.
 
     The other files are made from the journal.
@@ -251,7 +209,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
     launch = _launch(folder / LAUNCH) if LAUNCH in present else None
     if not (found_journal or found_summary or prediction or asked or patch or launch):
-        return NO_SIDECAR_FACTS
+        return NO_FACTS
 
     journal, summary = found_journal or Journal(), found_summary or RunSummary()
     run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
@@ -261,16 +219,13 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     duration_ms = _milliseconds(
         *(process.duration_s for process in (journal.process, summary.agent) if process)
     )
-    # the journal is written when the agent has ended; the run's own timestamp, of before the first
-    # item, is the last resort. That is the
-    # name of its folder, given as well: whoever ingests knows the zone
+    # The journal is written when the agent has ended. The timestamp of the run, the name of its
+    # folder in local time, is from before its first item: the last resort.
     ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
-    started_at, stamp = None, ""
     if ended_at:
         started_at = None if duration_ms is None else shifted(ended_at, -duration_ms)
     else:
-        stamp = run.run_timestamp or meta.timestamp or ""
-        started_at = lenient_time(stamp) if stamp else None
+        started_at = lenient_time(run.run_timestamp or meta.timestamp or "", zone)
     # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is
     # named after it: that is all that a
     # journal of before December 2025 says of the repository
@@ -290,8 +245,8 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         sizes = (patch.files, patch.insertions, patch.deletions)
     elif summary.agent and (stats := summary.agent.patch_stats):
         sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
-    facts = SidecarFacts(
-        found=True,
+    facts = Facts(
+        context_rank=SIDECAR_RANK,
         task=_known(meta.item_id)
         or (folder.name if plan and folder.name.startswith(plan) else plan),
         repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
@@ -301,22 +256,21 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
         started_at=started_at,
         ended_at=ended_at,
-        stamp=stamp,
-        model=_known(run.model),
-        duration_ms=duration_ms,
+        requested_model=_known(run.model),
+        process_ms=duration_ms,
         exit_code=journal.exit_code,
         prompt=prompt_in(folder / TASK) if TASK in present else None,
         patch_files=sizes[0],
         patch_insertions=sizes[1],
         patch_deletions=sizes[2],
         patch_sha256=patch.sha256 if patch else None,
-        file_changes=patch.changes if patch else (),
+        patch_changes=patch.changes if patch else (),
         patch=patch.kept if patch else None,
     )
     return replace(facts, **_launch_facts(launch, patch)) if launch else facts
 
 
-def with_folder(facts: SidecarFacts, name: str) -> SidecarFacts:
+def with_folder(facts: Facts, name: str) -> Facts:
     """Return the facts of an item of ISO-Bench with those of its folder.
 
     `name`: of a file in it, with its path.
@@ -327,23 +281,25 @@ def with_folder(facts: SidecarFacts, name: str) -> SidecarFacts:
     found = run_folder(name)
     if not found or not found.agent:
         return facts
-    return replace(
-        facts, model=facts.model or _known(found.path.split("/")[2]), task=facts.task or found.item
-    )
+    model = facts.requested_model or _known(found.path.split("/")[2])
+    return replace(facts, requested_model=model, task=facts.task or found.item)
 
 
 def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
     """Return the facts of a launch. The patch itself, if present, has a more exact size."""
     git = launch.git or LaunchGit()
     size = git.patch or LaunchPatch()
+    labels = launch.labels or {}
     facts: dict[str, Any] = {
-        "repo": git.repo,
+        "repo": labels.get("repo") or git.repo,
+        "task": labels.get("task") or None,
+        "experiment": labels.get("experiment") or None,
         "base_commit": git.before,
         "branch": git.branch,
         "cwd": launch.cwd,
         "started_at": lenient_time(launch.started_at or ""),
         "ended_at": lenient_time(launch.ended_at or ""),
-        "duration_ms": _milliseconds(launch.duration_s),
+        "process_ms": _milliseconds(launch.duration_s),
         "ended_by": launch.ended_by,
         "exit_code": launch.exit_code,
         "labels": launch.labels,

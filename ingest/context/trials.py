@@ -20,8 +20,9 @@ or `trajs/TASK/TASK.…`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ingest.agents.harbor import (
     model_of_harbors_logs,
@@ -41,6 +42,7 @@ from ingest.context.rewards import (
     task_of_trial,
 )
 from ingest.context.small_files import json_object, split
+from ingest.facts import Facts
 from schemas.agents import agent_key
 
 RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
@@ -60,26 +62,6 @@ id.
 
 PlaceOf = Callable[[str], "str | Path | None"]
 """Folder name ('x/') → path on disk, or None."""
-
-
-class HarnessFacts(NamedTuple):
-    """A harness's facts about a log.
-
-    `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0 or a reward.
-
-    `is_verified`: a verifier ran after the agent. `labels`: its flags.
-    """
-
-    trial_id: str | None = None
-    agent: str | None = None
-    model: str | None = None
-    score: float | None = None
-    task: str | None = None
-    is_verified: bool = False
-    labels: tuple[tuple[str, str], ...] = ()
-
-
-NO_HARNESS_FACTS = HarnessFacts()
 
 
 def named_by_harness(names: Iterable[str]) -> Iterator[str]:
@@ -111,7 +93,7 @@ def differs_in_folder(name: str) -> bool:
     )
 
 
-def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
+def harness_facts(name: str, place_of: PlaceOf) -> Facts:
     """Return the harness's facts about a file. `name`: as a source, on disk the absolute path.
 
     Never raises.
@@ -156,17 +138,14 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
             read(f"{trajectories.removesuffix(_TRAJECTORIES)}{_GRADES}{task}/", GRADE), task
         )
     trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
-    return (
-        HarnessFacts(trial_id, agent, model, score)
-        if trial_id or score is not None
-        else _rewarded(name, place_of, agent, model)
-    )
+    facts = Facts(agent=agent, requested_model=model, harness_model=model)
+    if trial_id or score is not None:
+        return replace(facts, trial_id=trial_id, score=score)
+    return replace(facts, **_rewarded(name, place_of))
 
 
-def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None) -> HarnessFacts:
-    """Return the facts about a log without a result of its harness.
-
-    Those of its verifier and configuration.
+def _rewarded(name: str, place_of: PlaceOf) -> dict[str, Any]:
+    """Return the facts in the rewards of a trial's verifier and in its configuration.
 
     The verifier's are in a folder of their own, or beside a trajectory.
     """
@@ -178,14 +157,13 @@ def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None
         config = json_object(Path(of_trial, TRIAL_CONFIG)) if of_trial is not None else {}
         score = score_of(rewards)
         if score is not None or "trial_name" in config:  # that of a killed trial is all there is
-            task, labels = (
-                task_of_trial(split(trial[:-1])[1], {}, config),
-                (*flags_of(rewards).items(),),
-            )
-            return HarnessFacts(
-                None, agent, model, score, task, is_verified=score is not None, labels=labels
-            )
-    return HarnessFacts(None, agent, model)
+            return {
+                "score": score,
+                "task": task_of_trial(split(trial[:-1])[1], {}, config),
+                "is_verified": score is not None,
+                "labels": flags_of(rewards),
+            }
+    return {}
 
 
 def _places(name: str) -> Iterator[tuple[str, str]]:

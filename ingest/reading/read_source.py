@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.agents.base import Context, Found, Rows, RunFacts
+from ingest.agents.base import Rows
+from ingest.agents.distilled import of_trial, without_end, without_trial
 from ingest.agents.iso_bench import item_run
-from ingest.agents.kept_run import of_trial, without_end, without_trial
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.path_template import PathReading
@@ -30,6 +30,7 @@ from ingest.context.sidecars import (
     unpacked,
 )
 from ingest.context.small_files import MEASURE_FILE, split
+from ingest.facts import Facts
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Settings, Task, known_source
 from ingest.sources import contents
@@ -54,7 +55,7 @@ from ingest.sources.files import (
     identify,
 )
 from ingest.store.read_result import PortionKey, ReadResult
-from ingest.store.record_rows import reason_of, runs_at_end, runs_with
+from ingest.store.record_rows import Read, made, reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
@@ -235,7 +236,7 @@ def _context_of(source: Source, path: Path | None, settings: Settings) -> Source
     modified_at = (
         written_at if path or trusts else None
     )  # in an archive, people's tools set it anew
-    context = gather("", source.name, path, modified_at, paths, settings.sidecars)
+    context = gather(source.name, path, modified_at, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if trusts else context
 
 
@@ -326,7 +327,7 @@ class _SourceReader:
         self._spool = spool
         self._sidecars = sidecars
         self._item_error = item_error
-        self._readers = SourceReaders(self._context_of_run)
+        self._readers = SourceReaders(context.source)
         self._is_cut = (
             False  # it ends in the middle of a line, and so does every run that is open then
         )
@@ -334,7 +335,7 @@ class _SourceReader:
         self._has_roll_ups = False
         self._has_rows = False
         self._of_trial: list[
-            Found
+            Read
             # runs of a log in a trial's folder wait: a log with several is not the log of the
             # trial's
             # run
@@ -350,9 +351,9 @@ class _SourceReader:
         )  # numbers of documents that a reader refused or failed to read
         self._restored = 0
 
-    def _context_of_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
-        context = self._context.for_run(facts, duration_ms)
-        return context._replace(is_cut=True) if self._is_cut else context
+    def _facts_of(self, log: Facts, duration_ms: int | None) -> Facts:
+        facts = self._context.for_run(log, duration_ms)
+        return replace(facts, is_cut=True) if self._is_cut else facts
 
     def read(
         self,
@@ -432,12 +433,12 @@ class _SourceReader:
         if self._more:
             document = document.moved(self._more)
         self._next = document.ordinal + 1
-        found: Sequence[Found | Unreadable] | None
+        found: Sequence[Read | Unreadable] | None
         try:
             if self._item_error:
-                found = (item_run(document, self._item_error(), self._context.for_run),)
+                found = (made(item_run(document, self._item_error()), self._facts_of, document),)
             else:
-                found = runs_with(self._readers, document)
+                found = runs_with(self._readers, document, self._facts_of)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             self._failed.add(document.ordinal)
@@ -452,7 +453,7 @@ class _SourceReader:
             self._has_rows = self._has_rows or (not self._has_records and is_row(document.value))
             return
         for place, one in enumerate(found):
-            if isinstance(one, Found):
+            if isinstance(one, Read):
                 self._add(_at(document.ordinal, one, place))
             else:
                 self._spool.reject(self._result, one)
@@ -468,7 +469,7 @@ class _SourceReader:
         if self._again is None or not self._readers.keeps_state or self._restored == _MOST_RESTORED:
             return
         self._restored += 1
-        readers, more = SourceReaders(self._context_of_run), 0
+        readers, more = SourceReaders(self._context.source), 0
         found = self._again()
         for part in found.parts():
             events = part if isinstance(part, Events) else None
@@ -483,7 +484,7 @@ class _SourceReader:
                     return
                 if document.ordinal not in self._failed:
                     with suppress(InvalidRecord):
-                        more += max(0, len(runs_with(readers, document) or ()) - 1)
+                        more += max(0, len(runs_with(readers, document, self._facts_of) or ()) - 1)
             if events and (taken := events.last_taken()):
                 readers.passed(taken.moved(more))
             found.taker = readers.last.passing if readers.last else None
@@ -496,9 +497,9 @@ class _SourceReader:
         If that event was rejected, the run counts as one more document.
         """
         without_run = []
-        found, failed = runs_at_end(self._readers)
+        found, failed = runs_at_end(self._readers, self._facts_of)
         for one in found:
-            if isinstance(one, Found):
+            if isinstance(one, Read):
                 one.document.is_refused |= one.document.ordinal in self._failed
                 self._result.ignored -= not one.document.is_refused
                 self._add(
@@ -515,7 +516,7 @@ class _SourceReader:
             raise failed
         return without_run
 
-    def _add(self, run: Found) -> None:
+    def _add(self, run: Read) -> None:
         self._has_records = True
         is_transcript = run.rows.run.record_kind == RecordKind.TRANSCRIPT
         if run.rows.response_copies and is_transcript:
@@ -536,7 +537,7 @@ class _SourceReader:
         self._of_trial.clear()
 
 
-def _at(ordinal: int, run: Found, place: int) -> Found:
+def _at(ordinal: int, run: Read, place: int) -> Read:
     """Number a run by its document, counted up for runs that share it.
 
     If that document is a reject, the run gets a new one.

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.agents.base import CONTEXT_COLUMNS, Context
+from ingest.agents.base import FACT_COLUMNS
 from ingest.agents.textless import (
     NOT_KEPT,
     TEXTS,
@@ -20,6 +20,7 @@ from ingest.agents.textless import (
     TEXTS_OF_RESPONSES,
     raw_without_text,
 )
+from ingest.facts import Facts
 from ingest.sources.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.cross_checks import note_cross_checks
@@ -111,13 +112,13 @@ def rebuild(
             name for (name, *_) in previous.execute("describe previous.runs").fetchall()
         }  # an older store lacks the newer ones
         kept = ", ".join(
-            column for column in ("ordinal", "raw", *CONTEXT_COLUMNS) if column in columns
+            column for column in ("ordinal", "raw", *FACT_COLUMNS) if column in columns
         )
         for batch in previous.sql(
             f"select {kept} from previous.runs order by source_id, ordinal"
         ).to_arrow_reader(BATCH):
             records = [
-                (Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row))
+                (Document(row.pop("ordinal"), "kept record", row.pop("raw")), _facts(row))
                 for row in batch.to_pylist()
             ]
             tables, rejects = read_batch(records, keeps_text=keeps_text)
@@ -270,6 +271,6 @@ def _merge_records(writer: Writer) -> None:
         bill(writer.connection)
 
 
-def _context(row: dict[str, Any]) -> Context:
+def _facts(row: dict[str, Any]) -> Facts:
     lists = {name: tuple(row.get(name) or ()) for name in ("tools", "part_ids")}
-    return Context(**row | lists | {"labels": dict(row["labels"] or ())})
+    return Facts(**row | lists | {"labels": dict(row["labels"] or ())})

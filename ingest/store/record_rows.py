@@ -22,13 +22,13 @@ from ingest.agents.base import (
     FACTS,
     RESPONSE_COLUMNS,
     RESPONSES,
-    ContextOf,
     Found,
     Rows,
 )
-from ingest.agents.kept_run import of_trial
+from ingest.agents.distilled import of_trial
 from ingest.agents.readers import SourceReaders
 from ingest.agents.shared.costs import settled
+from ingest.facts import Facts
 from ingest.findings.summary_facts import complete
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -46,21 +46,34 @@ class RowTable(NamedTuple):
     records: Sequence[int]
 
 
-def read_record(document: Document, context_of: ContextOf) -> Rows | None:
+class Read(NamedTuple):
+    """A run with its rows; `document` counts as its record."""
+
+    document: Document
+    rows: Rows
+
+
+FactsOf = Callable[[Facts, int | None], Facts]
+"""(facts in the log, wall time in ms) → the facts of all origins."""
+
+
+def read_record(document: Document, facts: Facts) -> Rows | None:
     """Return the rows of a document that is one run by itself, before `complete`.
 
-    None if it is no run. Raises InvalidRecord.
+    `facts`: of all origins, as stored with it. None if it is no run. Raises InvalidRecord.
     """
-    readers = SourceReaders(context_of)
-    fed = runs_with(readers, document)
-    at_end, failed = runs_at_end(readers)
+    readers = SourceReaders(facts)
+    fed = runs_with(readers, document, lambda *_: facts)
+    at_end, failed = runs_at_end(readers, lambda *_: facts)
     if failed:
         raise failed
-    found = [one for one in (*(fed or ()), *at_end) if isinstance(one, Found)]
-    return of_trial(found[0].rows) if found else None
+    read = [one for one in (*(fed or ()), *at_end) if isinstance(one, Read)]
+    return of_trial(read[0].rows) if read else None
 
 
-def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Unreadable] | None:
+def runs_with(
+    readers: SourceReaders, document: Document, facts_of: FactsOf
+) -> Sequence[Read | Unreadable] | None:
     """Return the runs that end with a document, before `complete`, with unchecked values.
 
     None if it is no agent's document.
@@ -69,7 +82,7 @@ def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Un
     """
     try:
         found = readers.feed(document)
-        return None if found is None else _listed(found)
+        return None if found is None else [made(one, facts_of, document) for one in found]
     except (InvalidRecord, MemoryError):
         raise
     except Exception as error:  # any kind, since it is a defect
@@ -77,38 +90,45 @@ def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Un
 
 
 def runs_at_end(
-    readers: SourceReaders,
-) -> tuple[Sequence[Found | Unreadable], InvalidRecord | None]:
+    readers: SourceReaders, facts_of: FactsOf
+) -> tuple[Sequence[Read | Unreadable], InvalidRecord | None]:
     """Return the runs at the end of a source, rejects of events without a run, and an error.
 
     The error is that of the first reader that failed.
     """
-    found: list[Found | Unreadable] = []
+    read: list[Read | Unreadable] = []
     failed = None
     for reader in readers.met():
         try:
-            found += _listed(reader.end())
+            read += [made(one, facts_of) for one in reader.end()]
         except MemoryError:
             raise
         except Exception as error:  # any kind, since it is a defect
             failed = failed or (
                 error if isinstance(error, InvalidRecord) else _refused(reader.agent, error)
             )
-    return found, failed
+    return read, failed
 
 
-def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]:
-    """Return the runs as a list.
+def made(
+    found: Found | Unreadable, facts_of: FactsOf, document: Document | None = None
+) -> Read | Unreadable:
+    """Return the run with its rows, or its reject.
 
-    Raises TypeError or AttributeError for anything that has no rows; values are checked later.
+    Raises InvalidRecord if the fed `document` is the record, and TypeError or AttributeError for
+    anything that has no rows; values are checked later.
     """
-    listed = found if isinstance(found, tuple) else list(found)
-    for one in listed:
-        if isinstance(one, Found) and not (
-            isinstance(one.rows.run, RunRow) and {*map(type, one.rows[1:])} == {tuple}
-        ):
-            raise TypeError(f"{shown(one.rows)} are no rows of a run")
-    return listed
+    if isinstance(found, Unreadable):
+        return found
+    try:
+        rows = found.rows(facts_of(found.log, found.duration_ms))
+    except InvalidRecord as error:
+        if found.document is document:
+            raise
+        return found.document.refused(error.reason, error.detail)
+    if not (isinstance(rows.run, RunRow) and {*map(type, rows[1:])} == {tuple}):
+        raise TypeError(f"{shown(rows)} are no rows of a run")
+    return Read(found.document, rows)
 
 
 MakeTables = Callable[[Sequence[Rows]], Iterable["RowTable"]]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -20,9 +21,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.agents.base import CHILD_TABLES, CONTEXT_COLUMNS, FACTS, Context, PatchText, Rows
+from ingest.agents.base import CHILD_TABLES, FACT_COLUMNS, FACTS, Rows
 from ingest.agents.shared.telemetry import joined
 from ingest.agents.textless import reject_without_text, without_text
+from ingest.facts import Facts, PatchText
 from ingest.sources.document import Document
 from ingest.store.database import Writer, arrow, made, registered, run_step
 from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record
@@ -36,7 +38,7 @@ from schemas.wire.launch import EXIT_CODE
 BATCH = 1000
 
 _OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
-"""Context columns that `run_records` has for every record."""
+"""Columns of facts that `run_records` has for every record."""
 
 _FIGURES = (
     "agent",
@@ -223,7 +225,7 @@ def note_figures(writer: Writer, read: Sequence[RowTable]) -> None:
 
 def _context(table: str) -> str:
     """Return SQL for the context columns of a row of `runs` as JSON."""
-    named = [name for name in CONTEXT_COLUMNS if name not in _OWN_COLUMNS]
+    named = [name for name in FACT_COLUMNS if name not in _OWN_COLUMNS]
     fields = {
         name: f"epoch_us({table}.{name})" if name in _TIMES else f"{table}.{name}" for name in named
     }
@@ -300,7 +302,7 @@ def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
 
 def batches(
     connection: duckdb.DuckDBPyConnection, records: str
-) -> Iterator[list[tuple[Document, Context]]]:
+) -> Iterator[list[tuple[Document, Facts]]]:
     """Yield records to re-read in batches.
 
     `records`: a table like `run_records` with `raw` in every row and `number` from 1.
@@ -321,8 +323,8 @@ def _numbered(
         yield arrow(connection, sql).to_pylist()
 
 
-def context(row: Mapping[str, Any]) -> Context:
-    """Return the context of a record from its row of `run_records`."""
+def context(row: Mapping[str, Any]) -> Facts:
+    """Return the facts about a record from its row of `run_records`."""
     kept = json.loads(row["context"])
     own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
     times = {
@@ -338,7 +340,7 @@ def context(row: Mapping[str, Any]) -> Context:
     )
     lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}
     patch = PatchText(**kept["patch"]) if kept.get("patch") else None
-    return Context(
+    return Facts(
         **kept
         | own
         | times
@@ -347,26 +349,26 @@ def context(row: Mapping[str, Any]) -> Context:
     )
 
 
-def read_one(document: Document, context: Context) -> Rows:
+def read_one(document: Document, facts: Facts) -> Rows:
     """Return the rows of one record, before `complete`, with unchecked values.
 
     Raises InvalidRecord.
     """
-    rows = read_record(document, lambda *_: context)
+    rows = read_record(document, facts)
     if rows is None:
         raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")
     return rows
 
 
 def read_batch(
-    batch: Iterable[tuple[Document, Context]], *, keeps_text: bool = True
+    batch: Iterable[tuple[Document, Facts]], *, keeps_text: bool = True
 ) -> tuple[list[RowTable], list[RejectRow]]:
     """Return tables of readable records and rejects of others, without texts.
 
     Texts are kept if `keeps_text`.
     """
-    read: list[tuple[Document, Context, Rows]] = []
-    refused: list[tuple[Document, Context, InvalidRecord]] = []
+    read: list[tuple[Document, Facts, Rows]] = []
+    refused: list[tuple[Document, Facts, InvalidRecord]] = []
     for document, around in batch:
         try:
             rows = read_one(document, around)
@@ -448,7 +450,7 @@ def _join_telemetry(writer: Writer) -> None:
                 }
                 rows = read_one(
                     Document(first["ordinal"], "kept record", run.as_json()),
-                    context(first)._replace(**own),
+                    replace(context(first), **own),
                 )
                 figures = {name: getattr(rows.run, name) for name in _FIGURES} | {
                     "has_text": bool(rows.run.result)
@@ -509,9 +511,10 @@ def _read_merged(writer: Writer) -> None:
                 read = []
                 for row in of_run:
                     around = context(row)
-                    named = around._replace(model=row["model_id"]) if row["is_kept"] else around
+                    if row["is_kept"]:
+                        around = replace(around, harness_model=row["model_id"])
                     read.append(
-                        (row, read_one(Document(row["ordinal"], "kept record", row["raw"]), named))
+                        (row, read_one(Document(row["ordinal"], "kept record", row["raw"]), around))
                     )
                 (row, rows), *others = read
                 text = (

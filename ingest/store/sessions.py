@@ -41,7 +41,7 @@ from ingest.agents.base import CHILD_TABLES, RESPONSE_COLUMNS, RESPONSES
 from ingest.store.database import made, run_step
 from ingest.store.records import note_alone
 from schemas.agents import AGENTS
-from schemas.rows.kept_run import KEPT_START
+from schemas.rows.distilled import KEPT_START
 
 
 def _agents_with(flag: str) -> str:

@@ -16,8 +16,8 @@ import duckdb
 import pyarrow as pa
 
 from ingest.agents.base import CHILD_TABLES
-from ingest.context.gather import RANKS
-from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading, PathTemplate
+from ingest.context.path_template import PathReading, PathTemplate
+from ingest.facts import NO_FACTS, Facts
 from ingest.sources.times import zone_of
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.cross_checks import note_cross_checks
@@ -223,7 +223,7 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
             )
             both.append(reading.facts(name, Path(name)))
         if both[0] != both[1]:
-            rank = RANKS["path"] * ((both[1] != NO_PATH_FACTS) - (both[0] != NO_PATH_FACTS))
+            rank = both[1].context_rank - both[0].context_rank
             told.append(
                 {
                     "source_id": source_id,
@@ -232,7 +232,7 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
                     **_columns("new_", both[1]),
                 }
             )
-    types = {name: pa.string() for name in _columns("", NO_PATH_FACTS)} | {
+    types = {name: pa.string() for name in _columns("", NO_FACTS)} | {
         "labels": pa.map_(pa.string(), pa.string()),
         "began": pa.int64(),
     }
@@ -246,7 +246,7 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
             run_step(connection, "undo/paths")
 
 
-def _columns(prefix: str, facts: PathFacts) -> dict[str, Any]:
+def _columns(prefix: str, facts: Facts) -> dict[str, Any]:
     """Return the facts of a path by the names of columns, its time in microseconds since 1970."""
     began = None if facts.started_at is None else round(facts.started_at.timestamp() * 1_000_000)
     values = {

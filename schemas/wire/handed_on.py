@@ -41,7 +41,7 @@ class HandedOnRun(WireModel):
     task: Secondary[WireText] = Field(default=None, description="Task.")
 
     def values(self) -> dict[str, Any]:
-        """Return the known ones as values of a `KeptRun`."""
+        """Return the known ones as values of a `Run`."""
         return self.model_dump(exclude={"cost_basis"}, exclude_none=True)
 
 
@@ -71,7 +71,7 @@ class HandedOnModel(WireModel):
     )
 
     def values(self) -> dict[str, Any]:
-        """Return them as values of a `KeptModel`."""
+        """Return them as values of a `ModelUse`."""
         named = {
             "basis": self.tokens_basis or TokensBasis.EXACT,
             "basis_reason": self.tokens_basis_reason,
@@ -86,4 +86,4 @@ LIST_PRICE = "list"
 """`cost_basis` of a cost that no agent reported."""
 
 COPY = -4
-"""`KeptRun.rank` of what is read back: behind every other record of the run."""
+"""`Run.rank` of what is read back: behind every other record of the run."""

@@ -18,7 +18,7 @@ LAUNCH_FILE = "tachograph-launch.json"
 OUTPUT_FILE = "stdout.log"
 PATCH_FILE = "model_patch.diff"
 RUN_FILE = "run.json"
-"""The run itself, if no agent left a record of it: a kept run (`schemas.rows.kept_run`)."""
+"""The run itself, if no agent left a record of it: a kept run (`schemas.rows.distilled`)."""
 
 ENDED_BY = "ended-by"
 """Label of a run that a limit or a signal ended."""

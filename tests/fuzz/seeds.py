@@ -107,7 +107,7 @@ _STREAMS: Mapping[str, Callable[[], str]] = {
     "OpenTelemetry": lambda: test_opentelemetry.FILES["events.jsonl"],
     "OpenTelemetry, metrics": lambda: test_opentelemetry.FILES["metrics.jsonl"],
     "OpenTelemetry, spans": lambda: test_opentelemetry.FILES["trace.jsonl"],
-    "KeptRuns": _kept_run,
+    "DistilledRuns": _kept_run,
 }
 _RECORDS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "Trae": lambda: test_trae.trajectory(

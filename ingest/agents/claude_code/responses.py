@@ -26,9 +26,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeGuard
 
-from ingest.agents.base import NO_SUBAGENT, Subagent
 from ingest.agents.shared.logged import commits_in, joined, logged_by
 from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
+from ingest.facts import NO_SUBAGENT, Subagent
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.times import event_time
 from schemas.rows.run import TokensBasis

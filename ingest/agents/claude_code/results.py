@@ -16,29 +16,21 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from ingest.agents.base import (
-    NO_FACTS,
-    AgentReader,
-    ContextOf,
-    Found,
-    Rows,
-    RunFacts,
-    columns_of,
-    patch_rows,
-)
+from ingest.agents.base import AgentReader, Found, Rows, rows_with
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.distilled import complaints, ended
 from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.runs import canonical_hash, merged, milliseconds_between, whole_ms
 from ingest.agents.shared.texts import repair
 from ingest.agents.shared.tokens import known_sum
+from ingest.facts import NO_FACTS, Facts
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.marks import FIGURES, is_agents_event, is_claudes_result, is_experiment, is_row
-from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
+from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow
 from schemas.text import paired
 from schemas.unread_logs import unread_result
 from schemas.wire.claude_code import EARLIER_COST_NAMES, FOLLOWED_BY, ModelUsage, ResultRecord
@@ -234,7 +226,6 @@ class _Pending(NamedTuple):
     """The last result of a session, which may be followed by further results of the same run."""
 
     document: Document
-    facts: RunFacts
     found: Found
 
 
@@ -247,8 +238,7 @@ class ClaudeCode(AgentReader):
 
     agent: ClassVar[str] = CLAUDE_CODE.key
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._stream = StreamContext()
         self._streaming = False
         self._has_records = False
@@ -299,13 +289,11 @@ class ClaudeCode(AgentReader):
         done: tuple[Found, ...] = (earlier.found,) if earlier else ()
         if earlier and (whole := _joined_record(earlier.document, document)):
             facts = _joined_facts(
-                earlier.facts, facts, record.uuid or canonical_hash(document.value)
+                earlier.found.log, facts, record.uuid or canonical_hash(document.value)
             )
             document, done = whole, ()
             record, raw = _read(document)
-        self._pending[session] = _Pending(
-            document, facts, self._found(document, record, raw, facts)
-        )
+        self._pending[session] = _Pending(document, self._found(document, record, raw, facts))
         self._has_records = True
         if len(self._pending) > SESSIONS_KEPT:
             done = (self._pending.pop(next(iter(self._pending))).found,)
@@ -324,16 +312,11 @@ class ClaudeCode(AgentReader):
             yield self._last_event.refused(RejectReason.NO_RECORD, detail)
 
     def _found(
-        self, document: Document, record: ResultRecord, raw: str | bytes, facts: RunFacts
+        self, document: Document, record: ResultRecord, raw: str | bytes, facts: Facts
     ) -> Found:
-        context = self._context_of(facts, whole_ms(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
         usage = tuple(
             _model_row(run_id, logged, one, record) for logged, one in _model_usage(record)
-        )
-        calls = tuple(
-            ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors)
-            for tool, count, errors in context.tool_calls
         )
         result = repair(record.result) if record.result is not None else None
         main_loop = record.usage
@@ -376,11 +359,13 @@ class ClaudeCode(AgentReader):
                 + _TELLS_MODELS * bool(record.model_usage)
                 + _TELLS_SUMMARY * (record.result is not None),
                 "raw": raw,
-                "score": context.score,
-                **columns_of(context),
             }
         )
-        return Found(document, Rows(run, usage, calls, **patch_rows(run_id, context)))
+
+        def rows(around: Facts) -> Rows:
+            return rows_with(around, run, usage)
+
+        return Found(document, facts, whole_ms(record.duration_ms), rows)
 
     def _interrupted(self, one: CutOff) -> Found | Unreadable:
         """Return the run of a stream that was cut off.
@@ -410,17 +395,16 @@ class ClaudeCode(AgentReader):
                 "final_text": segment.text,
                 "tool_calls": merged(segment.tools),
             },
-            self._context_of,
         )
         if not isinstance(run, Found):
             return run
         segment.responses.earlier = self._responses
         rows = tuple(segment.responses.rows(one.session_id or ids[0], stream_id=ids[0]))
         self._responses += len(rows)
-        return run._replace(rows=run.rows._replace(response_copies=rows))
+        return run._replace(responses=lambda _: rows)
 
 
-def _joined_facts(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
+def _joined_facts(first: Facts, then: Facts, record_id: str) -> Facts:
     """Merge the facts of a result with those of the result `record_id` that follows from it."""
     calls, errors = Counter[str](), Counter[str]()
     for tool, count, failed in (*first.tool_calls, *then.tool_calls):

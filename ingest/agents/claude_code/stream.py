@@ -16,10 +16,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ingest.agents.base import NO_FACTS, RunFacts
 from ingest.agents.claude_code.responses import Responses, Speaker
 from ingest.agents.shared.runs import LONGEST_NAME, TOOLS_KEPT, ToolCounts, canonical_hash, merged
 from ingest.agents.shared.texts import prompt_of
+from ingest.facts import NO_FACTS, Facts
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import CLAUDE_EVENT_TYPES
@@ -76,7 +76,7 @@ class Session:
     """
 
     session_id: str | None = None
-    init: RunFacts = NO_FACTS
+    init: Facts = NO_FACTS
     seen: bool = False
     is_claudes: bool = False
     segment: Segment = field(default_factory=Segment)
@@ -191,7 +191,7 @@ class CutOff:
     """A process that ended without a result."""
 
     session_id: str | None
-    init: RunFacts
+    init: Facts
     segment: Segment
 
 
@@ -258,7 +258,7 @@ class StreamContext:
         elif is_init:
             session.note_init(event)
 
-    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> RunFacts:
+    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> Facts:
         """Return the facts about the next result record, and reset counts and times.
 
         They are reset for the session's next result.
@@ -279,7 +279,7 @@ class StreamContext:
         latest = [each.latest for each in segments if each.latest] + (
             [logged_at] if logged_at else []
         )
-        return RunFacts(
+        return Facts(
             agent_version=own.agent_version or shared.agent_version,
             requested_model=own.requested_model or shared.requested_model,
             cwd=own.cwd or shared.cwd,

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from ingest.agents.base import NO_FACTS, NO_SUBAGENT, AgentReader, ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.claude_code.responses import (
     PLAIN_LENGTH,
     Response,
@@ -29,7 +29,7 @@ from ingest.agents.claude_code.responses import (
     message_of,
 )
 from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
-from ingest.agents.kept_run import ended
+from ingest.agents.distilled import ended
 from ingest.agents.shared.logged import COMMIT_MARK
 from ingest.agents.shared.runs import (
     ActiveTime,
@@ -40,6 +40,7 @@ from ingest.agents.shared.runs import (
     milliseconds_between,
 )
 from ingest.agents.shared.texts import prompt_of
+from ingest.facts import NO_SUBAGENT
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
@@ -403,8 +404,7 @@ class ClaudeTranscript(AgentReader):
     reads_unknown_types: ClassVar[bool] = True
     priority: ClassVar[int] = -1  # other agents' transcripts look like it
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
         self._facts = SessionFacts()
         self.passing: PassedLines = PassedLines(self._facts)
         self._responses = Responses()
@@ -523,8 +523,7 @@ class ClaudeTranscript(AgentReader):
         facts, last, self._last = self._facts, self._last, None
         if last is None or not (len(self._responses) or self._messages or facts.prompt):
             return
-        around = self._context_of(NO_FACTS, None)
-        folder, found = _SUBAGENTS.search(around.name), _STEM.search(around.name)
+        folder, found = _SUBAGENTS.search(self.around.name), _STEM.search(self.around.name)
         stem = found[1] if found else ""
         is_subagents = folder is not None or stem.startswith(_AGENT) or not facts.is_main
         if folder or stem in facts.sessions:
@@ -536,20 +535,20 @@ class ClaudeTranscript(AgentReader):
                 or stem
                 or canonical_hash(last.value)
             )
-        run = ended(last, self._kept(run_id, is_subagents=is_subagents), self._context_of)
+        run = ended(last, self._kept(run_id, is_subagents=is_subagents))
         if isinstance(run, Found):
             agent_id, subagent = None, NO_SUBAGENT
             if is_subagents:
                 agent_id = facts.agent_id or (
                     stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None
                 )
-                subagent = around.subagent or NO_SUBAGENT
+                subagent = self.around.subagent or subagent
             rows = tuple(self._responses.rows(run_id, agent_id, subagent))
-            run = run._replace(rows=run.rows._replace(response_copies=rows))
+            run = run._replace(responses=lambda _: rows)
         yield run
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
-        """Return the values of the KeptRun.
+        """Return the values of the Run.
 
         Titles, texts, end and costs only from the session's own file.
         """

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import ValidationError
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
-from ingest.agents.kept_run import complaints
+from ingest.agents.distilled import complaints
 from ingest.agents.shared.logged import commits_in, joined, logged_by
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
@@ -566,7 +566,7 @@ class _Session(OpenRun):
         return Moment(self.turn, event_time(stamp), self.model, self.copying)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`; tokens by model are sums over counted responses."""
+        """Return the values of a `Run`; tokens by model are sums over counted responses."""
         meta, git = self.meta, self.meta.git
         self.ended_at = event_time(self.last_stamp) or event_time(self.last_number)
         has_counts = self.total is not None or bool(self.responses.recorded)
@@ -813,11 +813,7 @@ class CodexRollout(StreamReader[_Session]):
         session = self._open.get(key)
         closed = super()._close(key)
         if session and closed and isinstance(run := closed[0], Found):
-            return (
-                run._replace(
-                    rows=run.rows._replace(response_copies=session.response_rows(run.rows))
-                ),
-            )
+            return (run._replace(responses=session.response_rows),)
         return closed
 
 

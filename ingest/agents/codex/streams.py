@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import Found
 from ingest.agents.codex.rollout import Counts, spawned_by
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.distilled import complaints, ended
 from ingest.agents.shared.runs import (
     OpenRun,
     RecordReader,
@@ -98,7 +98,7 @@ class _ExecThread(OpenRun):
         return bool(self.session_id or self.usage or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`.
+        """Return the values of a `Run`.
 
         Events have no times: the start comes from the thread id. The model comes from the harness.
         """
@@ -227,7 +227,7 @@ class _TextLog(OpenRun):
             self.section = ""
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`.
+        """Return the values of a `Run`.
 
         Tokens come last, so a log with tokens is complete; otherwise it may be an older version.
         """
@@ -278,7 +278,7 @@ class CodexTextLog(RecordReader):
         log = _TextLog(document)
         for line in document.lines:
             log.note(line.rstrip("\r\n"))
-        return (ended(document, log.values(), self._context_of),)
+        return (ended(document, log.values()),)
 
 
 # codex app-server
@@ -509,8 +509,8 @@ class CodexAppServer(StreamReader[_ServerThread]):
     agent: ClassVar[str] = CODEX.key
     reads_unknown_types: ClassVar[bool] = True
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
+    def __init__(self) -> None:
+        super().__init__()
         self._last: str | None = None
         self._asked: str | None = None
         self._older: Document | None = None

@@ -7,7 +7,7 @@ import json
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import IntEnum
@@ -16,12 +16,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import complaints, ended, found, kept
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import complaints, distilled, ended, found
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import unix_time
 from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.distilled import Run
 from schemas.rows.run import Outcome
 from schemas.text import paired
 from schemas.wire.values import DIGITS_LOST
@@ -234,7 +235,7 @@ def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
 
 @dataclass
 class OpenRun:
-    """An open run: common fields, under the names of `KeptRun`."""
+    """An open run: common fields, under the names of `Run`."""
 
     last: Document
     session_id: str | None = None
@@ -266,34 +267,23 @@ class OpenRun:
         return True
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`.
+        """Return the values of a `Run`.
 
         Each agent adds its own: id, kind of record, rank, models.
         """
-        return {
-            "session_id": self.session_id,
-            "agent_version": self.agent_version,
-            "requested_model": self.requested_model,
-            "cwd": self.cwd,
-            "branch": self.branch,
-            "permission_mode": self.permission_mode,
-            "started_at": self.started_at,
-            "ended_at": self.ended_at,
+        return {name: getattr(self, name) for name in _LOGGED} | {
             "duration_ms": milliseconds_between(self.started_at, self.ended_at),
             "active_ms": self.active.ms,
-            "prompt": self.prompt,
-            "final_text": self.final_text,
-            "outcome": self.outcome,
-            "ended_as": self.ended_as,
-            "errors": self.errors,
             "tool_calls": merged(self.tools),
         }
 
 
-Run = TypeVar("Run", bound=OpenRun)
+_LOGGED = tuple(one.name for one in fields(OpenRun) if one.name in Run.model_fields)
+
+One = TypeVar("One", bound=OpenRun)
 
 
-class StreamReader(AgentReader, Generic[Run]):
+class StreamReader(AgentReader, Generic[One]):
     """Base of the readers of streams and transcripts.
 
     `_open`: the open runs by session, or the only one under None.
@@ -302,16 +292,13 @@ class StreamReader(AgentReader, Generic[Run]):
     MOST_OPEN: ClassVar[int] = 64
     """Maximum number of open runs per source; beyond it, the first one is closed."""
 
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
-        self._open: dict[str | None, Run] = {}
+    def __init__(self) -> None:
+        self._open: dict[str | None, One] = {}
 
     def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
         """Close a session's run and return it; empty if none is open."""
         run = self._open.pop(session, None)
-        return (
-            (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
-        )
+        return (ended(run.last, run.values()),) if run and run.has_content() else ()
 
     def _make_room(self, session: str | None) -> tuple[Found | Unreadable, ...]:
         """Close and return the oldest run if a session is new and too many are open."""
@@ -330,16 +317,16 @@ class StreamReader(AgentReader, Generic[Run]):
 class RecordReader(AgentReader):
     """Base of the readers of records that are each a whole run.
 
-    `_values` returns those of its `KeptRun`.
+    `_values` returns those of its `Run`.
     """
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """Return the values of a `KeptRun`. Raises InvalidRecord."""
+        """Return the values of a `Run`. Raises InvalidRecord."""
         raise NotImplementedError
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the run of a record. Raises InvalidRecord."""
-        return (found(document, kept(self._values(document)), self._context_of),)
+        return (found(document, distilled(self._values(document))),)
 
 
 def is_failed(outcome: Outcome) -> bool | None:

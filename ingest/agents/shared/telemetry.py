@@ -2,7 +2,7 @@
 
 A part is what one file tells: events and spans, counters, and a few names and texts. Parts are sets
 and minima, so their union depends neither on order nor on repetition; a run is read from the union,
-by time. Each record keeps its part (`KeptRun.resume`), and the store makes a run of the parts of
+by time. Each record keeps its part (`Run.resume`), and the store makes a run of the parts of
 all its records (`joined`).
 """
 
@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from ingest.agents.kept_run import UNKNOWN, kept
+from ingest.agents.distilled import UNKNOWN, distilled
 from ingest.agents.shared.runs import (
     ActiveTime,
     By,
@@ -26,7 +26,7 @@ from ingest.agents.shared.runs import (
 )
 from ingest.agents.shared.tokens import Counts, disjoint, handed_on, known_sum, summed
 from schemas.agents import agent_key
-from schemas.rows.kept_run import KeptRun
+from schemas.rows.distilled import Run
 from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.handed_on import COPY, LIST_PRICE, HandedOnModel, HandedOnRun
@@ -179,7 +179,7 @@ class Part:
             or kinds & ({REQUEST, LLM_SPAN, ERROR, TOOL} if self.agent else {AGENT, MODEL})
         )
 
-    def kept(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return the part as JSON. Only `texts` has texts."""
         heard = [[*one] for one in _by_time(self.heard)]
         for row in heard:
@@ -198,7 +198,7 @@ class Part:
         }
 
     @classmethod
-    def of(cls, run: KeptRun) -> Part:
+    def of(cls, run: Run) -> Part:
         """Return the part that a record keeps."""
         told = run.resume or {}
         points = {tuple(key): (Decimal(amount), until) for *key, amount, until in told["points"]}
@@ -216,7 +216,7 @@ class Part:
         )
 
     def values(self) -> dict[str, Any]:
-        """Return the values of a `KeptRun`, without its id."""
+        """Return the values of a `Run`, without its id."""
         if not self.agent and not self.own:
             self.trim({})
         heard = _by_time(self.heard)
@@ -260,7 +260,7 @@ class Part:
             if self.own.cost_basis == LIST_PRICE:
                 told["cost_usd"] = None
         else:
-            told["resume"] = self.kept()
+            told["resume"] = self.state()
         return told | {"is_error": is_failed(told["outcome"])}
 
     def _session(self, agent: str, heard: Sequence[Heard]) -> dict[str, Any]:
@@ -391,7 +391,7 @@ def _models(
     facts: Mapping[str | None, HandedOnModel] | None = None,
     missing: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the values of a `KeptModel` of each model. `missing`: why counts are lower bounds."""
+    """Return the values of a `ModelUse` of each model. `missing`: why counts are lower bounds."""
     found = []
     for model, counts in by_model.items():
         if facts and model in facts:
@@ -428,12 +428,12 @@ def _has_no_cache_writes(model: str, provider: str) -> bool:
     return charges_for_cache_writes(model, provider) is False
 
 
-def joined(records: Iterable[str], run_id: str) -> KeptRun | None:
+def joined(records: Iterable[str], run_id: str) -> Run | None:
     """Return the run that several records of telemetry tell together, the best first.
 
     None if none keeps its part.
     """
-    runs = [run for run in map(KeptRun.model_validate_json, records) if run.resume]
+    runs = [run for run in map(Run.model_validate_json, records) if run.resume]
     parts: Iterator[Part] = map(Part.of, runs)
     whole = next(parts, None)
     if whole is None:
@@ -442,5 +442,5 @@ def joined(records: Iterable[str], run_id: str) -> KeptRun | None:
         if part.agent == whole.agent:
             whole.take_in(part)
     part_ids = tuple(sorted({part_id for run in runs for part_id in run.part_ids}))
-    run = kept(whole.values() | {"run_id": run_id, "part_ids": part_ids})
+    run = distilled(whole.values() | {"run_id": run_id, "part_ids": part_ids})
     return run.textless() if all(one.is_textless for one in runs) else run

@@ -37,7 +37,7 @@ def in_range(total: Number, largest: Number, unit: str) -> Number:
 
 
 def unrecorded(model: str | None, reason: str, provider: str | None = None) -> dict[str, Any]:
-    """Return the values of a `KeptModel` without token counts, with the reason."""
+    """Return the values of a `ModelUse` without token counts, with the reason."""
     return {
         "model_id": model,
         "provider": provider,
@@ -47,7 +47,7 @@ def unrecorded(model: str | None, reason: str, provider: str | None = None) -> d
 
 
 def output_alone(model: str | None, output: int) -> dict[str, Any]:
-    """Return the values of a `KeptModel` from a log that counts only the output of its messages."""
+    """Return the values of a `ModelUse` from a log that counts only the output of its messages."""
     if not output:
         return unrecorded(model, "The log has no token counts.")
     return {
@@ -138,7 +138,7 @@ class Tokens:
         basis: TokensBasis = TokensBasis.EXACT,
         reason: str | None = None,
     ) -> dict[str, Any]:
-        """Return the values of a `KeptModel` with these tokens and how far they can be trusted."""
+        """Return the values of a `ModelUse` with these tokens and how far they can be trusted."""
         return {
             "model_id": model,
             "provider": provider,
@@ -173,7 +173,7 @@ def disjoint(
     output: int | None,
     reasoning: int | None = None,
 ) -> dict[str, Any] | None:
-    """Return the token columns of a `KeptModel`; None if nothing was counted. `given`: all input.
+    """Return the token columns of a `ModelUse`; None if nothing was counted. `given`: all input.
 
     Zero on both sides means not recorded.
     """
@@ -199,7 +199,7 @@ def disjoint(
 
 
 def handed_on(model_id: str | None, counts: Counts, facts: HandedOnModel) -> dict[str, Any]:
-    """Return the values of a `KeptModel` that `tachograph copy` wrote.
+    """Return the values of a `ModelUse` that `tachograph copy` wrote.
 
     Every count as it was, zero and unknown ones, too.
     """
@@ -301,7 +301,7 @@ def google_model(
     basis: TokensBasis = TokensBasis.EXACT,
     reason: str | None = None,
 ) -> dict[str, Any]:
-    """Return the values of a `KeptModel`. If all counts are zero, none were recorded."""
+    """Return the values of a `ModelUse`. If all counts are zero, none were recorded."""
     return (
         tokens.as_model(model, None, basis, reason)
         if tokens.total
@@ -325,7 +325,7 @@ class ResponseTokens:
         self.sums[model] = self.sums.get(model, Tokens()) + (tokens or Tokens())
 
     def models(self, unread: str | None = None) -> list[dict[str, Any]]:
-        """Return the values of a `KeptModel` per model.
+        """Return the values of a `ModelUse` per model.
 
         `unread`: a reason why all are lower bounds.
         """
@@ -343,7 +343,7 @@ class ResponseTokens:
 
 
 def metrics_values(metrics: SessionMetrics) -> dict[str, Any]:
-    """Return Gemini's metrics of a session as values of a `KeptRun`.
+    """Return Gemini's metrics of a session as values of a `Run`.
 
     Models, API time and tool calls.
     """
@@ -410,7 +410,7 @@ def provider_of(model: str | None) -> str | None:
 
 
 def litellm_tokens(calls: Sequence[CallUsage]) -> dict[str, Any]:
-    """Return the token columns of a `KeptModel` with their basis; {} if no call has counts.
+    """Return the token columns of a `ModelUse` with their basis; {} if no call has counts.
 
     Cache reads are inside the input. Cache writes of Anthropic's models are inside it by version:
     in litellm 1.65, beside it in 1.70 to

@@ -24,11 +24,11 @@ Whole = Annotated[int, Field(ge=0, le=LARGEST_INT)]
 Dollars = Annotated[Decimal, Field(ge=0, le=LARGEST_USD, allow_inf_nan=False)]
 
 
-class _Kept(BaseModel):
+class _Distilled(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class KeptModel(_Kept):
+class ModelUse(_Distilled):
     """Tokens and cost of one model.
 
     `input_tokens` is uncached input; `reasoning_tokens` is a part of `output_tokens`.
@@ -51,7 +51,7 @@ class KeptModel(_Kept):
     basis_reason: str | None = None
 
 
-class KeptRun(_Kept):
+class Run(_Distilled):
     """One run. Durations in milliseconds.
 
     Naive times were local times of an unknown zone and are taken as UTC.
@@ -71,7 +71,7 @@ class KeptRun(_Kept):
     session_id: str | None = None
     parent_session_id: str | None = None
     requested_model: str | None = None
-    models: tuple[KeptModel, ...] = ()
+    models: tuple[ModelUse, ...] = ()
     started_at: AwareDatetime | datetime | None = None
     ended_at: AwareDatetime | datetime | None = None
     duration_ms: Whole | None = None
@@ -112,7 +112,7 @@ class KeptRun(_Kept):
     """The part of a telemetry run that its record contains. Only `texts` in it contains text."""
     is_textless: bool = False
 
-    def textless(self) -> KeptRun:
+    def textless(self) -> Run:
         """Return the run without any text said in it. Its end stays if it is one word."""
         resume = (
             None

@@ -1,9 +1,10 @@
-"""A kept run → rows, the same for every agent with distilled logs (`schemas.rows.kept_run`)."""
+"""A kept run → rows, the same for every agent with distilled logs (`schemas.rows.distilled`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -11,13 +12,9 @@ from pydantic import ValidationError
 from ingest.agents.base import (
     RESPONSE_COLUMNS,
     AgentReader,
-    Context,
-    ContextOf,
     Found,
     Rows,
-    RunFacts,
-    columns_of,
-    patch_rows,
+    rows_with,
 )
 from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
@@ -28,12 +25,13 @@ from ingest.agents.shared.tokens import (
     includes_cache,
     provider_of,
 )
+from ingest.facts import Facts
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
+from schemas.rows.distilled import KEPT_START, ModelUse, Run
 from schemas.rows.run import (
     TOKEN_CLASSES,
     ModelUsageRow,
@@ -41,7 +39,6 @@ from schemas.rows.run import (
     RecordKind,
     RunRow,
     TokensBasis,
-    ToolCallRow,
 )
 from schemas.text import paired
 from schemas.wire.launch import ENDINGS, outcome_of_process
@@ -49,8 +46,8 @@ from schemas.wire.launch import ENDINGS, outcome_of_process
 UNKNOWN = "unknown"
 
 
-class KeptRuns(AgentReader):
-    """Reads kept runs, from a rebuild or an export."""
+class DistilledRuns(AgentReader):
+    """Reads distilled runs, from a rebuild or an export."""
 
     agent: ClassVar[str] = "kept run"
     priority: ClassVar[int] = -2
@@ -61,57 +58,53 @@ class KeptRuns(AgentReader):
 
     def feed(self, document: Document) -> Iterable[Found]:
         try:
-            run = KeptRun.model_validate_json(document.content)
+            run = Run.model_validate_json(document.content)
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, run, self._context_of),)
+        return (found(document, run),)
 
 
-def kept(values: Mapping[str, Any]) -> KeptRun:
+def distilled(values: Mapping[str, Any]) -> Run:
     """Return a validated run. Raises InvalidRecord with every wrong field."""
     try:
-        return KeptRun.model_validate(paired(dict(values)))
+        return Run.model_validate(paired(dict(values)))
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
 
 
 def complaints(error: ValidationError) -> str:
     """Return every wrong field as `field.path: message (found …)`."""
-    told = []
+    wrong = []
     for item in error.errors(include_url=False):
         found_value = repr(item["input"])
         found_value = found_value if len(found_value) <= 80 else found_value[:79] + "…"
-        told.append(
+        wrong.append(
             f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {found_value})"
         )
-    return "; ".join(told)
+    return "; ".join(wrong)
 
 
-def ended(
-    document: Document, values: Mapping[str, Any], context_of: ContextOf
-) -> Found | Unreadable:
+def ended(document: Document, values: Mapping[str, Any]) -> Found | Unreadable:
     """Return the run of a stream that ended with `document`, or a reject for invalid values."""
     try:
-        return found(document, kept(values), context_of)
+        return found(document, distilled(values))
     except InvalidRecord as error:
         return document.refused(error.reason, error.detail)
 
 
-def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
-    """Return the run with its rows; `document` counts as its record."""
+def found(document: Document, run: Run) -> Found:
+    """Return the run with the facts in its log; `document` counts as its record."""
     has_zone = all(time is None or time.tzinfo for time in (run.started_at, run.ended_at))
-    facts = RunFacts(
+    facts = Facts(
+        agent=None if run.agent == UNKNOWN else run.agent,
         agent_version=run.agent_version,
         requested_model=run.requested_model,
         cwd=run.cwd,
         permission_mode=run.permission_mode,
         started_at=_aware(run.started_at),
         ended_at=_aware(run.ended_at),
-        in_stream=run.record_kind
-        not in (
-            RecordKind.TRIAL,
-            RecordKind.TELEMETRY,
-        ),  # those in one file are no results of one process
+        # results of trials and telemetry in one file are no results of one process
+        in_stream=run.record_kind not in (RecordKind.TRIAL, RecordKind.TELEMETRY),
         tool_calls=run.tool_calls,
         time_source="stream" if has_zone else "record",
         repo=run.repo,
@@ -120,29 +113,24 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
         base_commit=run.base_commit,
         prompt=run.prompt[:LONGEST_PROMPT] if run.prompt else None,
         part_ids=run.part_ids,
+        score=run.score,
     )
-    context = context_of(facts, run.duration_ms)
-    run = _completed(run, context)
+    return Found(document, facts, run.duration_ms, partial(_rows, run, document.ordinal))
+
+
+def _rows(run: Run, ordinal: int, facts: Facts) -> Rows:
+    run = _completed(run, facts)
     usage = tuple(_model_row(run.run_id, model) for model in run.models)
-    calls = tuple(
-        ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors)
-        for tool, count, errors in context.tool_calls
-    )
-    by_harness = {
-        "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
-        "score": context.score if run.score is None else run.score,
-    }
-    row = RunRow(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed(
-        {"ordinal": document.ordinal}
-    )
-    return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
+    agent = facts.agent or UNKNOWN if run.agent == UNKNOWN else run.agent
+    row = RunRow(**_run_columns(run, usage) | {"agent": agent, "source_id": "", "ordinal": ordinal})
+    return rows_with(facts, row, usage)
 
 
 def _aware(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
-def _completed(run: KeptRun, context: Context) -> KeptRun:
+def _completed(run: Run, facts: Facts) -> Run:
     """Return the run with facts from its harness that the log lacks.
 
     The name of its only model, process time, how it ended.
@@ -150,43 +138,43 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
     Counts that cannot be whole or right become bounds. All of it becomes part of the kept record,
     since a rebuild has no other files.
     """
-    told: dict[str, Any] = {}
-    model, process = context.model, context.process
+    more: dict[str, Any] = {}
+    model = facts.harness_model
     if model and len(run.models) == 1 and run.models[0].model_id is None:
         name = {"model_id": model, "provider": run.models[0].provider or provider_of(model)}
-        told["models"] = (run.models[0].model_copy(update=name),)
-    if run.duration_ms is None and process.duration_ms is not None:
-        told["duration_ms"] = process.duration_ms
-    if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
-        told |= {
-            "outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED),
-            "ended_as": process.ended_by,
+        more["models"] = (run.models[0].model_copy(update=name),)
+    if run.duration_ms is None and facts.process_ms is not None:
+        more["duration_ms"] = facts.process_ms
+    if facts.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
+        more |= {
+            "outcome": ENDINGS.get(facts.ended_by, Outcome.INTERRUPTED),
+            "ended_as": facts.ended_by,
         }
-    elif process.exit_code is not None and run.outcome is Outcome.UNKNOWN:
-        outcome = outcome_of_process(run.agent, process.exit_code)
-        told |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {process.exit_code}"}
-    elif context.is_verified and run.outcome is Outcome.UNKNOWN:
-        told |= {"outcome": Outcome.COMPLETED, "is_error": False}
-    if context.is_cut and "ended_as" not in told:  # what the log says of its end before is none
-        ends = "outcome" not in told and run.outcome in (Outcome.UNKNOWN, Outcome.COMPLETED)
-        told |= {"ended_as": CUT_SHORT} | (
+    elif facts.exit_code is not None and run.outcome is Outcome.UNKNOWN:
+        outcome = outcome_of_process(run.agent, facts.exit_code)
+        more |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {facts.exit_code}"}
+    elif facts.is_verified and run.outcome is Outcome.UNKNOWN:
+        more |= {"outcome": Outcome.COMPLETED, "is_error": False}
+    if facts.is_cut and "ended_as" not in more:  # what the log says of its end before is none
+        ends = "outcome" not in more and run.outcome in (Outcome.UNKNOWN, Outcome.COMPLETED)
+        more |= {"ended_as": CUT_SHORT} | (
             {"outcome": Outcome.INTERRUPTED, "is_error": None} if ends else {}
         )
-    models = told.get("models", run.models)
+    models = more.get("models", run.models)
     if doubts := {
-        number: doubt for number, model in enumerate(models) if (doubt := _doubt(model, context))
+        number: doubt for number, model in enumerate(models) if (doubt := _doubt(model, facts))
     }:
-        told["models"] = tuple(
+        more["models"] = tuple(
             model.model_copy(update=doubts.get(number)) for number, model in enumerate(models)
         )
     if (
         run.record_kind is RecordKind.SIDECAR and run.title
     ):  # a command line, from a version that kept passwords in it
-        told["title"] = scrubbed_command(run.title)
-    return run.model_copy(update=told) if told else run
+        more["title"] = scrubbed_command(run.title)
+    return run.model_copy(update=more) if more else run
 
 
-def _doubt(model: KeptModel, context: Context) -> dict[str, Any] | None:
+def _doubt(model: ModelUse, facts: Facts) -> dict[str, Any] | None:
     """Return the basis of exact counts that cannot be whole, or cannot be right, with the reason.
 
     None for others.
@@ -195,7 +183,7 @@ def _doubt(model: KeptModel, context: Context) -> dict[str, Any] | None:
         return None
     if includes_cache(model.input_tokens, model.cache_read_tokens, model.cache_write_tokens):
         return {"basis": TokensBasis.UPPER_BOUND, "basis_reason": CACHE_INSIDE}
-    return {"basis": TokensBasis.LOWER_BOUND, "basis_reason": CUT_OFF} if context.is_cut else None
+    return {"basis": TokensBasis.LOWER_BOUND, "basis_reason": CUT_OFF} if facts.is_cut else None
 
 
 _FROM_WORST = (
@@ -207,7 +195,7 @@ _FROM_WORST = (
 )
 
 
-def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+def _run_columns(run: Run, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     of_models = model_columns(usage)
     result = repair(run.final_text) if run.final_text is not None else None
     answers_once = run.record_kind in (
@@ -215,7 +203,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         RecordKind.STREAM,
     )  # a process that answered one prompt worked all of its time
     tokens = sum(of_models[name] or 0 for name in TOKEN_CLASSES)
-    # Below one step of `KeptRun.rank` the lines or the tokens count: a later log of a run has more.
+    # Below one step of `Run.rank` the lines or the tokens count: a later log of a run has more.
     rank = run.rank * _RANK + min(tokens if run.lines is None else run.lines, _RANK - 1)
     if run.record_kind is RecordKind.TRIAL:
         rank = _rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0)
@@ -255,7 +243,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
     }
 
 
-def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
+def _model_row(run_id: str, model: ModelUse) -> ModelUsageRow:
     parsed = parse_model_id(model.model_id) if model.model_id else None
     others = {
         "model_id": model.model_id,
