@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,39 +42,6 @@ def measured(folder: Path, **files: str) -> list[Row]:
     return [row for _, reading in read_in(folder) for row in reading.rows.to_pylist()]
 
 
-def column_values(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
-    """These columns of every row."""
-    return [tuple(row[column] for column in columns) for row in rows]
-
-
-def by_quantity(rows: list[Row], *columns: str) -> dict[tuple[str, str | None], tuple[Any, ...]]:
-    """(metric, statistic) of every row → these columns. No quantity has two rows."""
-    found = {
-        (row["metric"], row["statistic"]): tuple(row[column] for column in columns) for row in rows
-    }
-    assert len(found) == len(rows)
-    return found
-
-
-def measured_in(folder: Path, files: Mapping[str, Any]) -> list[Row]:
-    """The rows of files with these texts, or these values as JSON, in order of paths and lines.
-
-    `file`: path below the folder.
-    """
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
-        )
-    return [
-        row
-        | {"file": path.relative_to(folder).as_posix(), "params": json.loads(row["params"] or "{}")}
-        for path, reading in read_in(folder)
-        for row in reading.rows.to_pylist()
-    ]
-
-
 def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:
     """The rows of a file that its tool could read."""
     assert reading is not None
@@ -88,14 +53,3 @@ def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:
         )
         for row in rows
     )
-
-
-def values(rows: list[Row]) -> list[tuple[Any, ...]]:
-    """(benchmark, metric, statistic, value and unit as written, value, unit, runs) of each."""
-    columns = ("benchmark", "metric", "statistic", "value_raw", "unit_raw", "value", "unit", "n")
-    return [tuple(row[column] for column in columns) for row in rows]
-
-
-def spread(row: Row) -> tuple[Any, ...]:
-    """(kind, from, to, samples) of a row, in its stored unit."""
-    return row["spread_kind"], row["spread_lo"], row["spread_hi"], row["samples"]

@@ -15,7 +15,7 @@ import pytest
 
 from ingest.store.database import Store, arrow
 from tests.conftest import ingest_paths
-from tests.test_measure_functions import asv_definitions, asv_results, estimates
+from tests.golden_logs import text_of
 
 SAMPLE = {"sampling_mode": "Linear", "iters": [1, 2, 4], "times": [200, 420, 760]}
 
@@ -39,11 +39,11 @@ def hyperfine(command: str) -> dict[str, Any]:
 
 FOLDERS: dict[str, Mapping[str, Any]] = {
     "asv": {
-        "results/benchmarks.json": asv_definitions(),
-        "results/box/0123abcd-py.json": asv_results("v1"),
+        name: text_of(f"measured/asv/version_2_with_definitions/{name}")
+        for name in ("results/benchmarks.json", "results/box/0123abcd-py.json")
     },
     "criterion": {
-        "target/criterion/a/new/estimates.json": estimates(100, None),
+        "target/criterion/a/new/estimates.json": text_of("measured/criterion/whole.json"),
         "target/criterion/a/new/benchmark.json": {"full_id": "codec/encode/64"},
         "target/criterion/a/new/sample.json": SAMPLE,
     },
