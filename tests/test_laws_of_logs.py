@@ -1,0 +1,114 @@
+"""Laws that hold for the golden logs of every agent: order, division, undo, rebuild and cuts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ingest.pipeline import Options, ingest
+from ingest.sources.walking import read_paths
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
+from schemas.rows.tables import TABLES
+from tests.examples import a_share, written_down
+from tests.golden_logs import EXPECTED, LOGS, folders
+from tests.test_undo import differences
+
+pytestmark = pytest.mark.slow
+
+AGENTS = [name for name in folders() if "/" not in name]
+ASIDE = ("store_meta", "ingests", "sightings")
+NUMBERS = ("ingest_id", "superseded_by", "received_at", "file_no", "modified_ns")
+
+CONTINUED = ("chains", "codex_responses", "opentelemetry")
+"""Logs that go on with each other: what is cut off one of them is counted in another."""
+
+
+def laid(folder: str, place: Path) -> list[Path]:
+    """The logs of a folder in another place, but for those that grow."""
+    for path in (LOGS / folder).iterdir():
+        if path.is_dir() and not (path / "1").exists():
+            shutil.copytree(path, place / folder / path.name)
+        elif path.is_file() and not path.name.endswith(EXPECTED):
+            (place / folder).mkdir(exist_ok=True)
+            shutil.copy(path, place / folder)
+    return sorted(path for path in (place / folder).rglob("*") if path.is_file())
+
+
+def read(store: Store, paths: list[Path]) -> int:
+    """The number of the ingest."""
+    return ingest(read_paths(paths), store, Options(jobs=1)).ingest_id or 0
+
+
+def stable(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """All tables, without the numbers and times of ingests."""
+    found = {}
+    with store.reading() as connection:
+        for name in (name for name in TABLES if name not in ASIDE):
+            table = connection.sql(
+                f"select columns(lambda one: one not in {NUMBERS}) from {name}"
+            ).to_arrow_table()
+            found[name] = sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
+    return found
+
+
+@pytest.mark.parametrize("folder", a_share(AGENTS, 3))
+def test_order_division_and_repetition_change_nothing(folder: str, tmp_path: Path) -> None:
+    """Nor does a rebuild."""
+    paths = laid(folder, tmp_path)
+    whole, parts = Store(tmp_path / "whole.duckdb"), Store(tmp_path / "parts.duckdb")
+    read(whole, paths)
+    expected = stable(whole)
+    mixed = Random(folder).sample(paths, len(paths))
+    for part in (mixed[::2], mixed[1::2], mixed[:3]):
+        read(parts, part)
+    assert differences(stable(parts), expected) == {}
+    assert rebuild(whole).rejects == 0
+    assert differences(stable(whole), expected) == {}
+
+
+@given(st.sampled_from(AGENTS), st.integers(0, 1000))
+@example("pi", 1)
+@example("opentelemetry", 4)
+@written_down()
+def test_what_is_undone_is_as_if_it_had_never_come(folder: str, seed: int) -> None:
+    with TemporaryDirectory() as place:
+        paths = laid(folder, Path(place))
+        taken = set(Random(seed).sample(paths, len(paths) // 3))
+        undone, other = Store(Path(place) / "one.duckdb"), Store(Path(place) / "other.duckdb")
+        for store in (undone, other):
+            read(store, [path for path in paths if path not in taken])
+        undo(undone, read(undone, sorted(taken)))
+        assert differences(stable(undone), stable(other)) == {}
+
+
+@pytest.mark.parametrize("folder", a_share((one for one in AGENTS if one not in CONTINUED), 3))
+@given(share=st.floats(0, 1))
+@example(share=0.97)
+@written_down()
+def test_a_log_cut_anywhere_has_no_more_than_the_whole(folder: str, share: float) -> None:
+    """A total that no event has would be one that the log does not say."""
+    with TemporaryDirectory() as place:
+        paths = laid(folder, Path(place))
+        outputs = []
+        for _ in range(2):
+            store = Store(Path(place) / f"{len(outputs)}.duckdb")
+            read(store, paths)
+            with store.reading() as connection:
+                rows = connection.sql(
+                    "select name, sum(output_tokens) from runs join sources using (source_id) "
+                    "group by all"
+                ).fetchall()
+            outputs.append({name: int(count or 0) for name, count in rows})
+            for path in paths:
+                path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+        whole, cut = outputs
+        assert {name for name, count in cut.items() if count > whole.get(name, count)} == set()
