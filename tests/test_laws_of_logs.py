@@ -98,7 +98,7 @@ def test_a_log_cut_anywhere_has_no_more_than_the_whole(folder: str, share: float
     """A total that no event has would be one that the log does not say."""
     with TemporaryDirectory() as place:
         paths = laid(folder, Path(place))
-        outputs = []
+        outputs: list[dict[str, int]] = []
         for _ in range(2):
             store = Store(Path(place) / f"{len(outputs)}.duckdb")
             read(store, paths)
