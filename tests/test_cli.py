@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from app.cli.main import cli
+from app.cli.main import COMMANDS, cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.store.database import Store
@@ -25,7 +25,7 @@ from tests.conftest import FILE, PATIENCE_SECONDS, SAMPLES, Run, environment, re
 from tests.interrupted import interruptible
 
 
-@pytest.mark.parametrize("name", cli.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_by_example(name: str) -> None:
     shown = CliRunner().invoke(cli, [name, "--help"])
     assert "Example" in shown.stdout

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from app.cli.claims import KINDS, SEVERITIES
+from app.cli.claims import KINDS
+from app.cli.lists import SEVERITIES
 from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries

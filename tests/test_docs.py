@@ -15,12 +15,11 @@ from enum import StrEnum
 from pathlib import Path
 from statistics import fmean, stdev
 
-import click
 import duckdb
 import pytest
 import yaml
 
-from app.cli.main import cli
+from app.cli.main import COMMANDS, load
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.context.small_files import MEASURE_FILE
@@ -44,7 +43,6 @@ PAGES = {
     path.name: path.read_text()
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 }
-COMMANDS = cli.list_commands(click.Context(cli))
 BLOCKS = {
     page: re.findall(r"^```(?:bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     for page, text in PAGES.items()
@@ -159,8 +157,9 @@ def test_the_page_of_words_has_every_word_of_a_closed_list(closed: type[StrEnum]
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(command: str) -> None:
     assert re.search(rf"^\| `tachograph {command}\b", PAGES["commands.md"], re.MULTILINE)
-    assert cli.commands[command].help
-    assert f"tachograph {command}" in str(cli.commands[command].epilog)
+    summary = str(load(command).help).partition("\n\n")[0].replace("\n", " ")
+    assert summary == COMMANDS[command][1], "the list of commands has another summary"
+    assert f"tachograph {command}" in str(load(command).epilog)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +209,7 @@ def test_the_commands_that_serve_have_options_that_exist(line: str) -> None:
     The rest is tested with the server and the watcher.
     """
     words = shlex.split(line)[1:]
-    cli.commands[words[0]].make_context(words[0], words[1:])
+    load(words[0]).make_context(words[0], words[1:])
 
 
 def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:

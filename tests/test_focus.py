@@ -18,11 +18,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.answers import FOCUS_VERSIONS
 from app.cli.main import cli
 from app.queries.filters import NO_FILTERS, parse
 from app.queries.reading import fetch, undated
-from app.reports.focus import NEWEST, VERSIONS, as_csv, focus, split
+from app.reports.focus import VERSIONS, as_csv, focus, split
 from ingest.store.database import Store
 from tests.conftest import ROOT, StoreOnce, ingest_paths, record_text
 
@@ -252,12 +251,6 @@ def test_the_command_writes_csv_and_parquet_and_says_what_is_left_out(
         cli, ["report", "--focus-version", "1.2", "--db", samples.location]
     )
     assert "belongs to the format focus" in str(refused.exception)
-
-
-def test_the_command_knows_the_versions() -> None:
-    assert (FOCUS_VERSIONS, FOCUS_VERSIONS[-1]) == (VERSIONS, NEWEST)
-    [option] = [one for one in cli.commands["report"].params if one.name == "focus_version"]
-    assert NEWEST in str(option.help)
 
 
 @pytest.mark.skipif(

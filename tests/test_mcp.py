@@ -25,7 +25,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent, Tool
 
 import tachograph
-from app.cli.main import cli
+from app.cli.main import load
 from app.mcp_server import MOST_CHARACTERS, NOTICE, USUAL_ROWS, server_of
 from app.queries.filter_inputs import WORDS
 from ingest.store.database import Store
@@ -345,4 +345,4 @@ def test_the_page_names_every_tool_and_its_configurations_start_the_command(
     ]
     for server in servers:
         assert server["command"] == "tachograph"
-        cli.commands["mcp"].make_context("mcp", server["args"][1:])
+        load("mcp").make_context("mcp", server["args"][1:])

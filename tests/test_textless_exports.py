@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.charts.registry import CHARTS
-from app.cli.main import cli
+from app.cli.main import COMMANDS, cli, load
 from app.queries.filters import NO_FILTERS, SEARCH, Filters
 from app.queries.reading import exported, read_transaction
 from app.queries.usage import Request as UsageRequest
@@ -173,9 +173,7 @@ def test_what_is_no_session_is_handed_on_as_before(tmp_path: Path) -> None:
 
 ARGUMENTS = {"show": (SESSION,), "compare": ("agent=claude-code", "agent=codex")}
 HAS_OPTION = [
-    name
-    for name, command in cli.commands.items()
-    if any(option.name == "with_text" for option in command.params)
+    name for name in COMMANDS if any(option.name == "with_text" for option in load(name).params)
 ]
 EXPORTING = [name for name in HAS_OPTION if name not in ("mcp", "copy")]
 DRAWING = ("share", "chart")
@@ -186,9 +184,7 @@ what they say.
 
 def test_every_command_that_writes_files_leaves_texts_out() -> None:
     writing = [
-        name
-        for name, command in cli.commands.items()
-        if any("-o" in option.opts for option in command.params)
+        name for name in COMMANDS if any("-o" in option.opts for option in load(name).params)
     ]
     assert writing == EXPORTING
 

@@ -1,9 +1,7 @@
-"""The command line: a file per group of commands, and shared code.
+"""The command line: a module per command or small family, imported when it is called.
 
-- `main`: all commands in the order of use, and those that serve
-- `answers`, `claims`, `annotate`, `ingest`, `watch`, `run`, `store`: the other commands
-- `options`: options that commands share (store, filters, format)
+- `main`: the list of commands; `answering`: what commands that show data share
+- `options`, `ingest_options`: options that commands share (store, filters, format; labels, prices)
 - `output`: where answers and reports go (terminal, standard output, a file); `terminal`: notes on
   stderr, progress bars, exit codes
-- `doctor`: the work behind the commands of these names
 """

@@ -1,36 +1,27 @@
-"""`tachograph label`, `note`, `star`, `exclude` and `undo`.
-
-Annotations of runs, and taking an ingest back.
-"""
+"""`tachograph label`, `note`, `star` and `exclude`: what people say of runs."""
 
 from __future__ import annotations
 
 import functools
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from app.cli import terminal
-from app.cli.options import (
-    Asked,
-    Command,
-    Output,
-    Whole,
-    answering,
-    chosen_filters,
-    examples,
-    filter_options,
-    utf8,
-)
+from app.cli.answering import Asked, answering
+from app.cli.options import Command, chosen_filters, examples, filter_options, utf8
 from app.queries.filters import EXCLUDED, Filters, parse_label
+from app.queries.quality import keeping_their_date
+from app.queries.run_page import Found, named, run_id_of, with_whole_ids
+from app.queries.runs import ids
+from app.text.data import keeps_date
+from ingest.store.annotations import Change, annotate
+from ingest.store.database import Store
+from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
-
-if TYPE_CHECKING:
-    from ingest.store.annotations import Change
-    from ingest.store.database import Store
 
 
 def _with_runs(command: Command) -> Command:
@@ -74,8 +65,6 @@ def label(
     re-ingest and undo. date=2026-11-01 dates runs whose logs and paths tell no date, for every
     period and price; date= takes that back.
     """
-    from ingest.store.annotations import Change
-
     labels = dict(parse_label(word) for word in words if "=" in word)
     if not labels and not removed:
         raise click.UsageError(
@@ -93,8 +82,6 @@ def note(words: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) ->
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.annotations import Change
-
     *runs, text = words
     done = "Noted on" if text else "Removed the note of"
     _apply(asked.store, runs, chosen, Change(note=text), done, yes=yes)
@@ -109,8 +96,6 @@ def star(words: tuple[str, ...], asked: Asked, *, remove: bool, chosen: Filters,
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.annotations import Change
-
     _apply(
         asked.store,
         words,
@@ -140,54 +125,16 @@ def exclude(
     Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded
     only` shows them. RUN is the id of a run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.annotations import Change
-
     if remove and chosen and not chosen.values(EXCLUDED):
         chosen = chosen.with_values(EXCLUDED, ["only"])
     change = Change(excluded=not remove, reason=reason)
     _apply(asked.store, words, chosen, change, "Counting again:" if remove else "Excluded", yes=yes)
 
 
-@click.command(epilog=examples("undo", "undo 12 --yes", "undo --list"))
-@click.argument("number", type=Whole(1), required=False, metavar="[INGEST]")
-@click.option("--list", "listed", is_flag=True, help="List the ingests, newest first.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@answering(filters=False, output=False)
-def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
-    """Take an ingest back, by default the last one.
-
-    The store then holds what the other ingests alone would have brought. Runs that another ingest
-    also brought stay; so do labels, notes, stars and exclusions that people gave.
-    """
-    from app.text.ingests import about_ingest, takes_back, took_back
-    from ingest.store.undo import preview
-    from ingest.store.undo import undo as take_back
-
-    if listed:
-        from app.cli.output import deliver
-        from app.reports import results
-
-        deliver(results.ingests(asked.store), Output())
-        return
-    with terminal.told_interrupts(asked.store):
-        planned, ingest = preview(asked.store, number)
-        if not yes:
-            confirm(f"{about_ingest(ingest)}. {takes_back(planned)}", "undo it")
-        done = take_back(asked.store, planned.ingest_id)
-        terminal.note(took_back(done))
-
-
 def _apply(
     store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool
 ) -> None:
     """Change the annotations of runs chosen by ids or filters. Raises UsageError, StoreError."""
-    from app.queries.quality import keeping_their_date
-    from app.queries.run_page import Found, named, run_id_of, with_whole_ids
-    from app.queries.runs import ids
-    from app.text.data import keeps_date
-    from ingest.store.annotations import annotate
-    from schemas.catalogue.figures import DATE
-
     if words and chosen:
         raise click.UsageError("Give ids of runs or filters, not both.")
     if not words and not chosen:
@@ -206,7 +153,7 @@ def _apply(
             f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).",
             "change them",
         )
-    with terminal.told_interrupts(store):
+    with terminal.reported_interrupts(store):
         changed = annotate(store, run_ids, change)
     same = len(run_ids) - changed
     unchanged = f" ({same:,} unchanged)" if same else ""

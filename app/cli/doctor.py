@@ -1,4 +1,4 @@
-"""Checks of the installation and the store: versions, consistency, and advice on problems.
+"""`tachograph doctor`: checks of the installation and the store, with advice on problems.
 
 A new check is a function of a store that yields findings, and an entry of CHECKS.
 """
@@ -7,25 +7,31 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
+import click
 import duckdb
 from packaging.requirements import Requirement
 
+from app.cli import terminal
+from app.cli.answering import Asked, answering
+from app.cli.options import examples
 from app.queries import runs as run_queries
 from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human
+from ingest.prices.library import newest_price
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line, install_command
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.store_version import SCHEMA_VERSION
-from schemas.text import plural
+from schemas.text import one_line, plural
 from schemas.units import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
@@ -146,8 +152,6 @@ def _package(name: str, needed: Requirement) -> Finding:
 
 
 def _prices(_store: Store) -> Iterator[Finding]:
-    from ingest.prices.library import newest_price
-
     yield price_age(newest_price(_today()), _today())
 
 
@@ -233,3 +237,20 @@ def _unusable(error: Exception) -> Finding:
 Check = Callable[[Store], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
+
+
+@click.command(epilog=examples("doctor", "doctor --db runs.duckdb"))
+@answering(filters=False, output=False)
+def doctor(asked: Asked) -> ExitCode:
+    """Check the installation and the store.
+
+    Each problem comes with advice. A store that does not exist yet is not a problem.
+    """
+    findings = list(examine(asked.store))
+    lines = []
+    for finding in findings:
+        state = "problem" if finding.advice else "ok"
+        lines.append(f"{state:<8} {finding.subject:<11} {one_line(finding.found)}\n")
+        lines += [f"{'':8} {'':11} → {one_line(finding.advice)}\n"] if finding.advice else []
+    terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
+    return max(finding.exit_code for finding in findings)

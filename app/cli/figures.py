@@ -7,19 +7,29 @@ from typing import Any
 
 import click
 
+from app.charts.images import FORMATS, image, printed
+from app.charts.registry import CHARTS
 from app.cli import terminal
-from app.cli.options import Asked, Word, answering, cost_option, examples, utf8
+from app.cli.answering import Asked, answering, require_no_store_file
+from app.cli.options import Word, cost_option, examples, path_option, utf8
+from app.cli.output import put_or_write
+from app.queries.reading import read_transaction
+from app.queries.run_page import run_id_of
+from app.reports.exports.page import html_shared
+from app.reports.shared import question, shared
 from schemas.errors import UsageError
+from schemas.text import did_you_mean
 
-PICTURES = ("svg", "png", "pdf")
-"""The words of `app.charts.images.FORMATS`, repeated because that imports Plotly; a test compares
-them.
-"""
-
-_FILE: Any = click.Path(dir_okay=False, readable=False, path_type=Path)
-_GROUPS = (
-    "A group of a chart or page that compares, as filters: 'agent=codex model=gpt-5'. "
-    "Repeatable; the first is the baseline."
+groups_option = click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="FILTERS",
+    callback=utf8,
+    help=(
+        "A group of a chart or page that compares, as filters: 'agent=codex model=gpt-5'. "
+        "Repeatable; the first is the baseline."
+    ),
 )
 
 
@@ -33,16 +43,9 @@ _GROUPS = (
     )
 )
 @click.argument("name", required=False, callback=utf8)
+@path_option(f"Output file: {', '.join(f'.{one}' for one in FORMATS)}.", dir_okay=False)
 @click.option(
-    "-o",
-    "--output",
-    "path",
-    type=_FILE,
-    metavar="FILE",
-    help=f"Output file: {', '.join(f'.{one}' for one in PICTURES)}.",
-)
-@click.option(
-    "--format", "format_", type=Word(PICTURES), help="Default: from the extension, else svg."
+    "--format", "format_", type=Word(FORMATS), help="Default: from the extension, else svg."
 )
 @click.option(
     "--of",
@@ -52,7 +55,7 @@ _GROUPS = (
     callback=utf8,
     help="The run of a chart of one run, or the loop of `loop`.",
 )
-@click.option("--group", "groups", multiple=True, metavar="FILTERS", callback=utf8, help=_GROUPS)
+@groups_option
 @click.option("--dark", is_flag=True, help="For a dark page.")
 @click.option("--with-text", is_flag=True, help="Name runs by the titles of their sessions.")
 @cost_option
@@ -72,14 +75,6 @@ def chart(
 
     A picture is drawn by Kaleido and the Chromium or Chrome of the system: docs/handed-on.md.
     """
-    from app.charts.images import image
-    from app.charts.registry import CHARTS
-    from app.cli.output import write_file
-    from app.queries.reading import read_transaction
-    from app.queries.run_page import run_id_of
-    from app.reports.shared import question
-    from schemas.text import did_you_mean
-
     if name is None:
         longest = max(map(len, CHARTS))
         terminal.put(
@@ -94,17 +89,13 @@ def chart(
     wanted, of = CHARTS[name], options["of"]
     if wanted.needs == "run" and not of:
         raise UsageError(f"the chart {name} is about one run.", "Name it: --of ID")
-    kind = format_ or (path.suffix[1:].lower() if path and path.suffix else PICTURES[0])
-    if kind not in PICTURES:
+    kind = format_ or (path.suffix[1:].lower() if path and path.suffix else FORMATS[0])
+    if kind not in FORMATS:
         raise UsageError(
             f"unknown file extension of {path}.",
-            f"Use {', '.join(f'.{one}' for one in PICTURES)}, or give --format.",
+            f"Use {', '.join(f'.{one}' for one in FORMATS)}, or give --format.",
         )
-    if path is not None and asked.store.owns(path):
-        raise UsageError(
-            f"cannot write to {path}: it is the store or one of its files.",
-            "Choose another file with -o.",
-        )
+    require_no_store_file(asked.store, path)
     if not with_text:
         asked.store.leave_out_texts()
     with read_transaction(asked.store) as transaction:
@@ -118,11 +109,10 @@ def chart(
             "Widen the filters, or ingest more.",
         )
     body = image(drawn, kind, about.page)
-    if path is not None:
-        write_file(path, body)
-        terminal.note(f"Wrote {path}: {len(body):,} bytes")
+    if path is None:
+        terminal.put(body, is_binary=kind != FORMATS[0])
     else:
-        terminal.put(body, is_binary=kind != PICTURES[0])
+        put_or_write(body, path)
 
 
 @click.command(
@@ -133,15 +123,8 @@ def chart(
     )
 )
 @click.argument("what", metavar="RUN|SCREEN", callback=utf8)
-@click.option(
-    "-o",
-    "--output",
-    "path",
-    type=_FILE,
-    metavar="FILE",
-    help="Output file, .html or .pdf.  [default: named after the page, .html]",
-)
-@click.option("--group", "groups", multiple=True, metavar="FILTERS", callback=utf8, help=_GROUPS)
+@path_option("Output file, .html or .pdf.  [default: named after the page, .html]", dir_okay=False)
+@groups_option
 @click.option(
     "--with-text",
     is_flag=True,
@@ -165,12 +148,6 @@ def share(
     Screens: overview, cost, speedups, tasks, failures, compare, loops. The page has the answer,
     figures, tables and charts of the screen.
     """
-    from app.charts.images import printed
-    from app.cli.output import write_file
-    from app.queries.reading import read_transaction
-    from app.reports.exports.page import html_shared
-    from app.reports.shared import question, shared
-
     if not with_text:
         asked.store.leave_out_texts()
     with read_transaction(asked.store, copy_at=1) as transaction:
@@ -180,11 +157,6 @@ def share(
     path = path or Path(f"{made.file_name}.html")
     if path.suffix.lower() not in ("", ".html", ".htm", ".pdf"):
         raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
-    if asked.store.owns(path):
-        raise UsageError(
-            f"cannot write to {path}: it is the store or one of its files.",
-            "Choose another file with -o.",
-        )
+    require_no_store_file(asked.store, path)
     body = printed(html_shared(made)) if path.suffix.lower() == ".pdf" else html_shared(made)
-    write_file(path, body)
-    terminal.note(f"Wrote {path}: {len(body):,} bytes")
+    put_or_write(body, path)

@@ -1,13 +1,14 @@
-"""The command about optimization loops."""
+"""`tachograph loops`: optimization loops and their experiments."""
 
 from __future__ import annotations
 
 import click
 
-from app.cli.options import Asked, Word, answering, examples, utf8
-
-ORDERS = ("latest", "gain", "cost", "per-improvement", "per-percent")
-"""Those of `app.queries.loops`, which costs an import of pyarrow; a test compares them."""
+from app.cli.answering import Asked, answering
+from app.cli.options import Word, examples, utf8
+from app.cli.output import deliver
+from app.queries.loops import ORDERS
+from app.reports import loop_tables
 
 
 @click.command(
@@ -22,8 +23,8 @@ ORDERS = ("latest", "gain", "cost", "per-improvement", "per-percent")
 @click.argument("loop", required=False, callback=utf8)
 @click.option(
     "--sort",
-    type=Word(ORDERS),
-    default=ORDERS[0],
+    type=Word(tuple(ORDERS)),
+    default=next(iter(ORDERS)),
     show_default=True,
     help="What comes first: largest gain or cost, cheapest gain.",
 )
@@ -37,9 +38,6 @@ def loops(loop: str | None, sort: str, asked: Asked) -> None:
     part of its name or of its log's path), list the loop's experiments, the last ones in a table.
     Costs are those of the agents' sessions that are in the store, else the log's.
     """
-    from app.cli.output import deliver
-    from app.reports import loop_tables
-
     answer = (
         loop_tables.experiments(asked.store, loop, asked.limit)
         if loop

@@ -1,6 +1,7 @@
 """The command line. stdout is data, stderr narration, exit codes are in `schemas.errors`.
 
-Heavy imports wait until a command runs, so that `--help` and completion are immediate.
+A command is imported when it is called, so that the list of commands and the first completion are
+immediate.
 """
 
 from __future__ import annotations
@@ -8,45 +9,144 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from pathlib import Path
-from typing import Any
+from importlib import import_module
 
 import click
-from click.shell_completion import get_completion_class
 
-from app.cli import (
-    annotate,
-    answers,
-    claims,
-    figures,
-    ingest,
-    loops,
-    measure,
-    run,
-    store,
-    terminal,
-    watch,
-)
-from app.cli.options import WAITS, Seconds, Whole, Word, budget_options, db_option, examples, utf8
-from ingest.system.command_lines import extra_command
+from app.cli import terminal
+from ingest.system.arrow import import_arrow_alone
 from ingest.system.defects import DEBUG
-from schemas.errors import UsageError
 
-NAME, VARIABLE = "tachograph", "_TACHOGRAPH_COMPLETE"
-SHELLS = ("bash", "zsh", "fish")
+COMMANDS = {
+    "ingest": ("app.cli.ingest", "Ingest logs into the store, in one transaction."),
+    "watch": ("app.cli.watch", "Ingest logs as they are written, until Ctrl-C."),
+    "run": ("app.cli.run", "Run an agent's command, record it and ingest its record."),
+    "measure": (
+        "app.cli.measure",
+        "Measure a change: run its benchmark on baseline and candidate, in turns, until decided.",
+    ),
+    "report": ("app.cli.report", "Report what runs cost: one page for who pays, then groups."),
+    "runs": ("app.cli.lists", "List runs, most expensive first."),
+    "show": (
+        "app.cli.show",
+        (
+            "Show one run: title, cost, cause, models, claims, findings, tools, files, summary, "
+            "source."
+        ),
+    ),
+    "models": ("app.cli.lists", "Show cost and tokens per model, helper models included."),
+    "usage": ("app.cli.usage", "Show what sessions used."),
+    "claims": (
+        "app.cli.claims",
+        "List improvements that agents claim, quantified ones first, then by ratio, largest first.",
+    ),
+    "findings": (
+        "app.cli.lists",
+        "List findings: what does not add up in a record, its summary or its patch.",
+    ),
+    "failures": ("app.cli.lists", "Count why runs did not complete."),
+    "verdicts": (
+        "app.cli.verdicts",
+        "Show what runs claimed beside what benchmarks measured, per run, or with --by per group.",
+    ),
+    "measurements": (
+        "app.cli.verdicts",
+        "List measured values of benchmarks, each with the run that it measured.",
+    ),
+    "loops": ("app.cli.loops", "List optimization loops."),
+    "tasks": (
+        "app.cli.lists",
+        "Show tasks beside those who worked on them: a row per task, a column per agent (or --by).",
+    ),
+    "chart": (
+        "app.cli.figures",
+        "Draw a chart of a screen as SVG, PNG or PDF, with title, n and source in the picture.",
+    ),
+    "share": (
+        "app.cli.figures",
+        "Write a screen with its filters, or a run, as PDF or as one HTML file to mail.",
+    ),
+    "check": ("app.cli.check", "Fail if a budget is exceeded: exit code 1, else 0."),
+    "compare": (
+        "app.cli.compare",
+        (
+            "Compare groups of runs with the first of them: cost, wall time and turns on the same "
+            "tasks."
+        ),
+    ),
+    "label": ("app.cli.annotate", "Label runs, or remove labels."),
+    "note": ("app.cli.annotate", "Note a text on runs; an empty text removes the note."),
+    "star": ("app.cli.annotate", "Star runs. `--starred` then filters by it."),
+    "exclude": (
+        "app.cli.annotate",
+        "Exclude runs from every number, list, chart, check and export.",
+    ),
+    "ingests": (
+        "app.cli.lists",
+        "List ingests: when, by whom, and what came in. Each can be undone.",
+    ),
+    "undo": ("app.cli.undo", "Take an ingest back, by default the last one."),
+    "rejects": ("app.cli.lists", "List rejected records, and why they were rejected."),
+    "sources": ("app.cli.lists", "List ingested files and their results, the newest first."),
+    "dashboard": ("app.cli.dashboard", "Serve the dashboard on this machine until Ctrl-C."),
+    "mcp": (
+        "app.cli.mcp",
+        (
+            "Serve the store to an agent by the Model Context Protocol, over standard input and "
+            "output."
+        ),
+    ),
+    "rebuild": ("app.cli.rebuild", "Rebuild all tables from the raw records."),
+    "reprice": (
+        "app.cli.rebuild",
+        "Reprice all runs: after an upgrade of the price library, or with other prices.",
+    ),
+    "lake": (
+        "app.cli.lake",
+        "Make and keep up a lake: a store that many machines write to at once.",
+    ),
+    "copy": (
+        "app.cli.copying",
+        "Copy a store to a new or empty one, or its runs to a file for other tools.",
+    ),
+    "doctor": ("app.cli.doctor", "Check the installation and the store."),
+    "completion": (
+        "app.cli.completion",
+        "Print the script that completes commands, options and values in a shell.",
+    ),
+}
+"""Command → its module, in which it has its own name, and its summary. In the order of use."""
 
-FEW_COLLECTIONS = 50_000
-"""New objects between two garbage collections. With Python's 700, finding nothing new in 15,000
-files takes a fifth longer.
-"""
+WITHOUT_ARROW = ("app.cli.ingest", "app.cli.watch", "app.cli.completion")
+"""Modules of commands that mostly need no pyarrow."""
 
 
 class Commands(click.Group):
-    """Commands in the order of their definition below, which is the order of use."""
+    """Commands that are listed by their summaries and imported when they are called."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Return the names in order of definition, not sorted."""
-        return list(self.commands)
+        """Return the names in the order of use, not sorted."""
+        return [*COMMANDS]
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Return an entry of the list of commands."""
+        return click.Command(name, help=COMMANDS[name][1]) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name of the command that is called, the command, and its arguments."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed and load(str(name)), rest
+
+
+def load(name: str) -> click.Command:
+    """Import a command."""
+    module, _ = COMMANDS[name]
+    if module not in WITHOUT_ARROW:
+        import_arrow_alone()  # before all that import it
+    command: click.Command = getattr(import_module(module), name)
+    return command
 
 
 def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -57,7 +157,10 @@ def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog=examples("ingest logs/", "report --by model", "dashboard"),
+    epilog=(  # \b tells click to leave the lines as they are
+        "\b\nExamples:\n  tachograph ingest logs/\n  tachograph report --by model\n"
+        "  tachograph dashboard"
+    ),
 )
 @click.version_option(package_name="tachograph", message="tachograph %(version)s")
 @click.option(
@@ -74,199 +177,11 @@ def cli() -> None:
     """
 
 
-@click.command(
-    epilog=examples(
-        "dashboard",
-        "dashboard --watch logs/",
-        "dashboard --db runs.duckdb --port 8600 --headless",
-        "dashboard --max-total-usd 500 --max-day-usd 50",
-    )
-)
-@db_option
-@click.option(
-    "--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on."
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to serve on. 0.0.0.0: all interfaces.",
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    callback=utf8,
-    help="Host name used by a proxy. Repeatable.",
-)
-@click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
-@click.option(
-    "--sign-in",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Require OIDC sign-in (TOML config).",
-)
-@click.option(
-    "--watch",
-    "watched",
-    multiple=True,
-    type=click.Path(readable=False, path_type=Path),
-    metavar="PATH",
-    help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
-)
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="KEY=VALUE",
-    callback=utf8,
-    help="Label for all runs of --watch. Repeatable.",
-)
-@ingest.exclude_option
-@click.option(
-    "--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]"
-)
-@budget_options
-def dashboard(
-    db: str,
-    port: int,
-    host: str,
-    hosts: tuple[str, ...],
-    watched: tuple[Path, ...],
-    budgets: Any,
-    **how: Any,
-) -> None:
-    """Serve the dashboard on this machine until Ctrl-C.
-
-    Screens follow the store: they show new runs by themselves.
-
-    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens
-    Cost & time and Reports.
-    """
-    from app.reports.budgets import to_environment
-    from app.server.access import Access
-    from app.server.serve import serve
-    from ingest.store.database import Store
-
-    os.environ |= to_environment(budgets)
-    shown = Store(db)
-    shown.exists()  # raises for a folder: better now than on every page
-    location = os.path.realpath(db) if shown.is_file else db
-    access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
-    serve(
-        location,
-        host,
-        port,
-        access,
-        browser=how["browser"],
-        watcher=watch.watch_command(location, watched, how["excludes"], how["labels"]),
-    )
-
-
-@click.command(epilog=examples("mcp", "mcp --db /data/runs.duckdb"))
-@db_option
-@click.option(
-    "--wait", type=Seconds(min=0), default=10, show_default=True, metavar="SECONDS", help=WAITS
-)
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help="Include prompts, titles, summaries and claims of session transcripts.",
-)
-def mcp(db: str, wait: float, *, with_text: bool) -> None:
-    """Serve the store to an agent by the Model Context Protocol, over standard input and output.
-
-    The tools search_runs, get_run, cost_report, claims, verdicts, loops and compare only read. An
-    agent starts this command itself: see docs/mcp.md for its configuration, and for the SDK that it
-    needs.
-    """
-    from ingest.system.arrow import import_arrow_alone
-
-    try:
-        from app.mcp_server import serve
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
-            raise
-        raise UsageError(
-            "the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}"
-        ) from error
-    from app.library.store import Store
-    from ingest.store import database
-
-    import_arrow_alone()
-    if sys.stdin.isatty():
-        terminal.note(
-            "Waiting for an agent on standard input, which starts this command itself "
-            "(docs/mcp.md). Ctrl-C stops it."
-        )
-    database.Store(db).exists()  # raises for a folder
-    serve(Store(db, wait, with_text=with_text))
-
-
-@click.command(epilog=examples("completion bash", "completion zsh", "completion fish"))
-@click.argument("shell", type=Word(SHELLS))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and values in a shell.
-
-    Bash (4.4 or newer), zsh or fish.
-
-    \b
-    bash:  echo 'eval "$(tachograph completion bash)"' >> ~/.bashrc
-    zsh:   echo 'eval "$(tachograph completion zsh)"' >> ~/.zshrc
-    fish:  tachograph completion fish > ~/.config/fish/completions/tachograph.fish
-    """  # noqa: D301  it is a backspace, which tells click to leave the lines as they are
-    kind = get_completion_class(shell)
-    assert kind is not None
-    made = kind(ctx.find_root().command, {}, NAME, VARIABLE)
-    terminal.put((made.source_template % made.source_vars()).encode())
-
-
-for command in (
-    ingest.ingest,
-    watch.watch,
-    run.run,
-    measure.measure,
-    answers.report,
-    answers.runs,
-    answers.show,
-    answers.models,
-    answers.usage,
-    claims.claims,
-    claims.findings,
-    claims.failures,
-    claims.verdicts,
-    claims.measurements,
-    loops.loops,
-    answers.tasks,
-    figures.chart,
-    figures.share,
-    answers.check,
-    answers.compare,
-    annotate.label,
-    annotate.note,
-    annotate.star,
-    annotate.exclude,
-    answers.ingests,
-    annotate.undo,
-    answers.rejects,
-    answers.sources,
-    dashboard,
-    mcp,
-    store.rebuild,
-    store.reprice,
-    store.lake,
-    store.copy,
-    store.doctor,
-    completion,
-):
-    cli.add_command(command)
-
-
 def main() -> int:
     """Run the command line and return its exit code."""
-    gc.set_threshold(FEW_COLLECTIONS)
+    # With Python's 700 new objects between two collections, finding nothing new in 15,000 files
+    # takes a fifth longer.
+    gc.set_threshold(50_000)
     code = terminal.run(cli)
     # Python looks through all that is imported before it ends, which takes a twentieth of a short
     # command

@@ -12,13 +12,16 @@ from typing import Any
 import click
 
 from app.cli import terminal
-from app.cli.options import Asked, Seconds, Whole, Word, answering, examples, utf8
+from app.cli.answering import Asked, answering
+from app.cli.options import Seconds, Whole, Word, examples, utf8
+from ingest.store.ingests import Origin
 from ingest.system.command_lines import extra_command
 from ingest.system.secrets import command_of
+from ingest.system.signals import received
 from schemas.errors import ExitCode, UsageError
 from schemas.text import one_line
+from schemas.units import Better
 
-FAIL_IF = ("slower", "inside-noise", "over-claimed", "failed")
 _COMMAND = "command after --"
 
 
@@ -126,7 +129,12 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     type=Word(("lower", "higher")),
     help="Which way is better, where the unit does not say it.",
 )
-@click.option("--fail-if", multiple=True, type=Word(FAIL_IF), help="Exit with 1 then. Repeatable.")
+@click.option(
+    "--fail-if",
+    multiple=True,
+    type=Word(("slower", "inside-noise", "over-claimed", "failed")),
+    help="Exit with 1 then. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option(
     "--keep",
@@ -174,10 +182,6 @@ def measure(
             "scipy is not installed, which the statistics need.",
             f"Install it: {extra_command('measure')}",
         ) from error
-    from ingest.store.ingests import Origin
-    from ingest.system.signals import received
-    from schemas.units import Better
-
     command = tuple(click.get_current_context().meta[_COMMAND])
     subject = subject_of(
         asked.store, run, how["repo"], how["baseline"], how["candidate"], how["patch"]

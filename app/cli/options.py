@@ -1,7 +1,4 @@
-"""Options that commands share.
-
-`answering` combines those of a command that shows data of a store, passed as `asked`.
-"""
+"""Options that commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -10,31 +7,26 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
+from zoneinfo import available_timezones
 
 import click
 from click.shell_completion import CompletionItem
 
-from app.cli.terminal import note, short
-from app.queries.filters import FILTERS, NO_FILTERS, TIME_WORDS, Filters, Kind, choose
+from app.queries.filters import FILTERS, TIME_WORDS, Filters, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports import REPORT_RUNS
 from app.reports.exports import EXPORTS, REPORTS
 from app.text.filter_words import CLOSED, shown_words, with_known_words
-from ingest.system.command_lines import DEFAULT_STORE, on_disk
+from ingest.system.command_lines import DEFAULT_STORE
+from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
-from schemas.text import did_you_mean, one_line
+from schemas.text import did_you_mean
 
-if TYPE_CHECKING:
-    from app.queries.reading import CheckedStore
-    from ingest.store.database import Store
-
-AnyStore = TypeVar("AnyStore", bound="Store")
 Command = Callable[..., Any]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -42,11 +34,6 @@ TABLE = "table"
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
 PDF = "pdf"
-
-ROWS_IN_A_TABLE = 50
-"""Rows of a list in a terminal without --limit; files and programs get all."""
-
-MOST_ROWS = 2**63 - 1
 
 WAITS = "Seconds to wait while another process locks the store."
 NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
@@ -97,11 +84,11 @@ class Word(click.Choice[str]):
 
 
 class Rows(Whole):
-    """A number of rows. Numbers beyond MOST_ROWS mean all rows."""
+    """A number of rows. Numbers beyond what DuckDB can count mean all rows."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, at most MOST_ROWS."""
-        return min(super().convert(value, param, ctx), MOST_ROWS)
+        """Return the number, at most the largest that a store can count to."""
+        return min(super().convert(value, param, ctx), sys.maxsize)
 
 
 @dataclass(frozen=True)
@@ -116,118 +103,19 @@ class Output:
     with_text: bool = False
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether it is a table in the terminal."""
+        return self.format == TABLE and self.path is None
+
+    @property
     def keeps_text(self) -> bool:
-        """Whether it includes texts of sessions: if asked for, or in a terminal."""
-        return self.with_text or (self.format == TABLE and self.path is None)
+        """Whether it includes texts of sessions: if wanted, or in a terminal."""
+        return self.with_text or self.is_drawn
 
     @property
     def runs(self) -> int:
         """The number of runs that a report lists in it."""
         return REPORTS[self.format].runs if self.format in REPORTS else REPORT_RUNS
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The request of a command: store, filters, number of rows (None: all), and output."""
-
-    store: CheckedStore
-    filters: Filters
-    output: Output
-    limit: int | None
-
-
-def answering(
-    *,
-    filters: bool = True,
-    output: bool = True,
-    limit: str = "",
-    at: bool = False,
-    formats: tuple[str, ...] = (),
-) -> Callable[[Command], Command]:
-    """Add the options of a command that shows data of a store, passed as `asked`.
-
-    `limit`: the noun of its rows, if --limit cuts them.
-
-    Afterwards it notes runs that were not counted, and names in the filters that no run has.
-    """
-
-    def decorated(command: Command) -> Command:
-        @functools.wraps(command)
-        def answered(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-            chosen = chosen_filters(options) if filters else NO_FILTERS
-            shown = chosen_output(options, formats) if output else Output()
-            count = options.pop("count", None)
-            if limit and count is None and shown.format == TABLE and shown.path is None:
-                count = ROWS_IN_A_TABLE
-            from ingest.system.arrow import import_arrow_alone
-
-            import_arrow_alone()  # before all that import it
-            from app.queries.filters import taken_as_now
-            from app.queries.reading import CheckedStore
-            from app.queries.run_page import with_whole_ids
-            from app.text.answers import uncounted_notes
-
-            moment = _as_of(options.pop("at", ""))
-            with taken_as_now(moment):
-                store = noted(CheckedStore(on_disk(db), wait, told_once(), at=moment))
-                if shown.path is not None and store.owns(shown.path):
-                    raise UsageError(
-                        f"cannot write to {shown.path}: it is the store or one of its files.",
-                        "Choose another file with -o.",
-                    )
-                if filters:
-                    chosen = with_whole_ids(store, chosen)
-                if output and not shown.keeps_text:
-                    store.leave_out_texts()
-                if filters:
-                    store.look_up(chosen)
-                done = command(
-                    *arguments, asked=Asked(store, chosen, shown, count or None), **options
-                )
-                for said in uncounted_notes(store, "--{} all"):
-                    note(said)
-                for unmatched in store.unmatched:  # more often a typing mistake than a question
-                    note(short(str(unmatched)))
-            return done
-
-        packed = wait_option(answered)
-        packed = db_option(packed)
-        if at:
-            help_ = (
-                "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the "
-                "same bytes again."
-            )
-            packed = click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(
-                packed
-            )
-        if limit:
-            help_ = (
-                f"Maximum number of {limit}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, "
-                "else all]"
-            )
-            packed = click.option("--limit", "count", type=Rows(min=0), metavar="N", help=help_)(
-                packed
-            )
-        if output:
-            packed = output_options(packed, formats)
-        return filter_options(packed) if filters else packed
-
-    return decorated
-
-
-def store_option(command: Command) -> Command:
-    """Add `--db` and `--wait`, passed as `store`, for a command without the other answer options.
-
-    The other options are those of `answering`.
-    """
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from ingest.store.database import Store
-
-        return command(*arguments, store=noted(Store(on_disk(db), wait, told_once())), **options)
-
-    return db_option(wait_option(packed))
 
 
 def db_option(command: Command) -> Command:
@@ -285,15 +173,7 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     `formats`: those besides OUTPUT_FORMATS.
     """
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
-    to = "Output file; format from the extension."
-    command = click.option(
-        "-o",
-        "--output",
-        "path",
-        type=click.Path(readable=False, path_type=Path),
-        metavar="FILE",
-        help=to,
-    )(command)
+    command = path_option("Output file; format from the extension.")(command)
     people = ", ".join((TABLE, "md", *([PDF] if PDF in formats else []), "latex"))
     kinds = (
         f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
@@ -301,6 +181,23 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(
         command
     )
+
+
+def path_option(help_: str, *, dir_okay: bool = True) -> Callable[[Command], Command]:
+    """Add `-o FILE`, passed as `path`. A folder is an error of click unless `dir_okay`."""
+    kind: Any = click.Path(dir_okay=dir_okay, readable=False, path_type=Path)
+    return click.option("-o", "--output", "path", type=kind, metavar="FILE", help=help_)
+
+
+def pivot_option(command: Command) -> Command:
+    """Add `--pivot`, passed as `pivot`."""
+    return click.option(
+        "--pivot",
+        default="",
+        metavar="DIMENSION",
+        callback=utf8,
+        help="One of --by whose values become columns.",
+    )(command)
 
 
 def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Output:
@@ -333,7 +230,10 @@ def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Out
 
 def zone_option(help_: str) -> Callable[[Command], Command]:
     """Add `--tz ZONE`, passed as `zone`."""
-    how: dict[str, Any] = {"callback": utf8, "shell_complete": _completer(_zone_names)}
+    how: dict[str, Any] = {
+        "callback": utf8,
+        "shell_complete": _completer(lambda: sorted(available_timezones())),
+    }
     return click.option(
         "--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how
     )
@@ -464,59 +364,8 @@ def examples(*commands: str) -> str:
     )
 
 
-def noted(store: AnyStore) -> AnyStore:
-    """Register a store that the command opens, so that an error can say what was written there."""
-    context = click.get_current_context(silent=True)
-    if context and isinstance(context.obj, list):
-        context.obj.append(store)
-    return store
-
-
-def told_once() -> Callable[[str], None]:
-    """Return a function that reports its first message only: a long queue has one per process."""
-    told: list[str] = []
-
-    def tell(message: str) -> None:
-        if not told:
-            note(one_line(message))
-        told.append(message)
-
-    return tell
-
-
-def _as_of(text: str) -> datetime | None:
-    if not text:
-        return None
-    from app.queries.filters import EXAMPLES, moment, this_moment
-
-    if (at := moment(text)) is None:
-        raise UsageError(f"--at takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
-    if at > this_moment():
-        raise UsageError(f"--at {text!r} is not over yet.", "Choose a time before now.")
-    return at
-
-
 def _parameter(key: str) -> str:
     return f"filter_{key.replace('-', '_')}"
-
-
-# Words that a shell completes: those of closed lists, which need no store.
-
-
-def _agents() -> Iterable[str]:
-    from schemas.agents import AGENTS
-
-    return AGENTS
-
-
-def _times() -> Iterable[str]:
-    return ("7d", "30d", *(word.replace(" ", "-") for word in TIME_WORDS))
-
-
-def _zone_names() -> Iterable[str]:
-    from zoneinfo import available_timezones
-
-    return sorted(available_timezones())
 
 
 def _completer(words: Callable[[], Iterable[str]]) -> Completer:
@@ -547,10 +396,6 @@ def _list_completer(words: Iterable[str]) -> Completer:
 
 def _completer_of(key: str) -> Completer | None:
     """Return a completer for the values of a filter; None if they are names from a store."""
-    values: dict[str, Callable[[], Iterable[str]]] = {
-        **CLOSED,
-        "agent": _agents,
-        "since": _times,
-        "until": _times,
-    }
+    times = ("7d", "30d", *(word.replace(" ", "-") for word in TIME_WORDS))
+    values = {**CLOSED, "agent": lambda: AGENTS, "since": lambda: times, "until": lambda: times}
     return _completer(values[key]) if key in values else None

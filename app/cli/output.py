@@ -56,18 +56,17 @@ def deliver(answer: Answer, output: Output) -> None:
 
     The heading goes to stderr, because programs do not need it.
     """
-    if output.format == TABLE and output.path is None:
+    if output.is_drawn:
         terminal.note(terminal.short(one_line(answer.heading)))
-        hidden: tuple[str, ...] = ()
+        hidden = ""
         if answer.table.num_rows:
             drawing = draw(
                 answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()
             )
-            hidden = drawing.left_out
+            hidden = hidden_columns(drawing.left_out) if drawing.left_out else ""
             terminal.put(drawing.body)
-        for said in (answer.note, hidden and hidden_columns(hidden)):
-            if said:
-                terminal.note(said)
+        for line in filter(None, (answer.note, hidden)):
+            terminal.note(line)
     else:
         if output.format == TABLE:
             body: Iterable[bytes] = [
@@ -81,23 +80,21 @@ def deliver(answer: Answer, output: Output) -> None:
                 if page.startswith(b"% "):  # what the page has no room for
                     terminal.note(terminal.short(page[2:].decode().partition("\n")[0]))
                 body = [page]
-        deliver_body(body, answer, output)
+        is_binary = output.format in REPORTS and REPORTS[output.format].is_binary
+        rows = f"{plural(answer.table.num_rows, 'row')}, "
+        put_or_write(body, output.path, rows, is_binary=is_binary)
     if answer.hidden:
         terminal.note(answer.hidden)
 
 
-def deliver_body(body: Iterable[bytes], answer: Answer, output: Output) -> None:
-    """Write the parts of an answer to the file or to stdout.
-
-    Bytes unchanged, text in the encoding of the terminal.
-    """
-    if output.path is not None:
-        written = write_file(output.path, body)
-        terminal.note(
-            f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, "
-            f"{written:,} bytes"
-        )
-    elif output.format in REPORTS and REPORTS[output.format].is_binary:
+def put_or_write(
+    body: bytes | Iterable[bytes], path: Path | None, what: str = "", *, is_binary: bool = False
+) -> None:
+    """Write a body, whole or in parts, to the file, and note `what` it has, or to stdout."""
+    if path is not None:
+        written = write_file(path, body)
+        terminal.note(f"Wrote {one_line(str(path))}: {what}{written:,} bytes")
+    elif is_binary:
         terminal.put(body, is_binary=True)
     else:
         terminal.put_text(body)
@@ -116,7 +113,7 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
     A table has the first page, the most important totals and the groups, unless `whole`.
     """
     header = report.header
-    if output.format == TABLE and output.path is None:
+    if output.is_drawn:
         if header.coverage["runs"]:
             terminal.put(
                 report_text(
@@ -149,22 +146,13 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
                 one_line(f"No runs match {header.filters.as_words()}. The store has {stored}.")
             )
         return
-    is_table = output.format == TABLE
-    body = (
-        report_text(report, FILE_WIDTH, exact=True, whole=whole)
-        if is_table
-        else REPORTS[output.format].write_report(report)
-    )
-    if output.path is not None:
-        write_file(output.path, body)
-        terminal.note(
-            f"Wrote {one_line(str(output.path))}: {plural(header.coverage['runs'], 'run')}, "
-            f"{len(body):,} bytes"
-        )
-    elif REPORTS[output.format].is_binary:
-        terminal.put(body, is_binary=True)
+    if output.format == TABLE:
+        body, is_binary = report_text(report, FILE_WIDTH, exact=True, whole=whole), False
     else:
-        terminal.put_text(body)
+        export = REPORTS[output.format]
+        body, is_binary = export.write_report(report), export.is_binary
+    runs = f"{plural(header.coverage['runs'], 'run')}, "
+    put_or_write(body, output.path, runs, is_binary=is_binary)
 
 
 def write_file(

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
-from app.cli.options import NO_TEXT, Asked, Seconds, Whole, answering, examples, utf8
+from app.cli.answering import Asked, answering
+from app.cli.ingest_options import label_option
+from app.cli.options import NO_TEXT, Seconds, Whole, examples, utf8
 from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, paired
@@ -54,14 +56,7 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
     ),
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND...")
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="KEY=VALUE",
-    callback=utf8,
-    help="Label for the runs. Repeatable.",
-)
+@label_option("Label for the runs. Repeatable.")
 @click.option(
     "--repeat", type=Whole(min=1), default=1, metavar="N", help="Run the command N times."
 )

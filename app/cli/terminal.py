@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -27,41 +27,43 @@ if TYPE_CHECKING:
     from ingest.pipeline import Progress
     from ingest.store.database import Store
 
-LONGEST_TOLD = 4_000
+AnyStore = TypeVar("AnyStore", bound="Store")
+
+LONGEST_MESSAGE = 4_000
 
 _WORKFLOW_COMMAND = re.compile(r"^[^\S\n]*+:(?=:)|##(?=\[)", re.MULTILINE)
 """Beginnings of workflow commands: `::error::` at the beginning of a line, `##[error]` anywhere."""
-
-_NO_STDOUT = (errno.EBADF, errno.EPIPE)
-"""errno values for a closed stdout while click prints a help text."""
 
 
 def run(command: click.Command) -> int:
     """Run the command line and return its exit code; a traceback is shown only with `--debug`."""
     _stand_in_for_closed_streams()
-    opened: list[Store] = []
+    stores: list[Store] = []
     try:
         with interruptible():
-            return int(command.main(prog_name="tachograph", standalone_mode=False, obj=opened) or 0)
+            return int(command.main(prog_name="tachograph", standalone_mode=False, obj=stores) or 0)
     except click.ClickException as error:
         _show(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return tell_interrupt()
+        return report_interrupt()
     except TachographError as error:
         fail(error)
         return error.exit_code
     except OSError as error:
-        if error.errno not in _NO_STDOUT:
-            return tell_defect(error, opened)
+        if error.errno not in (
+            errno.EBADF,
+            errno.EPIPE,
+        ):  # a closed stdout, while click prints help
+            return report_defect(error, stores)
         _silence_stdout()
         fail(_cannot_put(error))
         return UsageError.exit_code
     except Exception as error:
-        return tell_interrupt() if was_interrupted() else tell_defect(error, opened)
+        return report_interrupt() if was_interrupted() else report_defect(error, stores)
 
 
-def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
+def report_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
     """Report an unexpected error, what the stores have saved, and where its traceback is.
 
     Returns the exit code.
@@ -94,10 +96,10 @@ def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
 
 def echo(text: str, *, nl: bool = True) -> None:
     """Write to stderr. Every message of the command goes through here."""
-    click.echo(obeyed_by_nobody(text), nl=nl, err=True)
+    click.echo(without_commands(text), nl=nl, err=True)
 
 
-def obeyed_by_nobody(text: str) -> str:
+def without_commands(text: str) -> str:
     """Return the text without commands to GitHub Actions, which reads them in a step's output.
 
     They may even be in names of files.
@@ -110,6 +112,27 @@ def note(message: str, **style: Any) -> None:
     echo(click.style(visible(message), **style))
 
 
+def note_once() -> Callable[[str], None]:
+    """Return a function that notes its first message only: a long queue has one per process."""
+    noted = False
+
+    def once(message: str) -> None:
+        nonlocal noted
+        if not noted:
+            note(one_line(message))
+        noted = True
+
+    return once
+
+
+def opened(store: AnyStore) -> AnyStore:
+    """Register a store that the command opens, so that an error can say what was written there."""
+    context = click.get_current_context(silent=True)
+    if context and isinstance(context.obj, list):
+        context.obj.append(store)
+    return store
+
+
 def fail(error: TachographError) -> None:
     """Print an error and what to do next."""
     echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}")
@@ -119,9 +142,9 @@ def fail(error: TachographError) -> None:
 
 def _show(error: click.ClickException) -> None:
     """Print click's error about a command line, which repeats its words unchanged."""
-    said = io.StringIO()
-    error.show(said)
-    echo(short(visible(said.getvalue())), nl=False)
+    message = io.StringIO()
+    error.show(message)
+    echo(short(visible(message.getvalue())), nl=False)
 
 
 def short(text: str) -> str:
@@ -129,8 +152,8 @@ def short(text: str) -> str:
 
     A megabyte of an argument keeps its beginning, and the end says what to do.
     """
-    half = LONGEST_TOLD // 2
-    return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
+    half = LONGEST_MESSAGE // 2
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:half]} … {text[-half:]}"
 
 
 def put_text(body: bytes | Iterable[bytes]) -> None:
@@ -139,7 +162,7 @@ def put_text(body: bytes | Iterable[bytes]) -> None:
     put((visible(part.decode()).encode() for part in parts) if sys.stdout.isatty() else parts)
 
 
-def tell_interrupt(what_became: str = "") -> int:
+def report_interrupt(what_became: str = "") -> int:
     """Report the interrupt and, for a command that writes, what was saved.
 
     Returns the exit code as in shells: 128 + signal.
@@ -152,7 +175,7 @@ def tell_interrupt(what_became: str = "") -> int:
 
 
 @contextmanager
-def told_interrupts(store: Store) -> Iterator[None]:
+def reported_interrupts(store: Store) -> Iterator[None]:
     """If a writing command is interrupted, report what was saved and end with its exit code."""
     try:
         yield
@@ -160,7 +183,7 @@ def told_interrupts(store: Store) -> Iterator[None]:
         if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
             raise
         became = "everything was written" if store.has_written else "nothing was written"
-        raise click.exceptions.Exit(tell_interrupt(became)) from None
+        raise click.exceptions.Exit(report_interrupt(became)) from None
 
 
 def put(body: bytes | Iterable[bytes], *, is_binary: bool = False) -> None:
@@ -178,7 +201,7 @@ def put(body: bytes | Iterable[bytes], *, is_binary: bool = False) -> None:
             and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
         ):
             texts = (part.decode(errors="surrogateescape") for part in parts)
-            parts = (obeyed_by_nobody(text).encode(errors="surrogateescape") for text in texts)
+            parts = (without_commands(text).encode(errors="surrogateescape") for text in texts)
         for part in parts:
             sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from app.cli import terminal
-from app.cli.ingest import ingest_options, paths_to_read, pipeline_options
+from app.cli.ingest_options import ingest_options, paths_to_read
 from app.cli.options import Seconds, db_option, examples, wait_option
 from ingest.system.command_lines import on_disk
 from ingest.system.defects import what_failed, written_down
@@ -282,6 +282,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _ingested(settings: WatchSettings, paths: list[Path]) -> Batch:
+    from app.cli.ingest import pipeline_options  # in the worker only: see there
     from ingest.pipeline import ingest
     from ingest.sources.walking import Excluding, read_paths
     from ingest.store.database import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.terminal import LONGEST_TOLD
+from app.cli.terminal import LONGEST_MESSAGE
 from app.server.access import read_guests
 from ingest.prices.price_file import read_price_file
 from ingest.system.files import LARGEST_BYTES
@@ -86,7 +86,7 @@ def test_d14_no_option_ends_in_a_traceback(folder: Path, words: str) -> None:
         done = tachograph(*first, *given, *store, cwd=folder)
         assert done.code in ((2, 4) if last == "--db" else range(5)), value[:99]
         assert "Traceback" not in done.stderr
-        assert len(done.stderr) < 2 * LONGEST_TOLD + 1_000
+        assert len(done.stderr) < 2 * LONGEST_MESSAGE + 1_000
         assert done.code in (0, 1) or done.stderr.strip()
         if last == "--tz":
             assert done.code == 2
@@ -103,7 +103,7 @@ def test_d14_a_file_that_is_no_toml_is_a_sentence(folder: Path, name: str) -> No
     for error in (prices.value, sign_in.value):
         assert name in error.message
         assert error.hint
-        assert len(error.message) < LONGEST_TOLD
+        assert len(error.message) < LONGEST_MESSAGE
 
 
 def test_d14_a_device_is_no_price_file(folder: Path) -> None:
