@@ -208,7 +208,7 @@ def ingest(
     known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(
         template=options.template,
-        known=known.source_ids,
+        known=known.kinds,
         growing=known.growing,
         unpacked=options.unpacked,
         trust_file_times=options.trust_file_times,

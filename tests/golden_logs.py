@@ -96,24 +96,28 @@ def cases(folder: str) -> list[str]:
 
 def read_now(folder: str) -> dict[str, str]:
     """Case → the text that its expected file should have."""
-    with TemporaryDirectory() as place:
-        shared = Path(place) / "shared"
-        found: dict[str, str] = {}
-        for path in _inputs(LOGS / folder):
-            case = _case(path.name)
-            if not (path / "1").is_dir():
-                _lay(path, shared / path.name)
-                continue
-            store, alone = Store(Path(place) / f"{case}.duckdb"), Path(place) / case
+    found: dict[str, str] = {}
+    with TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        for path in filter(_has_its_own_store, _inputs(LOGS / folder)):
+            store, alone = Store(place / f"{path.name}.duckdb"), place / path.name
             for number in range(1, len(list(path.iterdir())) + 1):
-                _lay(path / str(number), alone / case, MODIFIED + number)
+                _lay(path / str(number), alone / path.name, MODIFIED + number)
                 ingest(read_paths([alone]), store, Options(jobs=1))
-            found |= _texts(_rows(store, alone))
-        if shared.exists():
-            store = Store(Path(place) / "shared.duckdb")
+            found |= _texts(rows_of(store, alone))
+        store, shared = Store(place / "shared.duckdb"), place / "shared"
+        if lay_shared(folder, shared):
             ingest(read_paths([shared]), store, Options(jobs=1))
-            found |= _texts(_rows(store, shared))
+            found |= _texts(rows_of(store, shared))
     return found
+
+
+def lay_shared(folder: str, place: Path) -> list[Path]:
+    """Write the files of all cases that share a store into a folder."""
+    for path in _inputs(LOGS / folder):
+        if not _has_its_own_store(path):
+            _lay(path, place / path.name)
+    return sorted(path for path in place.rglob("*") if path.is_file())
 
 
 def expected_path(folder: str, case: str) -> Path:
@@ -127,6 +131,10 @@ def text_of(name: str) -> str:
 
 def _inputs(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.endswith(EXPECTED))
+
+
+def _has_its_own_store(case: Path) -> bool:
+    return (case / "1").is_dir()
 
 
 def _case(name: str) -> str:
@@ -158,7 +166,7 @@ def _lay(path: Path, to: Path, modified: float = MODIFIED) -> None:
     os.utime(to, (modified, modified))
 
 
-def _rows(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def rows_of(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Case → table → its rows, without what is left out of them."""
     with store.reading() as connection:
         tables = {

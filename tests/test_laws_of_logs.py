@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -12,14 +11,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ingest.agents.aider import SESSIONS_OPEN
+from ingest.agents.cursor import Cursor
+from ingest.agents.readers import SESSIONS_KEPT
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.rows.tables import TABLES
+from tests.documents import kept_in
 from tests.examples import a_share, written_down
-from tests.golden_logs import EXPECTED, LOGS, folders
+from tests.golden_logs import folders, lay_shared
 from tests.test_undo import differences
 
 pytestmark = pytest.mark.slow
@@ -30,17 +33,6 @@ NUMBERS = ("ingest_id", "superseded_by", "received_at", "file_no", "modified_ns"
 
 CONTINUED = ("chains", "codex_responses", "opentelemetry")
 """Logs that go on with each other: what is cut off one of them is counted in another."""
-
-
-def laid(folder: str, place: Path) -> list[Path]:
-    """The logs of a folder in another place, but for those that grow."""
-    for path in (LOGS / folder).iterdir():
-        if path.is_dir() and not (path / "1").exists():
-            shutil.copytree(path, place / folder / path.name)
-        elif path.is_file() and not path.name.endswith(EXPECTED):
-            (place / folder).mkdir(exist_ok=True)
-            shutil.copy(path, place / folder)
-    return sorted(path for path in (place / folder).rglob("*") if path.is_file())
 
 
 def read(store: Store, paths: list[Path]) -> int:
@@ -63,7 +55,7 @@ def stable(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 @pytest.mark.parametrize("folder", a_share(AGENTS, 3))
 def test_order_division_and_repetition_change_nothing(folder: str, tmp_path: Path) -> None:
     """Nor does a rebuild."""
-    paths = laid(folder, tmp_path)
+    paths = lay_shared(folder, tmp_path / folder)
     whole, parts = Store(tmp_path / "whole.duckdb"), Store(tmp_path / "parts.duckdb")
     read(whole, paths)
     expected = stable(whole)
@@ -81,7 +73,7 @@ def test_order_division_and_repetition_change_nothing(folder: str, tmp_path: Pat
 @written_down()
 def test_what_is_undone_is_as_if_it_had_never_come(folder: str, seed: int) -> None:
     with TemporaryDirectory() as place:
-        paths = laid(folder, Path(place))
+        paths = lay_shared(folder, Path(place) / folder)
         taken = set(Random(seed).sample(paths, len(paths) // 3))
         undone, other = Store(Path(place) / "one.duckdb"), Store(Path(place) / "other.duckdb")
         for store in (undone, other):
@@ -97,7 +89,7 @@ def test_what_is_undone_is_as_if_it_had_never_come(folder: str, seed: int) -> No
 def test_a_log_cut_anywhere_has_no_more_than_the_whole(folder: str, share: float) -> None:
     """A total that no event has would be one that the log does not say."""
     with TemporaryDirectory() as place:
-        paths = laid(folder, Path(place))
+        paths = lay_shared(folder, Path(place) / folder)
         outputs: list[dict[str, int]] = []
         for _ in range(2):
             store = Store(Path(place) / f"{len(outputs)}.duckdb")
@@ -112,3 +104,28 @@ def test_a_log_cut_anywhere_has_no_more_than_the_whole(folder: str, share: float
                 path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
         whole, cut = outputs
         assert {name for name, count in cut.items() if count > whole.get(name, count)} == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "many"),
+    [
+        (
+            (
+                '{"event": "message_send", "user_id": "u", "time": 177%06d, "properties": '
+                '{"main_model": "m", "prompt_tokens": 1, "cost": 0.1, "total_cost": %d.1}}\n'
+            ),
+            SESSIONS_OPEN + 10,
+        ),
+        (
+            (
+                '{"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/work", '
+                '"model": "Composer", "permissionMode": "default", "session_id": "%06d-%06d"}\n'
+            ),
+            2 * max(Cursor.MOST_OPEN, SESSIONS_KEPT),
+        ),
+    ],
+    ids=["aider", "cursor"],
+)
+def test_of_very_many_open_sessions_each_is_one_run(line: str, many: int) -> None:
+    """More than a reader keeps in memory."""
+    assert len(kept_in("".join(line % (number, number) for number in range(many)))) == many

@@ -70,7 +70,7 @@ def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path)
         Source("gone", path=tmp_path / "gone"),
     )
     gone.__dict__["size"] = 1
-    with TaskPlanner(Settings(known=frozenset({old.source_id}))) as plan:
+    with TaskPlanner(Settings(known={old.source_id: "log"})) as plan:
         cards, task = plan.tasks(iter([old, new, gone, again]))
     assert isinstance(cards, list)
     assert [(card.name, card.known, card.bytes_read) for card in cards] == [

@@ -54,7 +54,7 @@ def test_sources_are_known_by_their_stamps(store: Store, tmp_path: Path) -> None
     known = known_sources.known_sources(store)
     stamps = [stamp for path in names if (stamp := known.stamp(str(path)))]
     assert [stamp.bytes for stamp in stamps] == [len(RECORD) + number for number in range(3)]
-    assert {stamp.source_id for stamp in stamps} == known.source_ids
+    assert {stamp.source_id for stamp in stamps} == set(known.kinds)
 
 
 @pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])

@@ -528,11 +528,10 @@ def _end_of(source: Source) -> str:
 
 
 class Result(Protocol):
-    """The result of reading a source: its kind, and whether the store already had it."""
+    """The result of reading a source, or its kind in the store."""
 
     name: str
     kind: FileKind
-    known: bool
 
 
 class Items:
@@ -566,7 +565,7 @@ class Items:
 
     def note(self, result: Result) -> None:
         """Process the result of a member."""
-        if self._folders and (result.kind is FileKind.LOG or result.known):
+        if self._folders and result.kind is FileKind.LOG:
             self._recorded.add(split(result.name)[0])
 
     def held(

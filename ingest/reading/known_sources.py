@@ -59,7 +59,7 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """`source_ids`: sources that were read.
+    """`kinds`: sources that were read, and their kinds.
 
     `rows`: by name, the row in the `columns` of Stamp of the source read last.
 
@@ -70,7 +70,7 @@ class KnownSources:
     """
 
     store: Store
-    source_ids: frozenset[str] = frozenset()
+    kinds: Mapping[str, str] = field(default_factory=dict)
     archives: frozenset[str] = frozenset()
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
@@ -154,7 +154,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     and without files in which a later version may find a run; and no stamps, so that files are
     opened.
     """
-    sql = "select name, bytes, modified_ns, source_id from sources"
+    sql = "select name, bytes, modified_ns, source_id, kind from sources"
     parameters = {}
     if without_rejects:
         sql += " where rejected = 0 and not list_contains($retried, kind)"
@@ -169,7 +169,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
                         strict=True,
                     )
                 )
-                or [()] * 4
+                or [()] * 5
             )
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
@@ -183,12 +183,12 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
         by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
     return KnownSources(
         store,
-        frozenset(columns[3]),
+        dict(zip(columns[3], columns[4], strict=True)),
         frozenset(archive_id for (archive_id,) in archives),
         {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
         dict(zones),
         {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),
-        columns[1:],
+        columns[1:4],
     )
 
 

@@ -45,6 +45,7 @@ from ingest.system.arrow import import_arrow_alone
 from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
 from schemas.errors import InputUnreadable, WorkerDied
+from schemas.file_kinds import FileKind
 
 if TYPE_CHECKING:
     from ingest.context.sidecars import Sidecars
@@ -65,7 +66,7 @@ UNDER_WAY = 3
 class Settings:
     """The settings of an ingest that reading depends on.
 
-    `known`: source_ids in the store, which are skipped.
+    `known`: source_ids in the store, which are skipped, and their kinds.
 
     `growing`: file name → sources in the store with rejects, transcripts and measured results.
     `zone`: the time zone of times in paths; if none is named, that of the earlier ingest of the
@@ -74,7 +75,7 @@ class Settings:
     """
 
     template: PathTemplate | None = None
-    known: frozenset[str] = frozenset()
+    known: Mapping[str, str] = field(default_factory=dict)
     growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     unpacked: Mapping[str, Path] = field(default_factory=dict)
     trust_file_times: bool = False
@@ -121,6 +122,7 @@ def known_source(source: Source, reading: str, settings: Settings) -> ReadResult
         source.name,
         source.size,
         source.size,
+        kind=FileKind(settings.known[identity.source_id]),
         known=True,
         modified_ns=source.modified_ns,
     )
