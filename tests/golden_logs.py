@@ -1,9 +1,10 @@
 """Golden pairs of `tests/logs`: a log, and beside it the rows that must be read of it.
 
 `tests/logs/<agent>/<case>.<ending>`, or a folder `<case>/` for logs of several files, has
-`<case>.expected.json`. A case is named after the break it catches. All cases of an agent are read
-in one ingest, so no two share a session or a run's id. A case with folders `1`, `2`, … has a store
-of its own: each folder is copied over the ones before, and then all is ingested.
+`<case>.expected.json`; so have the cases of `measured/<tool>` and `loops/<kind>`. A case is named
+after the break it catches. All cases of an agent are read in one ingest, so no two share a session
+or a run's id. A case with folders `1`, `2`, … has a store of its own: each folder is copied over
+the ones before, and then all is ingested.
 
 `x.db.sql` is read as the SQLite database `x.db`, and a folder named like an archive as that
 archive.
@@ -83,10 +84,9 @@ Rows = Mapping[str, list[dict[str, Any]]]
 
 def folders() -> list[str]:
     """The folders of cases: one for each agent, measuring tool and kind of loop."""
-    found = (path for pattern in ("*", "measured/*") for path in LOGS.glob(pattern))
-    return sorted(
-        _under(path, LOGS) for path in found if path.is_dir() and path != LOGS / "measured"
-    )
+    found = (path for pattern in ("*", "measured/*", "loops/*") for path in LOGS.glob(pattern))
+    rooms = LOGS / "measured", LOGS / "loops"
+    return sorted(_under(path, LOGS) for path in found if path.is_dir() and path not in rooms)
 
 
 def cases(folder: str) -> list[str]:

@@ -43,7 +43,9 @@ FOLDERS: dict[str, Mapping[str, Any]] = {
         for name in ("results/benchmarks.json", "results/box/0123abcd-py.json")
     },
     "criterion": {
-        "target/criterion/a/new/estimates.json": text_of("measured/criterion/whole/encode/estimates.json"),
+        "target/criterion/a/new/estimates.json": text_of(
+            "measured/criterion/whole/encode/estimates.json"
+        ),
         "target/criterion/a/new/benchmark.json": {"full_id": "codec/encode/64"},
         "target/criterion/a/new/sample.json": SAMPLE,
     },
