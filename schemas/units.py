@@ -15,6 +15,9 @@ class Unit(StrEnum):
     QUANTITY = "quantity"
     """A number in whatever unit its row names."""
 
+    MEASURED = "measured"
+    """The same beside others that differ in their last digits."""
+
     PERCENT = "percent"
     """A change that is in percent already: 1.02 for +1.02 %."""
 
@@ -23,6 +26,9 @@ class Unit(StrEnum):
     TOKENS = "tokens"
     RATIO = "ratio"
     SHARE = "share"
+
+    NOISE = "noise"
+    """The half-width of an interval, or a noise, as a share."""
 
     SCORE = "score"
     """A share as benchmarks publish it: in percent with two decimals."""

@@ -86,7 +86,7 @@ def fill(store: Store) -> Store:
 
 def _number(text: str) -> Decimal:
     """`$1,234.5` and `58.8s (58,844 ms)` as numbers."""
-    text = (text.partition("(")[2] or text).lstrip("≤≥≈ ")  # `4m 14s (253,963 ms)`, `≤ $1.50`
+    text = (text.partition("(")[2] or text).lstrip("≤≥≈\u00a0")  # `4m 14s (253,963 ms)`, `≤ $1.50`
     return Decimal(
         text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-")
     )

@@ -139,7 +139,7 @@ def test_a_run_has_what_was_recorded_of_it_and_its_output_is_untouched(
     assert done.stderr.startswith(
         "hm\ntachograph: claude-code completed, but exited with code 3, in 1m 00s, "
     ), "as the store has it"
-    assert "$0.2500, 2 files changed (+2 −1): run 00000000… in tachograph.duckdb" in done.stderr
+    assert "$0.25, 2 files changed (+2 −1): run 00000000… in tachograph.duckdb" in done.stderr
     [run] = rows(repository)
     told = {
         key: run[key]

@@ -18,10 +18,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
-from app.text.formatting import sortable_duration
+from app.text.formatting import sortable
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
+from schemas.units import Unit
 from tests.attack.hostile import found_in, nasty_store
 from tests.conftest import SAMPLES, TOTAL_COST, MadeOnce, StoreOnce, record_text
 from tests.measured_runs import fill
@@ -493,7 +494,7 @@ def require_fits_a_phone(page: Page) -> None:
 
 def test_durations_of_a_grid_sort_by_length_in_the_browser(browser: Browser) -> None:
     durations = [90, 3_200, 28_300, 59_000, 254_000, 1_279_000, 3_720_000, 40_000_000]
-    shuffled = [sortable_duration(duration) for duration in reversed(durations)]
+    shuffled = [sortable(duration, Unit.MILLISECONDS) for duration in reversed(durations)]
     with browser.new_page() as page:
         found = page.evaluate(
             "texts => texts.sort((one, other) => one.localeCompare(other))", shuffled

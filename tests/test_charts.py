@@ -167,7 +167,7 @@ def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str,
     strips = charts.strips_of("cost", [figures()], [point(), point(2, bound=kind)], {})
     exact, bound = charts.strips(strips, Unit.USD, None).data
     assert exact.marker.symbol != bound.marker.symbol != "triangle-left-open"
-    assert f"{sign} $0.50" in bound.hovertext[0]
+    assert f"{sign}\u00a0$0.50" in bound.hovertext[0]
     assert charts.bounds_legend(run[1] for run in strips[0].runs) == f" {said}."
 
 
@@ -194,7 +194,7 @@ def test_a_median_stands_from_five_values_on() -> None:
     [strip] = charts.strips_of(
         "cost", [figures(bounds="upper_bound", bounded=9)], POINTS["one run"], {}
     )
-    assert (strip.median, strip.label) == (0.5, "≤ $0.50")
+    assert (strip.median, strip.label) == (0.5, "≤\u00a0$0.50")
 
 
 def test_a_bound_is_ahead_of_nobody() -> None:

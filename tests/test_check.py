@@ -123,7 +123,7 @@ def test_the_most_expensive_day_is_judged_and_undated_runs_are_told() -> None:
     )
     assert not verdict.passed
     assert verdict.note == (
-        "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥ "
+        "Over by $0.50; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥\u00a0"
         "$90.00), counted on no day."
     )
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
@@ -169,10 +169,10 @@ def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -
         for name in ("table", "md", "json")
     }
     assert {result.return_value for result in results.values()} == {1}
-    assert "FAIL    Over by $0.8251." in results["table"].stdout
+    assert "FAIL    Over by $0.83." in results["table"].stdout
     assert "### ❌ FAIL: 1 of 2 budgets not met\n" in results["md"].stdout
     assert (
-        "| Total cost | $2.83 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
+        "| Total cost | $2.83 | at most $2.00 | FAIL | Over by $0.83. |\n" in results["md"].stdout
     )
     answer = simplejson.loads(results["json"].stdout, use_decimal=True)
     assert (answer["passed"], answer["runs"]) == (False, 3)
@@ -353,7 +353,7 @@ def test_check_and_report_read_the_same_file(filled: Path, tachograph: Run, file
     assert checked.returncode == 1
     assert "FAIL: 1 of 3 budgets not met" in checked.stderr
     told = tachograph("report", "--budgets", file, "--max-total-usd", "3", cwd=filled).stdout
-    assert "$0.1749  PASS, of $3.00" in told
+    assert "$0.17  PASS, of $3.00" in told
     assert [line.split()[0] for line in told.partition("\nBudgets\n")[2].splitlines()[2:5]] == [
         "Total",
         "Failure",
@@ -370,7 +370,7 @@ def test_the_screen_of_costs_shows_the_budgets_of_the_dashboard(
         for element in screens(sample_store.location, "screens/cost.py").get("html")
     )
     assert re.search(r"Total cost.*?\$2.83.*?at most \$3.00.*?PASS", shown)
-    assert re.search(r"Max cost per run.*?at most \$0.5000.*?FAIL", shown)
+    assert re.search(r"Max cost per run.*?at most \$0.50.*?FAIL", shown)
     monkeypatch.delenv("TACHOGRAPH_BUDGETS")
     assert "PASS" not in "".join(
         element.proto.body

@@ -27,10 +27,10 @@ from app.reports.budgets import check
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
-from app.text import brief, costs
+from app.text import costs
 from app.text.answers import unreported_note
 from app.text.columns import columns
-from app.text.formatting import bound_sign, human
+from app.text.formatting import bound_sign, short, usd
 from app.text.grids import RUNS, Listing, grid
 from app.text.run_html import run_figures
 from app.text.text_tables import for_people
@@ -143,7 +143,7 @@ def test_everything_that_adds_up_cost_says_the_same(
         for line in report_text(made, 100).decode().splitlines()
         if line.startswith(f"Total {measure.name}")
     ]
-    assert human(card, RUN_METRICS[measure.total].unit) in line
+    assert short(card, RUN_METRICS[measure.total].unit) in line
 
 
 def test_the_best_known_cost_is_reported_else_list_with_its_bound(
@@ -173,13 +173,13 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(
         row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"])
         for row in groups.to_pylist()
     }
-    assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}
+    assert signs == {"trae-agent": "≤\u00a0", "claude-code": "", "Total": "≤\u00a0"}
     cells = (
         grid(run_queries.runs(mixed, ALL, None, BEST), Listing(RUNS.of, ("cost_best_usd",)))
         .rows["cost_best_usd"]
         .to_pylist()
     )
-    assert [cell.strip() for cell in cells if cell and "≤" in cell] == [f"≤ ${bound:.2f}"], (
+    assert [cell.strip() for cell in cells if cell and "≤" in cell] == [f"≤\u00a0${bound:.2f}"], (
         "in a grid of a screen, too"
     )
     assert "1 of 5 runs has no known cost" in results.runs(mixed, ALL, None, "best").note
@@ -188,8 +188,8 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(
 def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_prices(
     mixed: Store,
 ) -> None:
-    told, exact, bound = facts(mixed), *(f"${usd:.4f}" for usd in bounded(mixed))
-    both = human(sum(bounded(mixed)), RUN_METRICS["cost_usd"].unit)
+    told, exact, bound = facts(mixed), *map(usd, bounded(mixed))
+    both = short(sum(bounded(mixed)), RUN_METRICS["cost_usd"].unit)
     assert costs.missing_costs(told, REPORTED) == (
         f"3 of 5 runs report no cost; at list prices they cost {both} (2 of them, incl. "
         f"{bound} upper bounds)."
@@ -237,7 +237,7 @@ def test_the_usual_measure_is_the_best_known_cost(mixed: Store) -> None:
     assert made.first.figures[0].label == "Total best-known cost"
     assert (
         made.first.figures[0].value
-        == f"≤ {human(sum(bounded(mixed)), RUN_METRICS['cost_usd'].unit)}"
+        == f"≤\u00a0{short(sum(bounded(mixed)), RUN_METRICS['cost_usd'].unit)}"
     )
     assert made.first.notes[1].startswith("1 of 3 runs has no known cost")
     assert results.runs(mixed, TRAE, None).kept[4] == "cost_best_usd"
@@ -265,7 +265,7 @@ def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_coun
     shown = {column.name: column for column in columns(table, made.of)}
     [row] = [row for row in table.to_pylist() if row["agent"] == "claude-code"]
     assert set(shown) == {"agent", "runs", "cost_median_usd", "error_rate"}
-    assert shown["cost_median_usd"].cell(row) == "$0.2500–$3.00, n 2"
+    assert shown["cost_median_usd"].cell(row) == "$0.25–$3.00, n 2"
     assert shown["error_rate"].cell(row) == "0 of 2"
     assert (
         shown["error_rate"].cell(row | {"runs": 30, "error_rate_known": 25, "error_rate": 0.2})
@@ -273,7 +273,7 @@ def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_coun
     )
     assert (
         shown["error_rate"].cell(row | {"runs": 25, "error_rate_known": 25, "error_rate": 0.2})
-        == "20.0%"
+        == "20%"
     )
 
 
@@ -297,7 +297,9 @@ def test_no_bound_is_lost_between_a_group_and_its_text(
         for column in columns(table, made.of):
             if column.name in keys and row[column.name] is not None:
                 told = source[BOUNDS[column.name][0]]
-                assert column.cell(row).startswith(("≤ ", "≥ ", "≈ ")) is bool(told), (
+                assert column.cell(row).startswith(("≤\u00a0", "≥\u00a0", "≈\u00a0")) is bool(
+                    told
+                ), (
                     column.name,
                     row,
                 )
@@ -311,7 +313,7 @@ def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
     listed = total(run_queries.models(mixed, ALL), "cost_list_usd")
     assert listed - facts(mixed)["cost_list_usd"] == own
     assert (
-        f"${own:.4f} of it are of runs with another model without a price"
+        f"{usd(own)} of it are of runs with another model without a price"
         in results.models(mixed, ALL, "list").note
     )
 
@@ -342,7 +344,7 @@ def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, sc
     app.segmented_control(key="cost").set_value("list").run()
     assert not app.exception
     shown = "".join(element.proto.body for element in app.get("html"))
-    assert f"<em>{brief.usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
+    assert f"<em>{usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
     linked: AppTest = screens(mixed.location, "screens/cost.py", cost="list")
     assert shown.partition("</h1>")[0] in "".join(
         element.proto.body for element in linked.get("html")
@@ -387,7 +389,7 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
     first, second = run_figures(run)[:2]
     assert first == (
         "List-price cost",
-        "≤ " + human(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
+        "≤\u00a0" + short(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
         "an upper bound",
     )
     assert second[::2] == ("Reported cost", "not reported by TRAE")
@@ -403,7 +405,7 @@ def test_a_compact_list_has_title_cost_and_day_and_keeps_to_the_address(
     assert {"agent", "why", "cost_shown"} <= set(app.dataframe[0].value.columns) | {"why"}
     assert [
         cost.strip()[:2] for cost in app.dataframe[0].value["cost_shown"] if isinstance(cost, str)
-    ].count("≤ ") == 1
+    ].count("≤\u00a0") == 1
     app.toggle(key="compact").set_value(True).run()
     assert not app.exception
     assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_shown", "dated_at"]

@@ -21,8 +21,9 @@ from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import Times
 from app.queries.filters import Filters
-from app.text import brief, costs
+from app.text import costs
 from app.text import costs as sentences
+from app.text.formatting import usd
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -110,7 +111,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     app = screen(sample_store)
     [total, *_] = agent_queries.agents(sample_store, ALL)
     assert (
-        f"Three runs of Claude Code with claude-sonnet-4-5 cost  {brief.usd(total.cost_usd)} ."
+        f"Three runs of Claude Code with claude-sonnet-4-5 cost  {usd(total.cost_usd)} ."
         in told(app)
     )
     assert "no date" in told(app), "the samples are plain records"
@@ -138,7 +139,7 @@ def test_a_bound_stays_one_in_the_row_and_in_every_total_after_it() -> None:
         "trae-agent", "gpt-5", "2026-01", 3, 2, Decimal(5), "upper_bound", Decimal(7), "upper_bound"
     )
     shown = costs.month_table([row], ALL)
-    assert shown.count("≤ $5.00") == shown.count("≤ $7.00") == 1
+    assert shown.count("≤\u00a0$5.00") == shown.count("≤\u00a0$7.00") == 1
     assert "2 of 3" in shown
 
 
@@ -151,7 +152,7 @@ def test_what_a_month_cost_is_read_off_its_first_row(mixed: Store) -> None:
         sorted(asked, key=lambda row: (row["month"] is None, row["month"])), shown, strict=True
     ):
         assert str(row["month"] or "no date")[:7] in line
-        assert f"{brief.usd(row['cost_best_usd'])}</b>" in line
+        assert f"{usd(row['cost_best_usd'])}</b>" in line
 
 
 def test_causes_and_their_sum_stand_beside_reported_and_list_price(mixed: Store) -> None:
@@ -212,7 +213,10 @@ def figures(
         ),
         (
             (("codex", "60", {"bounds": "upper_bound"}), ("trae-agent", "40", {})),
-            "18 runs cost **≤ $100.00**: ≤ $60.00 by Codex with m and $40.00 by TRAE with m.",
+            (
+                "18 runs cost **≤\u00a0$100.00**: ≤\u00a0$60.00 by Codex with m and $40.00 by "
+                "TRAE with m."
+            ),
             "",
         ),
         (

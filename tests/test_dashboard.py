@@ -231,13 +231,13 @@ def test_a_run_shows_its_figures_its_summary_and_its_record(
     app = open_screen("screens/run.py", run=RUN)
     assert (
         "Cost $1.21 reported · list price $1.33 Wall time 4m 14s API 5m 11s, 1.23× Turns 48 "
-        "$0.025 each"
+        "$0.03 each"
     ) in page_text(app)
     assert "Claimed 3.17× micro-benchmark, method stated" in page_text(app)
     assert "No patch in its folder." in page_text(app)
     assert [one.label for one in app.expander][:2] == [
         r"**Cost** why \$1.21 and not \$1.33\: regional endpoint",
-        r"**Tokens** 1.72M, 92.2% of the input read from the cache; the cache saved \$4.58",
+        r"**Tokens** 1.7M, 92% of the input read from the cache; the cache saved \$4.58",
     ]
     html = "".join(element.proto.body for element in app.get("html"))
     assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html

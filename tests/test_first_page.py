@@ -28,7 +28,7 @@ from app.reports.budgets import Budgets
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.first_page import FirstPage, Period, TopList, period_of
-from app.text import brief
+from app.text.formatting import usd
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.annotations import Change, annotate
@@ -323,7 +323,7 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     head, line = found.agent_table
     assert line[0].startswith("Claude Code (model-")
     assert dict(zip(head[1:], line[1:], strict=True)) == {
-        "Runs": "8", "Outcome": "7 of 8 completed", "Cost": brief.usd(row.cost_usd),
+        "Runs": "8", "Outcome": "7 of 8 completed", "Cost": usd(row.cost_usd),
         "Per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
     }  # fmt: skip
     assert {one.bounds for top in found.tops for one in top.shares} == {""}

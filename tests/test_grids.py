@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.text import grids
 from app.text.answers import Answer
-from app.text.formatting import human, sortable_duration
+from app.text.formatting import short, sortable
 from app.text.text_tables import draw
 from schemas.catalogue.columns import FINDINGS
 from schemas.units import Unit
@@ -23,10 +23,10 @@ MILLISECONDS = st.one_of(st.integers(0, 2_000), st.integers(0, 10**6), st.intege
 @given(MILLISECONDS, MILLISECONDS)
 def test_durations_sort_as_texts_by_length(one: int, other: int) -> None:
     shorter, longer = sorted((one, other))
-    texts = [sortable_duration(value) for value in (shorter, longer)]
+    texts = [sortable(value, Unit.MILLISECONDS) for value in (shorter, longer)]
     assert texts == sorted(texts)
     assert [text.lstrip() for text in texts] == [
-        human(value, Unit.MILLISECONDS) for value in (shorter, longer)
+        short(value, Unit.MILLISECONDS) for value in (shorter, longer)
     ]
 
 

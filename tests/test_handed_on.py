@@ -319,7 +319,7 @@ def test_excluded_runs_stay_and_what_is_not_known_is_said(store: Store, tmp_path
     annotate(store, ["r2"], Change(excluded=True, reason="twice"))
     place, done = copied(store, tmp_path, "otlp")
     assert len(place.read_text().splitlines()) == 2
-    assert "Copied 2 runs, $0.2525, to otlp:" in done.stderr
+    assert "Copied 2 runs, $0.25, to otlp:" in done.stderr
     assert "1 cost is a list price, and marked so" in done.stderr
     assert "1 run without a date: no time; the spans have the time 0" in done.stderr
     printed = CliRunner().invoke(cli, ["copy", str(store.location), "otlp:-"])

@@ -234,7 +234,7 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
     said = words.loops_said(answers)
     assert said.heading == "1 of 5 loops gained **more than noise**."
     assert said.second.count("; ") == 3
-    assert "cost known of 1 of 5: ≤ $66.12" in said.coverage
+    assert "cost known of 1 of 5: ≤\u00a0$66.12" in said.coverage
 
 
 def test_texts_of_strangers_stay_texts() -> None:
@@ -331,7 +331,7 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
     assert "cost known of 1 of 2: $0.25" in page
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
     assert (
-        "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500"
+        "Kernel: 1 of 2 tries kept, +10%, noise unknown (each code was measured once), $0.25"
         in page_text(app)
     )
     assert "folder and time" in page_text(app)
@@ -342,7 +342,7 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
     ]
     assert len(app.get("plotly_chart")) == 2
     ran = page_text(screens(two_loops.location, "screens/run.py", run="s1"))
-    assert "Ran the loop Kernel : 1 of 2 tries kept, +10.0%" in ran
+    assert "Ran the loop Kernel : 1 of 2 tries kept, +10%" in ran
 
 
 def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(

@@ -32,10 +32,9 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.usage import document as usage_document
 from app.reports.usage import usage as usage_answer
-from app.text.brief import usd
 from app.text.columns import columns
 from app.text.costs import base_words, totals_words, why_usage_differs
-from app.text.formatting import bound_sign, human
+from app.text.formatting import bound_sign, short, usd
 from app.text.grids import RUNS, Listing, grid
 from app.text.text_tables import for_people
 from ingest.pipeline import Options, ingest
@@ -459,7 +458,7 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
     events = [init, {"type": "assistant", "message": message, "session_id": "cut"}]
     (tmp_path / "logs" / "cut.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in events))
     tachograph("ingest", "logs")
-    usd, said = Decimal("0.65"), "2 runs without a recorded date (≥ $0.6500)"
+    usd, said = Decimal("0.65"), "2 runs without a recorded date (≥\u00a0$0.65)"
     [facts] = [
         json.loads(tachograph("report", "--format", "json").stdout, parse_float=Decimal)["report"]
     ]
@@ -468,7 +467,7 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         usd,
         "lower_bound",
     )
-    assert "2 runs (≥ $0.6500)" in tachograph("report").stdout
+    assert "2 runs (≥\u00a0$0.65)" in tachograph("report").stdout
     for words in (
         ["report", "--format", "focus"],
         ["report", "--since", "2000-01"],
@@ -487,7 +486,7 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         "lower_bound",
     )
     for period in ([], ["--since", "2000-01"]):
-        assert "2 runs without a date (≥ $0.6500)" in tachograph("usage", *period).stderr
+        assert "2 runs without a date (≥\u00a0$0.65)" in tachograph("usage", *period).stderr
 
 
 def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph: Run) -> None:
@@ -603,7 +602,7 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
     [row] = run_queries.summary(
         mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")
     ).to_pylist()
-    assert base_words(row) == "vs. $0.5000 reported, 3 runs"
+    assert base_words(row) == "vs. $0.50 reported, 3 runs"
     shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
     assert (
         shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2
@@ -617,7 +616,7 @@ def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> N
     asked = UsageRequest()
     said = usage_answer(mixed, asked).note
     assert (
-        f"report ({human(best, Unit.USD)}) counts what agents report, else list prices; usage ($"
+        f"report ({short(best, Unit.USD)}) counts what agents report, else list prices; usage ("
         in said
     )
     [note] = [
@@ -899,12 +898,12 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     """In each total, group and list, and not in what agents report."""
     [whole] = run_queries.summary(odd, Filters(), (), ("cost_list_usd", "token_bounds")).to_pylist()
     assert whole["token_bounds"] == "lower_bound"
-    sum_ = f"≥ {human(whole['cost_list_usd'], Unit.USD)}"
+    sum_ = f"≥\u00a0{short(whole['cost_list_usd'], Unit.USD)}"
     made = report(odd, Request(by=("agent",), cost="list"))
     page = EXPORTS["md"].write_report(made).decode()
     assert page.count(sum_) >= 2, "the first page and the total of the groups"
     assert (
-        "≥ $"
+        "≥\u00a0$"
         not in EXPORTS["md"]
         .write_report(report(odd, Request(by=("agent",))))
         .decode()
@@ -912,8 +911,11 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     )
     listed = for_people(answer := results.runs(odd, Filters(), None, "list"))
     [cost] = [column for column in columns(listed, answer.of) if column.name == "cost_list_usd"]
-    assert sum(cost.cell(row).startswith("≥ ") for row in listed.to_pylist()) == 1
-    assert bound_sign(whole | {"token_bounds": "lower_bound, upper_bound"}, "cost_list_usd") == "≈ "
+    assert sum(cost.cell(row).startswith("≥\u00a0") for row in listed.to_pylist()) == 1
+    assert (
+        bound_sign(whole | {"token_bounds": "lower_bound, upper_bound"}, "cost_list_usd")
+        == "≈\u00a0"
+    )
 
 
 # one meaning each: what two places said differently
@@ -1012,7 +1014,7 @@ def _costing(day: str, *costs: float | None) -> list[Source]:
 
 
 CHANGES: dict[int, tuple[tuple[float, ...], tuple[float | None, ...], str]] = {
-    2021: ((1, 1, 1, 1, 1), (2, 2, 2, 2, 2), "+100.0%"),
+    2021: ((1, 1, 1, 1, 1), (2, 2, 2, 2, 2), "+100%"),
     2022: ((1,), (2, 2, 2, 2, 2), ""),
     2023: ((1, 1, 1, 1), (2, 2, 2, 2), ""),
     2024: ((1, 1, 1, 1, 1), (None, None, None, None, None), ""),

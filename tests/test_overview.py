@@ -26,10 +26,10 @@ from app.queries.filters import Filters, choose
 from app.queries.reading import read_transaction
 from app.reports.cost_report import Request, report
 from app.reports.shared import question, shared
-from app.text import brief
 from app.text import overview as sentences
-from app.text.formatting import agent_name
+from app.text.formatting import agent_name, usd
 from app.text.overview import agent_table
+from app.text.sentences import _WORDS
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
 from tests.examples import examples
@@ -164,7 +164,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
             rf"{name} bought (\w+) verified speedups? (?:at|for) ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)",
             heading,
         ):
-            number = brief._WORDS.index(bought[1]) if bought[1] in brief._WORDS else int(bought[1])
+            number = _WORDS.index(bought[1]) if bought[1] in _WORDS else int(bought[1])
             assert number == faster > 0
             assert len(costs) * 10 >= len(started) * 9
             assert abs(Decimal(bought[3].replace(",", "")) - sum(costs) / faster) <= max(
@@ -241,8 +241,8 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
     shown = agent_table(queries.shown_rows(rows), Filters())
     for row in agents:
         if row.bounded:
-            assert f"{brief.usd(row.cost_usd, row.bounds)}" in shown
-            assert brief.usd(row.cost_usd, row.bounds)[0] in "≤≥≈"
+            assert f"{usd(row.cost_usd, row.bounds)}" in shown
+            assert usd(row.cost_usd, row.bounds)[0] in "≤≥≈"
 
 
 def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]:
@@ -253,17 +253,13 @@ def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]
 @example(Decimal("0.0005"))
 def test_money_keeps_its_size(amount: Decimal) -> None:
     """A rounded amount is within half of its last digit, and no amount is written as nothing."""
-    written = brief.usd(amount)
+    written = usd(amount)
+    if 0 < amount < Decimal("0.01"):
+        assert written == "<1¢"
+        return
     value = Decimal(written.replace("$", "").replace(",", ""))
     assert (value == 0) == (amount == 0)
-    assert abs(value - amount) <= max(
-        Decimal("0.5")
-        if amount >= 1000
-        else Decimal("0.005")
-        if amount >= Decimal("0.0995")
-        else Decimal("0.0005"),
-        Decimal(0),
-    )
+    assert abs(value - amount) <= (Decimal("0.5") if value >= 1000 else Decimal("0.005"))
 
 
 def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Store) -> None:
@@ -319,7 +315,7 @@ def test_costs_at_the_price_of_another_model_are_named_first_everywhere(
         store,
         "select sum(cost_list_usd)::decimal(18, 9) as usd from model_usage where model = 'glm-5.1'",
     )
-    reported, listed = brief.usd(count * Decimal("0.30")), brief.usd(found["usd"])
+    reported, listed = usd(count * Decimal("0.30")), usd(found["usd"])
     named = (
         f"{reported} reported for {count} runs is at the price of another model: {listed} at "
         "list prices"

@@ -12,7 +12,7 @@ from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, choose, where
 from app.queries.reading import ReadTransaction, read_transaction
-from app.text.formatting import human
+from app.text.formatting import short
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -293,24 +293,24 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
     [
         (None, Unit.USD, "–"),
         (Decimal("2.825104150"), Unit.USD, "$2.83"),
-        (Decimal("0.000049200"), Unit.USD, "$0.0000492"),
-        (Decimal("1234.5"), Unit.USD, "$1,234.50"),
-        (0, Unit.USD, "$0.0000"),
+        (Decimal("0.000049200"), Unit.USD, "<1¢"),
+        (Decimal("1234.5"), Unit.USD, "$1,234"),
+        (0, Unit.USD, "$0"),
         (Decimal("0.99996"), Unit.USD, "$1.00"),
         (Decimal("-11.8192"), Unit.USD, "−$11.82"),
-        (Decimal("-0.00214"), Unit.USD, "−$0.0021"),
-        (950, Unit.MILLISECONDS, "950ms"),
-        (12_345, Unit.MILLISECONDS, "12.3s"),
+        (Decimal("-0.00214"), Unit.USD, "−<1¢"),
+        (950, Unit.MILLISECONDS, "<1s"),
+        (12_345, Unit.MILLISECONDS, "12s"),
         (253_963, Unit.MILLISECONDS, "4m 14s"),
         (11_131_411, Unit.MILLISECONDS, "3h 05m"),
         (59_970, Unit.MILLISECONDS, "1m 00s"),
-        (999.7, Unit.MILLISECONDS, "1.0s"),
+        (999.7, Unit.MILLISECONDS, "<1s"),
         (999, Unit.TOKENS, "999"),
-        (12_700, Unit.TOKENS, "12.7k"),
-        (3_949_958, Unit.TOKENS, "3.95M"),
-        (999_999, Unit.TOKENS, "1M"),
+        (12_700, Unit.TOKENS, "13k"),
+        (3_949_958, Unit.TOKENS, "3.9M"),
+        (999_999, Unit.TOKENS, "1.0M"),
         (1.2111, Unit.RATIO, "1.21×"),
-        (0.25, Unit.SHARE, "25.0%"),
+        (0.25, Unit.SHARE, "25%"),
         (20.5, Unit.COUNT, "20.5"),
         (Decimal(110), Unit.COUNT, "110"),
         ("text", Unit.TEXT, "text"),
@@ -318,4 +318,4 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
     ],
 )
 def test_values_are_written_for_people(value: object, unit: Unit, shown: str) -> None:
-    assert human(value, unit) == shown
+    assert short(value, unit) == shown

@@ -28,14 +28,13 @@ from app.reports import REPORT_RUNS
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.text.columns import columns
-from app.text.formatting import human
+from app.text.formatting import usd
 from app.text.text_tables import MOST_COLUMNS, broken
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
-from schemas.units import Unit
 from tests.conftest import TOTAL_COST, Run, StoreOnce, environment, record_text
 
 
@@ -264,7 +263,7 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 def test_the_most_expensive_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
-    assert section.note == "Top 2 of 5 runs account for 70.0% of cost."
+    assert section.note == "Top 2 of 5 runs account for 70% of cost."
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
@@ -324,7 +323,7 @@ def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its
     assert "add --all" not in whole.stderr
     assert "Cost per hour" in whole.stdout
     assert "Cost per hour" not in short.stdout
-    assert human(Decimal(TOTAL_COST), Unit.USD) in whole.stdout
+    assert usd(Decimal(TOTAL_COST)) in whole.stdout
     brief = CliRunner().invoke(
         cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")]
     )

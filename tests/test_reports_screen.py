@@ -24,7 +24,7 @@ from app.reports import report_files
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS, REPORTS
 from app.reports.report_files import command, file_name, formats, of_format, written
-from app.text.brief import usd
+from app.text.formatting import usd
 from ingest.store.database import Store
 from tests.conftest import TOTAL_COST, Run, StoreOnce
 from tests.reporting import READERS, fill
@@ -122,15 +122,15 @@ def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
     app.text_input(key="report-title").set_value("Agents -- it's March").run()
     app.number_input(key="budget").set_value(2.5).run()
     assert "Total best-known cost$2.83" in said(app)
-    assert "−$0.3251" in said(app)
-    assert re.search(r"Max cost per run\$1.21at most \$0.5000FAIL", said(app))
+    assert "−$0.33" in said(app)
+    assert re.search(r"Max cost per run\$1.21at most \$0.50FAIL", said(app))
     assert "Agents -- it's March" in html.unescape(said(app))
     words = shlex.split(str(app.code[0].value))
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(cli, words[1:], standalone_mode=False).exception is None
     page = (tmp_path / "cost-report-by-model.html").read_text()
     assert "<dt>Prepared for</dt><dd>Finance</dd>" in page
-    assert "−$0.3251" in page
+    assert "−$0.33" in page
 
 
 def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen: Open) -> None:

@@ -153,14 +153,18 @@ def test_a_bound_has_its_sign_wherever_the_cost_stands(run: dict[str, Any]) -> N
         "cost_best_usd": 7,
         "cost_best_per_turn_usd": 1,
     }
-    for basis, sign in (("upper_bound", "≤ "), ("lower_bound", "≥ "), ("estimate", "≈ ")):
+    for basis, sign in (
+        ("upper_bound", "≤\u00a0"),
+        ("lower_bound", "≥\u00a0"),
+        ("estimate", "≈\u00a0"),
+    ):
         bounded = (
             run
             | costs
             | {"cost_best_bounds": basis, "tokens_basis": basis, "cost_cause": None, "num_turns": 7}
         )
-        assert f"Cost {sign}$7.00" in text_of(strip_html(bounded, None))
-        assert f"{sign}$1.00 each" in text_of(strip_html(bounded, None))
+        assert f"<b>{sign}$7.00</b>" in strip_html(bounded, None)
+        assert f"{sign}$1.00 each" in strip_html(bounded, None)
         assert only_run(bounded, None).heading.startswith(f"One run: {sign}$7.00")
         assert cost_words(bounded) == f"{sign}$7.00 at list prices, none reported"
         assert token_words(bounded).startswith(sign)

@@ -26,7 +26,7 @@ from app.queries.reading import read_transaction
 from app.queries.sessions import points, sessions
 from app.queries.usage import PERIODS, Request, along, usage
 from app.text import usage as session_words
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.usage import CONTENTS, along_finding, along_note
 from ingest.store.database import Store
 from schemas.rows.response import ResponseRow
@@ -102,15 +102,17 @@ def test_the_screen_has_the_figures_of_the_command_and_its_lists(
     [total] = usage(read, Request()).total.to_pylist()
     assert (total["responses"], total["sessions"]) == (7, 3)
     cost, tokens = (
-        human(total["cost_list_usd"], Unit.USD),
-        human(total["total_tokens"], Unit.TOKENS),
+        short(total["cost_list_usd"], Unit.USD),
+        short(total["total_tokens"], Unit.TOKENS),
     )
     assert (
-        f"3 sessions made 7 billed responses: ≥ {cost} at list prices, for ≥ {tokens} tokens."
-        in said(app)
+        f"3 sessions made 7 billed responses: ≥\u00a0{cost} at list prices, "
+        f"for ≥\u00a0{tokens} tokens." in said(app)
     )
     assert "1 run without responses" in said(app)
-    assert "List-price cost per day: ≥ $0.0508 on 3 days, most on 2026-02-01 ($0.0400)" in said(app)
+    assert "List-price cost per day: ≥\u00a0$0.05 on 3 days, most on 2026-02-01 ($0.04)" in said(
+        app
+    )
     assert any("1 response without a recorded time" in caption.value for caption in app.caption)
 
     listed, blocks = (table.value for table in app.dataframe)
@@ -132,7 +134,7 @@ def test_the_chart_of_the_screen_is_what_the_address_says(
     per: str, show: str, read: Store, screens: Open
 ) -> None:
     app = visit(read, screens, **{"usage-per": per, "usage-show": show})
-    assert f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥ " in said(app)
+    assert f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥\u00a0" in said(app)
 
 
 def test_a_block_that_goes_on_has_its_rate_and_its_end(begun: Store, screens: Open) -> None:
@@ -144,7 +146,7 @@ def test_a_block_that_goes_on_has_its_rate_and_its_end(begun: Store, screens: Op
     app = visit(begun, screens)
     [active] = [caption.value for caption in app.caption if "Active block" in caption.value]
     assert "32 tokens/min" in active.replace("\\", "")
-    assert "$0.1200/h" in active.replace("\\", "")
+    assert "$0.12/h" in active.replace("\\", "")
 
 
 def test_without_responses_there_is_no_such_view(read_samples: Store, screens: Open) -> None:
@@ -188,7 +190,7 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
     app.session_state["session"] = True
     app.run()
     assert "Context peaked at 90k tokens and fell by more than half 2 times" in said(app)
-    assert "1 sub-agent: 1 of 6 responses, $0.0100 of $0.0500" in said(app)
+    assert "1 sub-agent: 1 of 6 responses, $0.01 of $0.05" in said(app)
     lanes = next(table.value for table in app.dataframe if "context_peak_tokens" in table.value)
     assert lanes[["subagent", "responses"]].to_numpy().tolist() == [["main", 5], ["a1", 1]]
     listed = next(table.value for table in app.dataframe if "output_count" in table.value)

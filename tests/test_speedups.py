@@ -34,12 +34,12 @@ from app.reports.budgets import budgets_of, check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
-from app.text import brief
 from app.text import speedups as speedup_words
-from app.text.brief import doubts
+from app.text.agents import doubts
 from app.text.claims import EXAMPLE_TABLE
-from app.text.formatting import agent_name
+from app.text.formatting import agent_name, ratio
 from app.text.run_text import run_text
+from app.text.sentences import spelled
 from app.text.speedups import speedups as sentence
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -121,7 +121,7 @@ def test_no_verified_speedup_is_none_for_the_cost_and_never_infinity(measured: S
         row[key] for key in ("cost_per_faster", "cost_per_faster_compared", "cost_per_reached")
     ] == [
         "none for $1.50",
-        "none for $0.7500",
+        "none for $0.75",
         "none for $1.50",
     ]
 
@@ -175,9 +175,10 @@ def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(
     ) in text
     assert "Single runs: the ±5% band is a convention, not noise" in text
     values = next(table.value for table in app.dataframe if "base_value" in table.value)
-    assert values[["base", "base_value", "candidate_value", "ratio"]].to_numpy().tolist() == [
-        ["baseline", 100.0, 125.0, 0.8],
-        ["reference", 50.0, 125.0, 0.4],
+    assert [*values["ratio"].str.strip()] == ["0.80×", "0.40×"]
+    assert values[["base", "base_value", "candidate_value"]].to_numpy().tolist() == [
+        ["baseline", 100.0, 125.0],
+        ["reference", 50.0, 125.0],
     ]
 
 
@@ -385,7 +386,7 @@ def test_claims_that_nobody_measured_are_told_with_their_sentences_and_open_ther
     assert "One run claims a speedup, 3.17×; <em>none was measured</em>." in html_of(app)
     assert app.code[-1].value == f"tachograph ingest RESULTS --db {read_samples.location}"
     listed = app.dataframe[0].value
-    assert list(listed["ratio"]) == [3.17, 1.42]
+    assert [*listed["ratio"].str.strip()] == ["3.17×", "1.42×"]
     assert (
         listed["sentence"][0]
         == "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten"
@@ -630,7 +631,7 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
             (measured, [run["measured"] for run in pairs]),
         ):
             ends = [median(values)] if len(values) >= 5 else sorted({min(values), max(values)})
-            assert text == "–".join(f"{value:.2f}×" for value in ends), (
+            assert text == "–".join(ratio(value) for value in ends), (
                 "a median from five on, else the range"
             )
         assert ("a median of" in heading) is (len(pairs) >= 5)
@@ -642,10 +643,10 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
     elif (
         claims
         and not others
-        and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading))
+        and (found := re.search(r"(a median of )?([\d.,]+×)(?:–([\d.,]+×))?;", heading))
     ):
         assert bool(found[1]) is (len(claims) >= 5)
-        assert found[2] == f"{(median(claims) if len(claims) >= 5 else min(claims)):.2f}×"
+        assert found[2] == ratio(median(claims) if len(claims) >= 5 else min(claims))
     elif not claims and ratios:
         assert (
             f"{sum(run['class'] == 'faster' for run in ratios)} of {len(ratios)} comparable run"
@@ -666,7 +667,7 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
         f"{heading} {said.second}",
     ):
         assert (found[1].lower(), found[2]) == (
-            brief.number(len(others)),
-            brief.number(sum(kind_of(run) == "held" for run in others)).replace("no", "none"),
+            spelled(len(others)),
+            spelled(sum(kind_of(run) == "held" for run in others)).replace("no", "none"),
         )
     assert ("another part than the benchmark" in f"{heading} {said.second}") is bool(others)

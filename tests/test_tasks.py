@@ -153,7 +153,12 @@ def test_a_cell_says_the_median_ratio_else_what_became_of_its_runs(
 
 @pytest.mark.parametrize(
     ("bounds", "sign"),
-    [("upper_bound", "≤ "), ("lower_bound", "≥ "), ("estimate, upper_bound", "≈ "), (None, "")],
+    [
+        ("upper_bound", "≤\u00a0"),
+        ("lower_bound", "≥\u00a0"),
+        ("estimate, upper_bound", "≈\u00a0"),
+        (None, ""),
+    ],
 )
 def test_no_bound_is_lost_between_store_and_cell(bounds: str | None, sign: str) -> None:
     cell = NO_RUNS | {"cost": 1.5, "cost_known": 2, "runs": 2, "bounds": bounds}

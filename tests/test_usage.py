@@ -214,7 +214,7 @@ def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_trans
         "of a session with an unpriced response it is unknown, and counted"
     )
     note = answer(store, Request()).note
-    assert "$0.2300 that agents reported is outside the transcripts." in note
+    assert "$0.23 that agents reported is outside the transcripts." in note
     assert "List-price cost is based on 3 of 4 responses" in note
 
 
@@ -303,7 +303,7 @@ def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Sto
     assert usage(store, period).total["responses"].to_pylist() == [1]
     assert (
         "1 response and 1 run without a recorded time are in no period and left out: 1 run "
-        "without a date ($0.2500)."
+        "without a date ($0.25)."
     ) in answer(store, period).note
 
 
@@ -462,16 +462,16 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     )
     text = draw(answer(store, Request()), 160).body.decode()
     first, second, *_ = [line for line in text.splitlines() if line.startswith("2026")]
-    assert "≥ 160" in first
-    assert "≥ $0.0100" in first
-    assert "≥ 100" in first
+    assert "≥\u00a0160" in first
+    assert "≥\u00a0$0.01" in first
+    assert "≥\u00a0100" in first
     assert "≥" not in second
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
     assert "≥: 1 of 2 is counted only in part" in answer(store, Request()).note
     add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
     lines = draw(answer(store, Request()), 160).body.decode().splitlines()
-    assert "≤ $0.0100" in next(line for line in lines if line.startswith("2026-02-03"))
-    assert "≈ $0.0200" in next(line for line in lines if line.startswith("Total")), (
+    assert "≤\u00a0$0.01" in next(line for line in lines if line.startswith("2026-02-03"))
+    assert "≈\u00a0$0.02" in next(line for line in lines if line.startswith("Total")), (
         "as the report adds them up"
     )
     assert (
@@ -541,7 +541,7 @@ def test_the_command_draws_a_table_and_says_what_is_wrong(tmp_path: Path, tachog
     run_of("s1", tmp_path, store)
     add(store, [response("s1", 0, "2026-02-01 10:00")])
     done = tachograph("usage", "--compact")
-    assert done.stdout.splitlines()[-1].split() == ["Total", "1", "160", "$0.0100"]
+    assert done.stdout.splitlines()[-1].split() == ["Total", "1", "160", "$0.01"]
     assert "1 response in 1 session · times in UTC" in done.stderr
     for words, said in {
         ("--json", "--format", "csv"): "--json and the format csv exclude each other",

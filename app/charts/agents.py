@@ -17,8 +17,17 @@ import plotly.graph_objects as go
 from app.charts.base import LEFT, colour, figure, grid, ink, line, log_axis, row_axis, safe, symbol
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Spread
-from app.text import brief
-from app.text.formatting import agent_name, one_bound, sign_of
+from app.text.agents import median_cost
+from app.text.formatting import (
+    NOT_RECORDED,
+    agent_name,
+    duration,
+    one_bound,
+    percent,
+    ratio,
+    sign_of,
+    usd,
+)
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -35,9 +44,9 @@ point and one below.
 ROW, LEAST, MOST = 34, 230, 400
 
 WRITE: dict[Unit, Callable[[Any], str]] = {
-    Unit.USD: brief.usd,
-    Unit.MILLISECONDS: brief.duration,
-    Unit.RATIO: brief.ratio,
+    Unit.USD: usd,
+    Unit.MILLISECONDS: duration,
+    Unit.RATIO: ratio,
 }
 
 
@@ -176,12 +185,12 @@ def strips_of(
         if what == "turns":
             spread = Spread(len(runs), statistics.median(run[0] for run in runs) if runs else None)
             bounded = [run[1] for run in runs if run[1] in BOUNDS]
-            label = brief.usd(
+            label = usd(
                 spread.median or 0,
                 ", ".join(sorted(set(bounded))) if 2 * len(bounded) > len(runs) else "",
             )
         elif what == "cost":
-            spread, label = row.cost, brief.median_cost(row)
+            spread, label = row.cost, median_cost(row)
         else:
             spread = row.wall if what == "time" else row.claimed
             label = WRITE[content.unit](spread.median or 0)
@@ -307,8 +316,8 @@ def panels(
     The three charts are side by side; `titles` are above them.
     """
     columns = (
-        ("cost_usd", Unit.USD, "Cost", brief.NOT_RECORDED, [0, 0.28]),
-        ("duration_ms", Unit.MILLISECONDS, "Wall time", brief.NOT_RECORDED, [0.36, 0.64]),
+        ("cost_usd", Unit.USD, "Cost", NOT_RECORDED, [0, 0.28]),
+        ("duration_ms", Unit.MILLISECONDS, "Wall time", NOT_RECORDED, [0.36, 0.64]),
         ("claimed_speedup", Unit.RATIO, "Claimed speedup", "no number", [0.72, 1]),
     )
     names = [
@@ -435,7 +444,7 @@ def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figu
 
 def pair_hover(run: Row) -> str:
     """Return the hover text of a run with a claim and a measurement."""
-    claimed, measured = brief.ratio(run["claimed_speedup"]), brief.ratio(run["measured_speedup"])
+    claimed, measured = ratio(run["claimed_speedup"]), ratio(run["measured_speedup"])
     return f"{safe(run['title'])}<br>claimed {claimed}, measured {measured}"
 
 
@@ -544,8 +553,8 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
                 hoverinfo="text",
                 hovertext=[
                     (
-                        f"{name}<br>{brief.usd(one.cost, one.bounds)} per run, {one.share:.0%} "
-                        f"({one.low:.0%}–{one.high:.0%})"
+                        f"{name}<br>{usd(one.cost, one.bounds)} per run, {percent(one.share)} "
+                        f"({percent(one.low)}–{percent(one.high)})"
                     )
                 ],
             )

@@ -26,7 +26,7 @@ from app.charts.base import (
     safe,
 )
 from app.queries.loops import LoopAnswer, Try
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.loop_html import is_filled
 from app.text.loops import STATES, step_words
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
@@ -238,7 +238,7 @@ def _levels(
             "xshift": 6,
             "y": at,
             "yshift": (2 * place - 1) * 15 if is_close else 0,
-            "text": f"{name}<br>{safe(human(value, Unit.QUANTITY))}",
+            "text": f"{name}<br>{safe(short(value, Unit.QUANTITY))}",
             "showarrow": False,
             "align": "left",
             "font": {"color": ink(page)},

@@ -30,11 +30,10 @@ from app.charts.base import (
 )
 from app.charts.images import Drawn
 from app.queries.grouping import group
-from app.text.formatting import human
+from app.text.formatting import usd
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import in_json, one_line, plural
-from schemas.units import Unit
 
 MODEL_KEYS = ("model", "provider", "region")
 MOST_BARS = 24
@@ -163,7 +162,7 @@ def cost_bars(
         max(row[cost] for row in rows),
     )
     money, places = linear_axis(GROUPS[cost]), list(range(len(rows)))
-    amounts = [human(row[cost], Unit.USD) for row in rows]
+    amounts = [usd(row[cost]) for row in rows]
     is_small = [not in_order and row[cost] * LEAST_SEEN < most for row in rows]
     marks = {
         "marker": {"color": PALETTE[0]},

@@ -37,7 +37,7 @@ from app.charts.base import (
 )
 from app.queries.usage import Along
 from app.text.costs import TOKEN_CLASSES
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.usage import MAIN, MOST_LANES, Content, drawn_rows
 from schemas.catalogue.columns import RESPONSES, SESSIONS
 from schemas.catalogue.usage import USAGE
@@ -317,7 +317,7 @@ def _hover(row: Row) -> str:
         ),
     )
     lane = "" if row["subagent"] == MAIN else f"<br>{safe(row['subagent'])}"
-    tools = row["tools"] or ([human(row["tool_calls"], Unit.COUNT)] if row["tool_calls"] else [])
+    tools = row["tools"] or ([short(row["tool_calls"], Unit.COUNT)] if row["tool_calls"] else [])
     failed = f" ({row['failed_calls']:,} failed)" if row["failed_calls"] else ""
     return f"{text}{lane}" + (
         f"<br>Tool calls: {', '.join(map(safe, tools))}{failed}" if tools else ""

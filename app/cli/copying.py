@@ -9,12 +9,11 @@ import click
 
 from app.cli import terminal
 from app.cli.options import examples, utf8, wait_option
-from app.text.formatting import human
+from app.text.formatting import usd
 from ingest.store.copying import copy_store
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
-from schemas.units import Unit
 
 FORMATS = ("otlp", "atif")
 
@@ -63,8 +62,7 @@ def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
         )
         form, _, place = target.partition(":")
         told = (
-            f"Copied {plural(written.runs, 'run')}, {human(written.cost_usd, Unit.USD)}, to "
-            f"{one_line(target)}"
+            f"Copied {plural(written.runs, 'run')}, {usd(written.cost_usd)}, to {one_line(target)}"
         )
         if written.replaced:
             earlier = f"the {plural(written.replaced, 'file')} of an earlier copy"
@@ -109,6 +107,6 @@ def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
         done = copy_store(store, target, wait, terminal.note_once())
     terminal.note(
         f"{one_line(Store(target).location)} has all {plural(done.runs, 'run')} of "
-        f"{plural(done.sources, 'file')}, {human(done.cost_usd, Unit.USD)}: {done.rows:,} rows "
+        f"{plural(done.sources, 'file')}, {usd(done.cost_usd)}: {done.rows:,} rows "
         f"of all tables agree ({done.copied_rows:,} copied now)."
     )

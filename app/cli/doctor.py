@@ -25,7 +25,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
-from app.text.formatting import human
+from app.text.formatting import short
 from ingest.prices.library import newest_price
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line, install_command
@@ -189,7 +189,7 @@ def _store(store: Store) -> Iterator[Finding]:
 
 
 def _size(store: Store) -> str:
-    return f"{human(Path(store.location).stat().st_size, Unit.BYTES)}, " if store.is_file else ""
+    return f"{short(Path(store.location).stat().st_size, Unit.BYTES)}, " if store.is_file else ""
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> str:

@@ -10,7 +10,7 @@ import click
 
 from app.cli import terminal
 from app.cli.options import Whole, db_option, examples, utf8, wait_option
-from app.text.formatting import human
+from app.text.formatting import short
 from ingest.store.lake import upkeep
 from ingest.system.secrets import without_secrets
 from schemas.text import one_line, plural
@@ -127,4 +127,4 @@ def _note_upkeep(what: str, done: upkeep.Upkeep) -> None:
 
 def _size(size: int) -> str:
 
-    return human(size, Unit.BYTES)
+    return short(size, Unit.BYTES)

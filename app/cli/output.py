@@ -21,7 +21,7 @@ from app.cli import terminal
 from app.cli.options import TABLE, Output
 from app.reports.exports import REPORTS
 from app.text.answers import Answer, uncounted_words
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.text_tables import SPELLED, draw
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import CHECKS
@@ -282,7 +282,7 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
         for one in top.shares:
             name = one_line(one.name)
             name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-            rows.append((name, one.cost, human(one.share, Unit.SHARE)))
+            rows.append((name, one.cost, short(one.share, Unit.SHARE)))
         widths = [max(len(row[place]) for row in rows) for place in range(3)]
         parts += [
             f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n"

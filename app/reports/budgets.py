@@ -25,7 +25,7 @@ from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.reading import ALL_DATED, Undated, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import heading, uncounted_words, undated_cost, undated_words
-from app.text.formatting import bound_words, exact, human
+from app.text.formatting import bound_words, exact, short
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
@@ -92,7 +92,7 @@ class Verdict:
             return f"Unknown for {whom}, so it cannot be checked.{why}"
         over = abs(self.found - self.allowed)
         said = [
-            f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""
+            f"over by {short(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""
         ]
         said += [f"on {self.where}" if self.where else ""]
         said += [f"includes {bound_words(self.bounds)}" if self.bounds else ""]
@@ -370,10 +370,10 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
 def cells(verdict: Verdict) -> dict[str, str]:
     """Return a verdict as cells of a table."""
     bound = "at least" if verdict.limit.is_least else "at most"
-    looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(
+    looks_equal = verdict.found != verdict.allowed and short(verdict.found, verdict.unit) == short(
         verdict.allowed, verdict.unit
     )
-    write = exact if looks_equal or verdict.unit is Unit.COUNT else human
+    write = exact if looks_equal or verdict.unit is Unit.COUNT else short
     found = write(verdict.found, verdict.unit)
     return {
         "limit": verdict.limit.label,

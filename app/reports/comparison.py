@@ -19,8 +19,8 @@ from app.queries.ratios import Ratio, Verdict
 from app.queries.reading import read_transaction
 from app.text import compare as sentences
 from app.text.answers import Answer
-from app.text.brief import Said
 from app.text.compare import Name, as_words, names
+from app.text.sentences import Said
 from ingest.store.database import Store
 from schemas.catalogue.columns import COMPARED, COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure

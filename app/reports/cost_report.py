@@ -47,7 +47,7 @@ from app.text.answers import (
     unreported_note,
 )
 from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
-from app.text.formatting import human, known_of
+from app.text.formatting import UNKNOWN, known_of, short
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
@@ -220,7 +220,7 @@ class Header:
 
     def _time(self, time: datetime | None) -> str:
         return (
-            human(None)
+            UNKNOWN
             if time is None
             else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"
         )
@@ -512,7 +512,7 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
     note = f"Top {table.num_rows:,} of {plural(covered, 'run')}" if table.num_rows < covered else ""
     if note and spent:
         listed = sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
-        note += f" account for {human(listed / spent, Unit.SHARE)} of {measure.noun}."
+        note += f" account for {short(listed / spent, Unit.SHARE)} of {measure.noun}."
     shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
     note = " ".join(filter(None, (note, unreported_note(table, shown, RUNS))))
     return Section(

@@ -24,21 +24,26 @@ from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Budgets, Verdict, verdicts
-from app.text import brief, costs
+from app.text import costs
+from app.text.agents import completed_words, cost_cell, measured_words, median_cost, median_or_range
 from app.text.answers import uncounted_words, undated_cost, undated_words
-from app.text.brief import Said
 from app.text.costs import base_words
 from app.text.formatting import (
     MINUS,
+    NOT_MEASURED,
+    UNKNOWN,
     UNKNOWN_NAME,
     agent_name,
     bound_sign,
-    human,
+    duration,
     known_of,
     rate_words,
-    sign_of,
+    ratio,
+    short,
+    usd,
 )
 from app.text.overview import another_price, overview
+from app.text.sentences import Said
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
@@ -227,7 +232,7 @@ class Share:
 
     @property
     def cost(self) -> str:
-        return f"{sign_of(self.bounds)}{human(self.usd, Unit.USD)}"
+        return f"{usd(self.usd, self.bounds)}"
 
 
 @dataclass(frozen=True)
@@ -268,23 +273,23 @@ def agent_cells(row: AgentFigures) -> tuple[str, ...]:
         )
     joined = (
         (" · ".join(filter(None, pair)))
-        for pair in (brief.cost_cell(row), brief.median(row.wall, brief.duration))
+        for pair in (cost_cell(row), median_or_range(row.wall, duration))
     )
     cost, wall = joined
-    claimed, few = brief.median(row.claimed, brief.ratio)
+    claimed, few = median_or_range(row.claimed, ratio)
     of = few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
     per = row.cost_per_faster_usd
     return (
         name,
         f"{row.runs:,}",
-        "".join(brief.completed_words(row)),
-        f"{row.never_started:,}" if row.never_started else brief.NO_VALUE,
+        "".join(completed_words(row)),
+        f"{row.never_started:,}" if row.never_started else UNKNOWN,
         cost,
-        brief.median_cost(row),
+        median_cost(row),
         wall,
         " · ".join(filter(None, (claimed, of))),
-        "".join(brief.measured_words(row)),
-        brief.NO_VALUE if per is None else brief.usd(per, row.bounds),
+        "".join(measured_words(row)),
+        UNKNOWN if per is None else usd(per, row.bounds),
     )
 
 
@@ -328,7 +333,7 @@ class FirstPage:
     def agent_table(self) -> list[tuple[str, ...]]:
         """The table of agents in words, its header first, without empty columns."""
         lines = [AGENTS, *map(agent_cells, self.agents)]
-        empty = (brief.NO_VALUE, brief.NOT_MEASURED)
+        empty = (UNKNOWN, NOT_MEASURED)
         kept = [
             place
             for place in range(len(AGENTS))
@@ -380,7 +385,7 @@ class FirstPage:
             f"{ended - totals['completed']:,} of "
             f"{plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}{unstarted}"
         )
-        rate = rate_words(totals["error_rate"], ended, runs) if ended else human(None)
+        rate = rate_words(totals["error_rate"], ended, runs) if ended else UNKNOWN
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
             change, then = (
                 "no runs before",
@@ -388,7 +393,7 @@ class FirstPage:
             )
         else:
             sign = bound_sign(self.earlier, measure.total)
-            spent = f"{sign}{human(self.earlier[measure.total], Unit.USD)}"
+            spent = f"{sign}{usd(self.earlier[measure.total])}"
             then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
             share = (
                 f" ({signed(self.change_share, Unit.SHARE)})"
@@ -402,7 +407,7 @@ class FirstPage:
             )
         sign = bound_sign(totals, measure.total)
         figures = [
-            Figure(f"Total {measure.name}", sign + human(cost, Unit.USD), cost, Unit.USD, based_on),
+            Figure(f"Total {measure.name}", sign + usd(cost), cost, Unit.USD, based_on),
             Figure(
                 CHANGE,
                 change,
@@ -410,15 +415,15 @@ class FirstPage:
                 Unit.USD,
                 then,
             ),
-            Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
+            Figure("Runs", short(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""),
         ]
         if verdict := self.budget:
-            of = f"{verdict.word}, of {human(verdict.allowed, Unit.USD)}"
+            of = f"{verdict.word}, of {usd(verdict.allowed)}"
             figures.append(
                 Figure(
                     "Budget left",
-                    human(verdict.left, Unit.USD),
+                    usd(verdict.left),
                     verdict.left,
                     Unit.USD,
                     of,
@@ -435,7 +440,7 @@ class FirstPage:
         shares = (
             []
             if share is None
-            else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
+            else [Figure("Change, %", short(share, Unit.SHARE), share, Unit.SHARE)]
         )
         return [cost, change, *shares, *others]
 
@@ -566,8 +571,8 @@ def first_page(
 def signed(value: Decimal | None, unit: Unit) -> str:
     """Return `+$12.30`, `−4.1%`."""
     if value is None:
-        return human(None)
-    return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
+        return UNKNOWN
+    return f"{'+' if value >= 0 else MINUS}{short(abs(value), unit)}"
 
 
 def top_shares(
@@ -678,8 +683,8 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
 def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
     """Yield (name, runs, note) of findings that put costs in doubt, also for no runs."""
     for name in ("beyond", "zero", "part_zero", "gateway", "cut", "copied", "carried"):
-        runs, usd = covers[f"{name}_runs"], covers.get(f"{name}_usd")
-        count, cost, is_one = plural(runs, "run"), human(usd, Unit.USD), runs == 1
+        runs = covers[f"{name}_runs"]
+        count, cost, is_one = plural(runs, "run"), usd(covers.get(f"{name}_usd")), runs == 1
         yield (
             name,
             runs,

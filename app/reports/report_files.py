@@ -20,7 +20,7 @@ from app.reports.exports import REPORTS, Export
 from app.reports.first_page import FirstPage
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.grids import Grid, Listing, grid
 from app.text.html_parts import Col, muted, table, text
 from app.text.text_tables import for_people
@@ -118,7 +118,7 @@ def figures_html(page: FirstPage) -> str:
         shares = (
             Col(text(top.title), lambda one: text(one.name)),
             Col(text(page.measure.label), lambda one: one.cost, "r"),
-            Col("", lambda one: muted(human(one.share, Unit.SHARE)), "r"),
+            Col("", lambda one: muted(short(one.share, Unit.SHARE)), "r"),
         )
         tables += table(shares, top.shares)
     return f'<div class="t-side">{tables}</div>'

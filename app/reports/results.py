@@ -24,8 +24,8 @@ from app.queries.rules import steps as rule_steps
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
+from app.text.agents import doubts
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
-from app.text.brief import doubts
 from app.text.claims import (
     INGEST_HINT,
     NOTHING_MATCHES,
@@ -330,7 +330,7 @@ def findings(
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "other_values")
 DOUBTS = ("runs_faster", "runs_disputed", "runs_not_by_median", "runs_noise_unknown")
-"""What `app.text.brief.doubts` needs."""
+"""What `app.text.agents.doubts` needs."""
 VERDICTS_SHOWN = (
     *VERDICTS_KEPT,
     "claim_verdict",

@@ -28,11 +28,11 @@ from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
 from app.text import failures as failure_words
 from app.text import tasks as task_words
-from app.text.brief import Said
 from app.text.filter_words import with_known_words
 from app.text.formatting import short_id
 from app.text.html_parts import shown
 from app.text.loops import NO_LOOPS, heading_of
+from app.text.sentences import Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.errors import UsageError

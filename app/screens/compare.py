@@ -13,10 +13,10 @@ from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import compare as sentences
 from app.text import html_parts
-from app.text.brief import Said
 from app.text.columns import fact_words
 from app.text.compare import comparison_table, names
 from app.text.html_parts import code_span, plain
+from app.text.sentences import Said
 from schemas.errors import UsageError
 
 GROUP = "groups"

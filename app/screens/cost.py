@@ -15,9 +15,9 @@ from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import costs, grids
 from app.text import usage as words
-from app.text.brief import Said
 from app.text.grids import MODEL_COSTS, UNPRICED, grid
 from app.text.html_parts import code_span, plain
+from app.text.sentences import Said
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 
 FARTHEST, LISTED = 20, 1_000

@@ -16,9 +16,9 @@ from app.screens.parts import filter_bar, widgets
 from app.text import html_parts, run_html
 from app.text import loop_html as words
 from app.text.answers import Answer
-from app.text.brief import Said
 from app.text.html_parts import plain
 from app.text.loops import NO_LOOPS, heading_of
+from app.text.sentences import Said
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.catalogue.cost_measures import BEST
 from schemas.text import plural

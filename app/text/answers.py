@@ -9,12 +9,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from app.queries.filters import NO_FILTERS, Filters
-from app.text.formatting import UNKNOWN, agent_name, human, sign_of
+from app.text.formatting import UNKNOWN, agent_name, usd
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import KINDS, REPORTED
 from schemas.catalogue.entry import Columns
 from schemas.text import plural
-from schemas.units import Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,9 +90,7 @@ def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
 
 def undated_cost(undated: Undated) -> str:
     """Return the best-known cost of runs without a date, ` (≥ $76.19)`, or "" if unknown."""
-    return (
-        "" if undated.usd is None else f" ({sign_of(undated.bounds)}{human(undated.usd, Unit.USD)})"
-    )
+    return "" if undated.usd is None else f" ({usd(undated.usd, undated.bounds)})"
 
 
 def undated_words(undated: Undated) -> str:
@@ -138,13 +135,9 @@ def uncounted_notes(store: CheckedStore, option: str) -> list[str]:
     ]
 
 
-def unattributed_words(usd: Decimal, runs: int) -> str:
+def unattributed_words(cost: Decimal, runs: int) -> str:
     """Return `$3.75 of 2 runs has no model attribution.`, or "" if models have all of the cost."""
-    return (
-        f"{human(usd, Unit.USD)} of {plural(runs, 'run')} has no model attribution."
-        if usd > 0
-        else ""
-    )
+    return f"{usd(cost)} of {plural(runs, 'run')} has no model attribution." if cost > 0 else ""
 
 
 def never_reported(agent: str) -> frozenset[str]:

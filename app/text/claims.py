@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.queries.filters import MIN_CONFIDENCE, RUN
-from app.text.formatting import UNKNOWN, human, sign_of
+from app.text.formatting import UNKNOWN, interval, percent, ratio, usd
 from schemas.catalogue.metrics import BAND
 from schemas.text import plural, quoted
-from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
@@ -124,18 +123,19 @@ def evidence_words(value: str, kind: str = "quantified") -> str:
     )
 
 
-def _interval(row: Row, low: str, high: str) -> str:
-    """Return ` (1.10× to 1.36×)`, or "" unless both ends are known."""
-    ends = [human(row[key], Unit.RATIO) for key in (low, high) if row[key] is not None]
-    return f" ({' to '.join(ends)})" if len(ends) == 2 else ""
+def interval_words(row: Row, low: str, high: str) -> str:
+    """Return ` (1.10–1.36)`, or "" unless both ends are known."""
+    if row[low] is None or row[high] is None:
+        return ""
+    return f" ({interval(row[low], row[high])})"
 
 
-def ratio(row: Row) -> str:
-    """Return `3.17×`, `1.22× (1.10× to 1.36×)`, `–` for a change that is no ratio."""
+def claim_ratio(row: Row) -> str:
+    """Return `3.17×`, `1.22× (1.10–1.36)`, `–` for a change that is no ratio."""
     return (
         UNKNOWN
         if row["ratio"] is None
-        else human(row["ratio"], Unit.RATIO) + _interval(row, "ratio_low", "ratio_high")
+        else ratio(row["ratio"]) + interval_words(row, "ratio_low", "ratio_high")
     )
 
 
@@ -144,7 +144,7 @@ def claim_title(row: Row) -> str:
 
     `claimed 3.17× (time) · method stated · micro-benchmark only · about the kernel`.
     """
-    figure = words(row["direction"]) if row["ratio"] is None else ratio(row)
+    figure = words(row["direction"]) if row["ratio"] is None else claim_ratio(row)
     evidence = evidence_words(row["evidence"], row["kind"])
     parts = [f"claimed {figure} ({row['metric']})", evidence, row["caveat"] or words(row["scope"])]
     parts += ["quoted from others"] if row["origin"] == "cited" else []
@@ -189,10 +189,7 @@ def expectation(row: Row) -> str:
 
 def band_words(band: float = BAND) -> str:
     """Return the definition of faster and slower for notes."""
-    beyond = (
-        f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the "
-        "baseline"
-    )
+    beyond = f"Faster and slower mean beyond ±{percent(band)} of the baseline"
     return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
 
 
@@ -209,9 +206,7 @@ def claim_facts(row: Row) -> list[tuple[str, str]]:
     """Return names and values of a claim for the page of its run."""
     if row["claimed_speedup"] is None:
         return [("Claimed speedup", "none")]
-    figure = human(row["claimed_speedup"], Unit.RATIO) + _interval(
-        row, "claimed_low", "claimed_high"
-    )
+    figure = ratio(row["claimed_speedup"]) + interval_words(row, "claimed_low", "claimed_high")
     return [
         ("Claimed speedup", f"{figure} ({row['claimed_metric']})"),
         ("Evidence", evidence_words(row["claimed_evidence"])),
@@ -224,14 +219,12 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
     """Return names and known values of a measurement for the page of its run."""
     against = {}
     for key, verdict, low_high in (
-        ("measured_speedup", "verdict", _interval(row, "measured_low", "measured_high")),
+        ("measured_speedup", "verdict", interval_words(row, "measured_low", "measured_high")),
         ("measured_vs_reference", "reference_verdict", ""),
     ):
         name = VERDICT_NAMES[row[verdict]]
         against[verdict] = (
-            name
-            if row[key] is None
-            else f"measured {human(row[key], Unit.RATIO)}{low_high}: {name}"
+            name if row[key] is None else f"measured {ratio(row[key])}{low_high}: {name}"
         )
     note = "; ".join(
         filter(
@@ -249,9 +242,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("Claim", CLAIM_VERDICT_NAMES.get(row["claim_verdict"], "")),
         (
             "Claimed ÷ measured",
-            human(row["overclaim_factor"], Unit.RATIO)
-            if row["overclaim_factor"] is not None
-            else "",
+            ratio(row["overclaim_factor"]) if row["overclaim_factor"] is not None else "",
         ),
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
@@ -275,15 +266,13 @@ def failure_words(failure: str | None, why: str | None) -> str:
     return ": ".join(filter(None, (FAILURE_NAMES.get(failure or ""), why)))
 
 
-def cost_per(usd: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:
+def cost_per(each: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:
     """Return `$2.50`; `none for $7.79` if none of the judged runs counts.
 
     `–` if none was judged or the cost is unknown.
     """
-    if usd is not None and judged:
-        return sign_of(bounds) + human(usd, Unit.USD)
+    if each is not None and judged:
+        return usd(each, bounds)
     return (
-        f"none for {sign_of(bounds)}{human(cost, Unit.USD)}"
-        if cost is not None and judged and not counted
-        else human(None)
+        f"none for {usd(cost, bounds)}" if cost is not None and judged and not counted else UNKNOWN
     )

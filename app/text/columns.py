@@ -18,15 +18,16 @@ import pyarrow as pa
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
 from app.text.formatting import (
+    AT_LEAST,
     FORMS,
     UNKNOWN,
     UNKNOWN_NAME,
     agent_name,
     bound_sign,
     exact,
-    human,
     model_words,
     rate_words,
+    short,
 )
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
@@ -108,7 +109,7 @@ SCREEN_WORDS = _WORDS | {
 
 
 def fact_words(value: Any, key: str) -> str:
-    """Return a column's value for a screen.
+    """Return a column's exact value for a screen.
 
     `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`.
     """
@@ -119,7 +120,7 @@ def fact_words(value: Any, key: str) -> str:
     return (
         words(str(value))
         if key == "scope"
-        else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
+        else exact(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
     )
 
 
@@ -166,7 +167,7 @@ class Column:
             is_lost = self.name in _TOTALS and row.get(STARTED)
             return UNKNOWN_NAME if self.is_name else NOT_RECORDED if is_lost else UNKNOWN
         if isinstance(value, list):  # a map is a list of pairs, written as `--label` takes it
-            return human(
+            return short(
                 ", ".join(
                     "=".join(map(str, item)) if isinstance(item, tuple) else str(item)
                     for item in value
@@ -177,7 +178,7 @@ class Column:
         ends = [row.get(f"{self.name}{end}") for end in (LOW, HIGH)]
         if known and known < FEWEST_VALUES and None not in ends:
             return (
-                f"{self.bound(row)}{'–'.join(dict.fromkeys(human(end, self.unit) for end in ends))}, "  # noqa: E501
+                f"{self.bound(row)}{'–'.join(dict.fromkeys(short(end, self.unit) for end in ends))}, "  # noqa: E501
                 f"n {known:,}"
             )
         if self.name == "error_rate" and known and row.get("runs"):
@@ -188,7 +189,7 @@ class Column:
             value = evidence_words(value, row.get("kind") or "quantified")
         elif self.name in TABLE_WORDS and value:
             value = TABLE_WORDS[self.name](value)
-        return self.bound(row) + human(value, self.unit)
+        return self.bound(row) + short(value, self.unit)
 
     def exact(self, row: Mapping[str, Any]) -> str:
         """Return the value without rounding sums."""
@@ -203,7 +204,7 @@ class Column:
         is_least = (
             self.name in _LOWER_BOUNDS and row.get(LOWER_BOUNDS) and row[self.name] is not None
         )
-        return sign or ("≥ " if is_least else "")
+        return sign or (AT_LEAST if is_least else "")
 
     def note(self, row: Mapping[str, Any]) -> str:
         """Return `41 of 57` for a figure that rests on only some of the group's runs, else ""."""

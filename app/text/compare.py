@@ -15,13 +15,14 @@ import pyarrow as pa
 from app.queries.comparison import TASK, Comparison, Group
 from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
-from app.text import brief, html_parts
-from app.text.brief import NO_VALUE, NOT_RECORDED, Said
-from app.text.formatting import agent_name
+from app.text import html_parts
+from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, duration, ratio, short, usd
 from app.text.html_parts import Col
+from app.text.sentences import Said, joined, none_or, upper_first
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import one_line, plural, visible
+from schemas.units import Unit
 
 MOST_TOLD = 2
 
@@ -109,39 +110,32 @@ def _short_model(model: str) -> str:
 
 
 def times(value: float, sign: str = "") -> str:
-    """Return a ratio: `0.47×`, `7.10×`, `0.003×`.
-
-    One with a sign is rounded so that the bound still holds: `≤ 4.03×`.
-    """
-    if 0 < value < 0.0995 and not sign:
-        return f"{value:.2g}×" if value >= 0.0001 else "<0.0001×"
-    if sign == "?":
-        return "?"
-    step = 1 if value >= 99.995 else 100
-    rounded = (
-        {"≤": ceil, "≥": floor}.get(sign, round)(value * step) / step if value < 1e15 else value
-    )
-    return f"{sign} {brief.ratio(rounded)}".strip()
+    """Return a ratio, with a sign rounded so that the bound still holds: `0.47×`, `≤ 4.03×`."""
+    if sign not in ("≤", "≥"):
+        return "?" if sign else ratio(value)
+    step = 1 if value >= 99.95 else 10 if value >= 9.995 else 100
+    rounded = {"≤": ceil, "≥": floor}[sign](value * step) / step if value < 1e15 else value
+    return f"{sign}\u00a0{ratio(rounded)}"
 
 
-def ratio_words(ratio: Ratio) -> tuple[str, str]:
+def ratio_words(found: Ratio) -> tuple[str, str]:
     """Return the ratio and its details.
 
     `0.47×` `0.43–0.53 n 174`, `≤ 4.03×` `upper bounds in 148 of 156`, `3.80–7.40×` `n 2`.
     """
-    n = f"n {min(ratio.n):,}" if ratio.n else ""
-    if ratio.verdict is Verdict.BOUNDS:
-        kind = {"≤": "upper bounds", "≥": "lower bounds"}.get(ratio.sign, "bounds")
+    n = f"n {min(found.n):,}" if found.n else ""
+    if found.verdict is Verdict.BOUNDS:
+        kind = {"≤": "upper bounds", "≥": "lower bounds"}.get(found.sign, "bounds")
         return times(
-            ratio.value, ratio.sign
-        ), f"{kind} in {ratio.bounded:,} of {min(ratio.n):,}" if ratio.tasks else f"a bound  {n}"
-    if ratio.verdict is Verdict.TOO_FEW:
-        is_range = ratio.low is not None and ratio.high is not None and ratio.low != ratio.high
-        return f"{times(ratio.low or 0.0)[:-1]}–{times(ratio.high or 0.0)}" if is_range else times(
-            ratio.value
+            found.value, found.sign
+        ), f"{kind} in {found.bounded:,} of {min(found.n):,}" if found.tasks else f"a bound  {n}"
+    if found.verdict is Verdict.TOO_FEW:
+        is_range = found.low is not None and found.high is not None and found.low != found.high
+        return f"{times(found.low or 0.0)[:-1]}–{times(found.high or 0.0)}" if is_range else times(
+            found.value
         ), n
-    low, high = (times(end)[:-1] for end in (ratio.low or 0.0, ratio.high or 0.0))
-    return times(ratio.value), f"{low}–{high}  {n}"
+    low, high = (times(end)[:-1] for end in (found.low or 0.0, found.high or 0.0))
+    return times(found.value), f"{low}–{high}  {n}"
 
 
 def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name]) -> str:
@@ -181,9 +175,9 @@ def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name
 
 
 WRITERS: dict[str, Callable[[Any], str]] = {
-    "cost": brief.usd,
-    "wall": brief.duration,
-    "turns": lambda value: f"{float(value):,.1f}".removesuffix(".0"),
+    "cost": usd,
+    "wall": duration,
+    "turns": lambda value: short(value, Unit.COUNT),
     "speedup": times,
 }
 
@@ -195,9 +189,9 @@ def _median(group: Group, metric: str) -> str:
         return (
             NOT_RECORDED
             if group.started and not (metric == "wall" and not group.completed)
-            else NO_VALUE
+            else UNKNOWN
         )
-    sign = f"{known.sign} " if known.sign else ""
+    sign = f"{known.sign}\u00a0" if known.sign else ""
     if known.runs >= FEWEST:
         return f"{sign}{write(known.median)}"
     least, most = write(known.least), write(known.most)
@@ -210,7 +204,7 @@ def counts(ratio: Ratio) -> str:
     `165 / 9`, `165 / 6, 3 ?`, `17 / ?`.
     """
     if not ratio.tasks:
-        return NO_VALUE
+        return UNKNOWN
     if 2 * ratio.undecided > len(ratio.tasks):
         return {"≤": f"{ratio.lower:,} / ?", "≥": f"? / {ratio.higher:,}"}.get(ratio.sign, "?")
     return f"{ratio.lower:,} / {ratio.higher:,}" + (
@@ -226,7 +220,7 @@ def _rows(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, str]
         completed = (
             f"{group.completed_tasks:,}" + (" at least" if group.open_tasks else "")
             if group.tasks
-            else NO_VALUE
+            else UNKNOWN
         )
         row = {
             "group": " ".join(filter(None, (name.label, name.detail)))
@@ -238,13 +232,13 @@ def _rows(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, str]
             why = lacks(comparison, number - 1, metric, called) if number else ""
             row |= {
                 metric: _median(group, metric),
-                f"{metric}_n": f"{runs:,}" if runs else NO_VALUE,
+                f"{metric}_n": f"{runs:,}" if runs else UNKNOWN,
             }
             row[f"{metric}_ratio"] = (
                 "1×" if not number else why or "  ".join(ratio_words(ratios[metric]))
             )
         row |= {
-            column: counts(ratios[metric]) if number else NO_VALUE
+            column: counts(ratios[metric]) if number else UNKNOWN
             for column, metric in _COUNTED.items()
         }
         found.append(row)
@@ -330,8 +324,8 @@ def compare(comparison: Comparison, called: Sequence[Name]) -> Said:
         )
     for place in places[1:][:MOST_TOLD]:
         clear, unclear, open_ = _clauses(comparison, place, "")
-        parts = [brief.joined(clear).replace("**", "")] if clear else []
-        parts += [f"no clear difference in {brief.joined(unclear)}"] if unclear else []
+        parts = [joined(clear).replace("**", "")] if clear else []
+        parts += [f"no clear difference in {joined(unclear)}"] if unclear else []
         second.append(
             f"{called[place + 1].said}{'' if clear else ':'} "
             f"{'; '.join([*parts, *open_.values()])}."
@@ -359,12 +353,11 @@ def _clauses(
     Bounds or too few values leave a result open. `whom`: name of the baseline.
     """
     clear, unclear, open_ = list[str](), list[str](), dict[str, str]()
-    for key, ratio in comparison.ratios[place].items():
+    for key, found in comparison.ratios[place].items():
         if key not in _NOUNS or key not in comparison.metrics:
             continue
-        if is_told(ratio):
-            one_decimal = 1.995 <= ratio.value < 99.95
-            figure = f"**{f'{ratio.value:.1f}×' if one_decimal else times(ratio.value)}**"
+        if is_told(found):
+            figure = f"**{times(found.value)}**"
             is_named = whom and not clear
             if key == "cost":
                 clear.append(
@@ -376,21 +369,21 @@ def _clauses(
                 clear.append(
                     f"has {figure} the measured speedup" + (f" of {whom}" if is_named else "")
                 )
-        elif ratio.is_clear or ratio.verdict is Verdict.UNCLEAR:
+        elif found.is_clear or found.verdict is Verdict.UNCLEAR:
             unclear.append(_NOUNS[key])
-        elif ratio.verdict is Verdict.BOUNDS:
+        elif found.verdict is Verdict.BOUNDS:
             kind = {"≤": "upper bounds", "≥": "at least what is recorded"}.get(
-                ratio.sign, "bounds on either side"
+                found.sign, "bounds on either side"
             )
-            sure, word = (ratio.higher, "dearer") if ratio.sign == "≥" else (ratio.lower, "cheaper")
+            sure, word = (found.higher, "dearer") if found.sign == "≥" else (found.lower, "cheaper")
             surely = "which do not tell"
-            if ratio.tasks:
-                of = f"{brief.none_or(sure).lower()} of {plural(len(ratio.tasks), 'task')}"
+            if found.tasks:
+                of = f"{none_or(sure).lower()} of {plural(len(found.tasks), 'task')}"
                 surely = f"so it is surely {word} on {of}, and for the rest nobody can say"
             open_[key] = f"its {_NOUNS[key]}s are {kind}, {surely}"
-        elif ratio.verdict is Verdict.TOO_FEW:
-            what = "shared task" if ratio.tasks else "run"
-            open_[key] = f"{_NOUNS[key]} rests on only {plural(min(ratio.n), what)}"
+        elif found.verdict is Verdict.TOO_FEW:
+            what = "shared task" if found.tasks else "run"
+            open_[key] = f"{_NOUNS[key]} rests on only {plural(min(found.n), what)}"
     return clear, unclear, open_
 
 
@@ -403,8 +396,8 @@ def _heading(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
     )
     clear, unclear, open_ = _clauses(comparison, place, whom)
     if clear:
-        rest = f"; no clear difference in {brief.joined(unclear)}" if unclear else ""
-        return f"{who} {brief.joined(clear)}{rest}."
+        rest = f"; no clear difference in {joined(unclear)}" if unclear else ""
+        return f"{who} {joined(clear)}{rest}."
     if unclear:
         on = "on the same tasks" if is_paired else "from run to run"
         return (
@@ -443,9 +436,7 @@ def _caption(comparison: Comparison, called: Sequence[Name]) -> str:
         span.sign for ratios in comparison.ratios for span in (ratios["cost"].tasks or {}).values()
     }
     said += "".join(words for sign, words in _LEGEND.items() if sign in signs)
-    return said + (
-        f" {brief.joined(alone)}: no shared task, so medians of all runs." if alone else ""
-    )
+    return said + (f" {joined(alone)}: no shared task, so medians of all runs." if alone else "")
 
 
 def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
@@ -504,8 +495,7 @@ def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
             else f"have comparable ones, not {FEWEST} each"
         )
         found.append(
-            f"Measured speedups: only {brief.joined(measured)} {few}, so there is nothing to "
-            "compare."
+            f"Measured speedups: only {joined(measured)} {few}, so there is nothing to compare."
         )
     return found
 
@@ -529,4 +519,4 @@ def chart_caption(comparison: Comparison, metric: str, called: Sequence[Name]) -
         "turns": "all runs that started",
         "speedup": "runs with a comparable baseline",
     }[metric]
-    return f"{brief.upper_first(of)}; {called[0].said} = 1×"
+    return f"{upper_first(of)}; {called[0].said} = 1×"

@@ -14,12 +14,25 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, MonthCost, Times
 from app.queries.filters import Filters
 from app.queries.runs import KNOWN_SUFFIX
-from app.text import brief, html_parts
-from app.text.brief import NO_VALUE, NOT_RECORDED, Said
+from app.text import html_parts
+from app.text.agents import median_cost
 from app.text.columns import columns
-from app.text.formatting import BOUND_NAMES, MINUS, bound_words, human, one_bound, sign_of
+from app.text.formatting import (
+    BOUND_NAMES,
+    MINUS,
+    NOT_RECORDED,
+    UNKNOWN,
+    bound_words,
+    duration,
+    one_bound,
+    percent,
+    ratio,
+    short,
+    usd,
+)
 from app.text.html_parts import Col, agent_and_model, agent_link, muted, run_link
 from app.text.overview import coverage
+from app.text.sentences import Said, joined, spelled
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.usage import USAGE, WHOLE_RUNS
@@ -47,20 +60,16 @@ _COUNTED = {
 
 
 def why_usage_differs(
-    measure: CostMeasure, usd: Decimal | None, list_usd: Decimal | None, *, has_period: bool
+    measure: CostMeasure, spent: Decimal | None, list_usd: Decimal | None, *, has_period: bool
 ) -> str:
     """Return why `report` and `usage` differ in the total cost of the same runs, else ""."""
-    if usd is None or list_usd is None or usd == list_usd:
+    if spent is None or list_usd is None or spent == list_usd:
         return ""
     alone = "" if measure is LIST else " alone"
-    counts = (
-        f"Why report and usage differ: report ({human(usd, Unit.USD)}) counts {_COUNTED[measure]}"
-    )
+    counts = f"Why report and usage differ: report ({usd(spent)}) counts {_COUNTED[measure]}"
     if has_period:
         counts += ", a run whole in the period in which it ended"
-    counts += (
-        f"; usage ({human(list_usd, Unit.USD)}) counts list prices{alone}, of all that has one"
-    )
+    counts += f"; usage ({usd(list_usd)}) counts list prices{alone}, of all that has one"
     return f"{counts}, each response in its own period." if has_period else f"{counts}."
 
 
@@ -111,7 +120,7 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
         )
         cost = (
             f"at list prices {'it costs' if is_one else 'they cost'} "
-            f"{human(facts['unreported_list_usd'], Unit.USD)}"
+            f"{usd(facts['unreported_list_usd'])}"
         )
         return f"{said}; {cost}{f' ({details})' if details else ''}."
     said = (
@@ -123,11 +132,7 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
     why = f"no tokens in the log ({runs - unpriced:,}), or unpriced ({unpriced:,})"
     if unpriced in (0, runs):
         why = "unpriced" if unpriced else "no tokens in the log"
-    more = (
-        f"; {'it reports' if is_one else 'they report'} {human(reported, Unit.USD)}"
-        if reported
-        else ""
-    )
+    more = f"; {'it reports' if is_one else 'they report'} {usd(reported)}" if reported else ""
     return (
         f"{said} {subject} {'has' if is_one else 'have'} no list-price cost: {why}{more}.".strip()
     )
@@ -154,14 +159,14 @@ def bounds_sentence(facts: Row, measure: CostMeasure = LIST) -> str:
         (BEST if measure is BEST else LIST).name,
         plural(facts[f"{part}{KNOWN_SUFFIX}"], "run"),
     )
-    return f"{human(facts[part], Unit.USD)} of the {name} are {bound_words(facts[kinds])} ({runs})."
+    return f"{usd(facts[part])} of the {name} are {bound_words(facts[kinds])} ({runs})."
 
 
 def bounds_note(facts: Row, measure: CostMeasure = LIST) -> str:
     """Return the bounds as the note of a card: `incl. $290.18 upper bounds`."""
     part, kinds = bounded_by(measure)
-    usd = facts.get(part)
-    return "" if usd is None else f"incl. {human(usd, Unit.USD)} {bound_words(facts[kinds])}"
+    bounded = facts.get(part)
+    return "" if bounded is None else f"incl. {usd(bounded)} {bound_words(facts[kinds])}"
 
 
 def bounded_runs(runs: pa.Table) -> str:
@@ -170,7 +175,7 @@ def bounded_runs(runs: pa.Table) -> str:
     Example: `List-price cost is an upper bound for 65 runs of these (column Token basis).`
     """
     pairs = zip(runs["tokens_basis"].to_pylist(), runs[LIST.column].to_pylist(), strict=True)
-    found = [basis for basis, usd in pairs if basis in BOUND_NAMES and usd is not None]
+    found = [basis for basis, cost in pairs if basis in BOUND_NAMES and cost is not None]
     kinds = " or ".join(one_bound(key) for key in sorted(set(found)))
     return (
         f"List-price cost is {kinds} for {plural(len(found), 'run')} of these (column Token basis)."
@@ -186,13 +191,13 @@ def partly_priced(listed: Decimal | None, facts: Row) -> str:
     """
     more = (listed or Decimal(0)) - (facts["cost_list_usd"] or Decimal(0))
     why = "of it are of runs with another model without a price; totals of runs leave them out."
-    return f"{human(more, Unit.USD)} {why}" if more > 0 else ""
+    return f"{usd(more)} {why}" if more > 0 else ""
 
 
 def base_words(row: Row) -> str:
     """Return `vs. $487.02 reported, 415 runs`."""
     return (
-        f"vs. {human(row['cost_compared_usd'], Unit.USD)} reported, "
+        f"vs. {usd(row['cost_compared_usd'])} reported, "
         f"{plural(int(row[f'cost_compared_usd{KNOWN_SUFFIX}']), 'run')}"
     )
 
@@ -210,13 +215,13 @@ def totals_words(found: TwoTotals) -> str:
             if 0 < totals.known < totals.runs
             else ""
         )
-        return sign_of(totals.bounds) + human(totals.cost_usd, Unit.USD) + partly
+        return usd(totals.cost_usd, totals.bounds) + partly
 
     before, after = found.baseline, found.candidate
     change = (
         ""
         if found.change is None
-        else f", {'+' if found.change >= 0 else MINUS}{human(abs(found.change), Unit.SHARE)}"
+        else f", {'+' if found.change >= 0 else MINUS}{short(abs(found.change), Unit.SHARE)}"
     )
     said = (
         f"{plural(after.runs, 'run')} cost "
@@ -265,24 +270,20 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         )
         return Said(f"{subject}, so **nothing was spent**.", "", covers)
     if not known or total.cost_usd is None:
-        return Said(f"What {brief.runs(total.started)} cost **{why}**.", "", covers)
-    whole, first = brief.usd(total.cost_usd, total.bounds), known[0]
+        return Said(f"What {spelled(total.started, 'run')} cost **{why}**.", "", covers)
+    whole, first = usd(total.cost_usd, total.bounds), known[0]
     name, amount = (
         agent_and_model(first.agent, first.model),
-        brief.usd(first.cost_usd, first.bounds),
+        usd(first.cost_usd, first.bounds),
     )
     if len(known) == 1:
-        median = (
-            f", a median of {brief.median_cost(first)} each" if first.cost.known >= ENOUGH else ""
-        )
+        median = f", a median of {median_cost(first)} each" if first.cost.known >= ENOUGH else ""
         heading = (
-            f"{brief.runs(first.cost.known).capitalize()} of {name} cost **{amount}**{median}."
+            f"{spelled(first.cost.known, 'run').capitalize()} of {name} cost **{amount}**{median}."
         )
     elif (first.cost_usd or 0) > (known[1].cost_usd or 0) and not total.bounds and not unknown:
         part = (
-            brief.share(int((first.cost_usd or 0) * 10_000), int(total.cost_usd * 10_000))
-            if total.cost_usd * 10_000 >= 1
-            else ""
+            percent((first.cost_usd or 0) / total.cost_usd) if total.cost_usd * 10_000 >= 1 else ""
         )
         heading = (
             f"{name} cost **{amount}{f', {part}' if part else ''}** of the {whole} that all runs "
@@ -290,21 +291,19 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         )
     else:
         named = [
-            f"{brief.usd(row.cost_usd, row.bounds)} by {agent_and_model(row.agent, row.model)}"
+            f"{usd(row.cost_usd, row.bounds)} by {agent_and_model(row.agent, row.model)}"
             for row in known[:NAMED]
         ]
         if rest := known[NAMED:]:
             bounds = ", ".join(
                 sorted({kind for row in rest for kind in row.bounds.split(", ") if kind})
             )
-            together = brief.usd(
-                sum((row.cost_usd or Decimal(0) for row in rest), Decimal(0)), bounds
-            )
-            named.append(f"{together} by {brief.others(len(rest))}")
+            together = usd(sum((row.cost_usd or Decimal(0) for row in rest), Decimal(0)), bounds)
+            named.append(f"{together} by {spelled(len(rest), 'other')}")
         partly = " as far as is known" if unknown else ""
         heading = (
-            f"{brief.runs(total.cost.known).capitalize()} cost **{whole}**{partly}: "
-            f"{brief.joined(named)}."
+            f"{spelled(total.cost.known, 'run').capitalize()} cost **{whole}**{partly}: "
+            f"{joined(named)}."
         )
     second = ""
     if unknown:
@@ -318,7 +317,7 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             if len(lacking) > NAMED
             else []
         )
-        second = f"What {brief.joined(named)} cost {why}."
+        second = f"What {joined(named)} cost {why}."
     return Said(heading, second, covers)
 
 
@@ -342,40 +341,41 @@ def time(rows: Sequence[Times], tasks: int = 0) -> Said:
         )
         return Said(none, "", covers)
     if not parts or total.wall_ms is None:
-        return Said(f"How long {brief.runs(total.started)} took is **not recorded**.", "", covers)
+        return Said(
+            f"How long {spelled(total.started, 'run')} took is **not recorded**.", "", covers
+        )
     first = parts[0]
-    whole, name = brief.duration(total.wall_ms), agent_and_model(first.agent, first.model)
+    whole, name = duration(total.wall_ms), agent_and_model(first.agent, first.model)
     if len(parts) == 1:
         usual = (
-            f"; a completed one takes {brief.duration(first.median or 0)} in the median"
+            f"; a completed one takes {duration(first.median or 0)} in the median"
             if first.timed >= ENOUGH
             else ""
         )
-        heading = f"{brief.runs(first.known).capitalize()} of {name} took **{whole}**{usual}."
+        heading = f"{spelled(first.known, 'run').capitalize()} of {name} took **{whole}**{usual}."
     elif total.known == total.started and (first.wall_ms or 0) > (parts[1].wall_ms or 0):
-        part = brief.share(first.wall_ms or 0, total.wall_ms)
+        part = percent((first.wall_ms or 0) / total.wall_ms)
         heading = (
-            f"{name} took **{brief.duration(first.wall_ms or 0)}, {part}** of the {whole} that "
+            f"{name} took **{duration(first.wall_ms or 0)}, {part}** of the {whole} that "
             "all runs took."
         )
     else:
         named = [
-            f"{brief.duration(row.wall_ms or 0)} by {agent_and_model(row.agent, row.model)}"
+            f"{duration(row.wall_ms or 0)} by {agent_and_model(row.agent, row.model)}"
             for row in parts[:NAMED]
         ]
         if rest := parts[NAMED:]:
             named.append(
-                f"{brief.duration(sum(row.wall_ms or 0 for row in rest))} by "
-                f"{brief.others(len(rest))}"
+                f"{duration(sum(row.wall_ms or 0 for row in rest))} by "
+                f"{spelled(len(rest), 'other')}"
             )
         partly = "" if total.known == total.started else " as far as is known"
         heading = (
-            f"{brief.runs(total.known).capitalize()} took **{whole}**{partly}: "
-            f"{brief.joined(named)}."
+            f"{spelled(total.known, 'run').capitalize()} took **{whole}**{partly}: {joined(named)}."
         )
     lost = (
         (
-            f"{brief.duration(total.lost_ms)} of it went into {plural(total.lost, 'run')} that "
+            f"{duration(total.lost_ms)} of it went into {plural(total.lost, 'run')} that "
             "did not complete."
         )
         if total.lost_ms
@@ -393,7 +393,7 @@ def time_title(rows: Sequence[Times]) -> str:
     if not known:
         return "How long a run takes"
     most = max(known, key=lambda row: row.timed)
-    half, nine = brief.duration(most.median or 0), brief.duration(most.p90 or 0)
+    half, nine = duration(most.median or 0), duration(most.p90 or 0)
     return (
         f"Half of the completed runs of {agent_and_model(most.agent, most.model)} take up to "
         f"{half}, nine in ten up to {nine}"
@@ -408,11 +408,11 @@ def list_title(rows: Sequence[ListPrice]) -> str:
         sum(row.runs for row in rows),
     )
     way = (
-        f"{brief.usd(abs(delta))} {'more' if delta > 0 else 'less'} than reported"
+        f"{usd(abs(delta))} {'more' if delta > 0 else 'less'} than reported"
         if delta
         else "as reported"
     )
-    return f"At list prices, {brief.runs(runs)} cost {brief.usd(listed)}, {way}"
+    return f"At list prices, {spelled(runs, 'run')} cost {usd(listed)}, {way}"
 
 
 def sessions(used: Usage) -> Said:
@@ -466,9 +466,9 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
     def spent(row: MonthCost) -> str:
         if row.cost_usd is None:
             return muted(NOT_RECORDED)
-        usd = brief.usd(row.cost_usd, row.bounds)
+        cost = usd(row.cost_usd, row.bounds)
         known = f" {muted(f'{row.known:,} of {row.started:,}')}" if row.known < row.started else ""
-        return (f"<b>{usd}</b>" if id(row) in months else usd) + known
+        return (f"<b>{cost}</b>" if id(row) in months else cost) + known
 
     columns = (
         Col("Month", lambda row: f"<b>{row.month or NO_DATE}</b>" if id(row) in months else ""),
@@ -482,9 +482,7 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
         Col("Cost", spent, "r"),
         Col(
             "Running total",
-            lambda row: (
-                brief.usd_or(NO_VALUE, row.total_usd, row.total_bounds) if id(row) in months else ""
-            ),
+            lambda row: usd(row.total_usd, row.total_bounds, UNKNOWN) if id(row) in months else "",
             "r w",
         ),
     )
@@ -504,7 +502,7 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
     ]
 
     def signed(amount: Decimal) -> str:
-        return f"{'+' if amount > 0 else MINUS}{brief.usd(abs(amount))}"
+        return f"{'+' if amount > 0 else MINUS}{usd(abs(amount))}"
 
     def total(mine: Sequence[ListPrice], key: str) -> Decimal:
         return sum((getattr(row, key) for row in mine), Decimal(0))
@@ -512,7 +510,7 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
     def difference(mine: Sequence[ListPrice]) -> str:
         delta, reported = total(mine, "delta_usd"), total(mine, "reported_usd")
         share = (
-            f" {muted(f'{signed(delta)[0]}{abs(delta) / reported:.0%}')}"
+            f" {muted(f'{signed(delta)[0]}{percent(abs(delta) / reported)}')}"
             if delta and reported
             else ""
         )
@@ -533,13 +531,13 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
 
     def saved(mine: Sequence[ListPrice]) -> str:
         known = [row.saved_usd for row in mine if row.saved_usd is not None]
-        return brief.usd(sum(known, Decimal(0))) if known else NO_VALUE
+        return usd(sum(known, Decimal(0))) if known else UNKNOWN
 
     shown = (
         Col("Agent, model", lambda group: agent_link(group[0], group[1], filters)),
         Col("Runs with both", lambda group: f"{sum(row.runs for row in group[2]):,}", "r w"),
-        Col("Reported", lambda group: brief.usd(total(group[2], "reported_usd")), "r"),
-        Col("At list prices", lambda group: brief.usd(total(group[2], "list_usd")), "r"),
+        Col("Reported", lambda group: usd(total(group[2], "reported_usd")), "r"),
+        Col("At list prices", lambda group: usd(total(group[2], "list_usd")), "r"),
         Col("Difference", lambda group: difference(group[2]), "r"),
         Col("Because", lambda group: because(group[2])),
         Col("Saved by caching", lambda group: saved(group[2]), "r"),
@@ -555,26 +553,24 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
 
     def timed(row: Times, write: str, least: int = 1) -> str:
         return (
-            write if not row.is_all and row.timed >= least else NO_VALUE
+            write if not row.is_all and row.timed >= least else UNKNOWN
         )  # a median over different agents says nothing
 
     def median(row: Times) -> str:
         n = muted(f"n {row.timed:,}")
-        return timed(row, f"{brief.duration(row.median or 0)} {n}" if row.timed >= ENOUGH else n)
+        return timed(row, f"{duration(row.median or 0)} {n}" if row.timed >= ENOUGH else n)
 
     def all_runs(row: Times) -> str:
         known = muted(f"{row.known:,} of {row.started:,}") if row.known < row.started else ""
-        return (
-            muted(NOT_RECORDED) if row.wall_ms is None else f"{brief.duration(row.wall_ms)} {known}"
-        )
+        return muted(NOT_RECORDED) if row.wall_ms is None else f"{duration(row.wall_ms)} {known}"
 
     def lost(row: Times) -> str:
         runs = muted("one run" if row.lost == 1 else f"{row.lost:,} runs")
-        return f"{brief.duration(row.lost_ms)} {runs}" if row.lost_ms else NO_VALUE
+        return f"{duration(row.lost_ms)} {runs}" if row.lost_ms else UNKNOWN
 
     def parallel(row: Times) -> str:
         is_enough = not row.is_all and row.parallelism is not None and row.parallel >= ENOUGH
-        return f"{row.parallelism:.2f}" if is_enough else NO_VALUE
+        return f"{row.parallelism:.2f}" if is_enough else UNKNOWN
 
     shown = (
         Col(
@@ -583,8 +579,8 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
         ),
         Col("Runs<br>started", lambda row: f"{row.started:,}", "r w"),
         Col("Wall time<br>(completed, median)", median, "r"),
-        Col("p90", lambda row: timed(row, brief.duration(row.p90 or 0), ENOUGH_TO_JUDGE), "r"),
-        Col("longest", lambda row: timed(row, brief.duration(row.longest or 0)), "r w"),
+        Col("p90", lambda row: timed(row, duration(row.p90 or 0), ENOUGH_TO_JUDGE), "r"),
+        Col("longest", lambda row: timed(row, duration(row.longest or 0)), "r w"),
         Col("All runs", all_runs, "r"),
         Col("in runs that did<br>not complete", lost, "r"),
         Col("API ÷ wall time<br>(median)", parallel, "r"),
@@ -599,9 +595,9 @@ def slow_table(rows: Sequence[Row], filters: Filters) -> str:
     shown = (
         Col("Run", lambda row: run_link(row, filters)),
         Col("Agent, model", lambda row: agent_link(row["agent"], row["model"], filters)),
-        Col("Wall time", lambda row: brief.duration(row["duration_ms"]), "r"),
-        Col("Times the median", lambda row: f"{row['times_usual']:.1f}×", "r"),
-        Col("Median", lambda row: brief.duration(row["usual"]), "r"),
+        Col("Wall time", lambda row: duration(row["duration_ms"]), "r"),
+        Col("Times the median", lambda row: ratio(row["times_usual"]), "r"),
+        Col("Median", lambda row: duration(row["usual"]), "r"),
         Col("of runs", lambda row: f"{row['judged_by']:,}", "r"),
     )
     return html_parts.table(shown, rows)

@@ -7,11 +7,12 @@ from typing import Any
 
 from app.queries.filters import Filters
 from app.queries.quality import FACTS, Told
-from app.text import brief, html_parts
+from app.text import html_parts
 from app.text.answers import never_reported
-from app.text.brief import NO_VALUE, Said
+from app.text.formatting import UNKNOWN, usd
 from app.text.html_parts import Col, anchor, muted
 from app.text.ingests import all_known, no_results
+from app.text.sentences import Said, joined
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import plural
 
@@ -35,7 +36,7 @@ def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
         else "Every record could be read."
     )
     rejected = rejected if documents["documents"] else ""
-    all_facts = brief.joined(list(MUST.values()))
+    all_facts = joined(list(MUST.values()))
     if not total.runs:
         heading = "There are **no runs**."
     elif not total.started:
@@ -51,7 +52,7 @@ def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
             ((total.started - total.known[key], words) for key, words in MUST.items()),
             key=lambda one: -one[0],
         )
-        missing = brief.joined([f"{words} of {number:,}" for number, words in lacking if number])
+        missing = joined([f"{words} of {number:,}" for number, words in lacking if number])
         heading = (
             f"**{total.whole:,} of {plural(total.started, 'run')}** that started tell "
             f"{all_facts}; unknown is {missing}."
@@ -99,7 +100,7 @@ def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
         else []
     )
     others += [f"{counts['rejected']:,} could not be read"] if counts["rejected"] else []
-    rest = f"; {brief.joined(others)}" if others else ""
+    rest = f"; {joined(others)}" if others else ""
     return Said(
         (
             f"**{new:,} of {plural(seen, 'record')}** "
@@ -153,7 +154,7 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
         def cell(row: Told) -> str:
             known = row.known[key]
             if not row.started:
-                return muted(NO_VALUE)
+                return muted(UNKNOWN)
             if not known:
                 is_never = row.agent is not None and FACTS[key][2] in never_reported(row.agent)
                 return muted("never told") if is_never else '<span class="t-bad">none</span>'
@@ -171,7 +172,7 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
         if len(rows) > 2
         else [row for row in rows if not row.is_all or len(rows) != 2]
     )
-    whole = brief.joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
+    whole = joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
     note = f'<p class="t-cap">Known of every run: {html_parts.text(whole)}.</p>' if whole else ""
     return html_parts.table(columns, ordered, of_row=lambda row: "sum" if row.is_all else "") + note
 
@@ -199,7 +200,7 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
         Col(
             "Reported cost<br>of these runs",
-            lambda row: brief.usd_or(NO_VALUE, row["cost_usd"]),
+            lambda row: usd(row["cost_usd"], lacks=UNKNOWN),
             "r w",
         ),
     )

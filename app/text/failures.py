@@ -10,13 +10,23 @@ from typing import Any
 
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters
-from app.text import brief, html_parts
-from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
+from app.text import html_parts
 from app.text.claims import words
-from app.text.formatting import UNKNOWN_NAME, agent_name, model_words
+from app.text.formatting import (
+    NOT_MEASURED,
+    NOT_RECORDED,
+    UNKNOWN,
+    UNKNOWN_NAME,
+    agent_name,
+    duration,
+    model_words,
+    ratio,
+    usd,
+)
 from app.text.grids import measured_cell
 from app.text.html_parts import Col, Segment, agent_link, anchor, link, muted, run_link
 from app.text.overview import agents_of, coverage
+from app.text.sentences import Said, joined, spelled
 from app.text.summary import summary_html
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
@@ -48,11 +58,9 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         f"{total.never_started:,} never started" if total.never_started else "",
         f"of {total.unknown_ends:,} the end is unknown" if total.unknown_ends else "",
     ]
-    whose = (
-        agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
-    )
+    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{spelled(len(agents))} agents"
     return Said(
-        f"{plural(total.runs, 'run')} of {whose}: {brief.joined([*filter(None, ends)])}.",
+        f"{plural(total.runs, 'run')} of {whose}: {joined([*filter(None, ends)])}.",
         "",
         coverage(total, measure),
     )
@@ -100,10 +108,12 @@ def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures])
     if costed := [row for row in reasons if row["cost_best_usd"]]:
         row = max(costed, key=lambda one: one["cost_best_usd"])
         amount, label = (
-            brief.usd(row["cost_best_usd"], row["cost_best_bounds"]),
+            usd(row["cost_best_usd"], row["cost_best_bounds"]),
             REASONS[row["reason"]].label,
         )
-        second += f"{brief.runs(row['runs']).capitalize()} cost {amount} and ended with: {label}."
+        second += (
+            f"{spelled(row['runs'], 'run').capitalize()} cost {amount} and ended with: {label}."
+        )
     return Said(f"{failed}.", second.strip(), covers)
 
 
@@ -136,7 +146,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         def runs(row: Row) -> str:
             counts = dict(row["columns"])
             number = sum(counts.get(name, 0) for name in names)
-            return f"{number:,}" if number else NO_VALUE
+            return f"{number:,}" if number else UNKNOWN
 
         return Col(title, runs, "r w")
 
@@ -155,8 +165,8 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         return f'<span class="t-agent">{bar}{row["runs"]:,}</span>'
 
     def cost(row: Row) -> str:
-        lacks = NO_VALUE if row["never_started_runs"] == row["runs"] else muted(NOT_RECORDED)
-        return brief.usd_or(lacks, row["cost_best_usd"], row["cost_best_bounds"])
+        lacks = UNKNOWN if row["never_started_runs"] == row["runs"] else muted(NOT_RECORDED)
+        return usd(row["cost_best_usd"], row["cost_best_bounds"], lacks)
 
     shown = [
         Col("Reason", reason),
@@ -166,12 +176,12 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         Col("Runs", runs),
         Col(
             "Before it<br>began",
-            lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else NO_VALUE,
+            lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else UNKNOWN,
             "r w",
         ),
         Col(
             "Lost wall time<br>(median)",
-            lambda row: NO_VALUE if row["lost_ms"] is None else brief.duration(row["lost_ms"]),
+            lambda row: UNKNOWN if row["lost_ms"] is None else duration(row["lost_ms"]),
             "r w",
         ),
         Col("Cost", cost, "r"),
@@ -204,9 +214,9 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
 
     def wall(row: Row) -> str:
         return (
-            brief.duration(row["duration_ms"])
+            duration(row["duration_ms"])
             if row["duration_ms"] is not None and row["is_started"]
-            else NO_VALUE
+            else UNKNOWN
         )
 
     shown = (
@@ -215,7 +225,7 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
         Col("Wall time", wall, "r w"),
         Col(
             "Cost",
-            lambda row: brief.usd_or(NO_VALUE, row["cost_best_usd"], row["cost_best_bounds"]),
+            lambda row: usd(row["cost_best_usd"], row["cost_best_bounds"], UNKNOWN),
             "r",
         ),
         Col(
@@ -243,14 +253,12 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
     title = f'<h2 class="t-h3">{html_parts.text(run["title"])}</h2>'
     title += f'<p class="t-cap">{named} {html_parts.text(" · ".join(filter(None, about)))}</p>'
     figures = {
-        "Cost": brief.usd_or(NOT_RECORDED, run["cost_best_usd"], run["cost_best_bounds"]),
-        "Wall time": NOT_RECORDED
-        if run["duration_ms"] is None
-        else brief.duration(run["duration_ms"]),
+        "Cost": usd(run["cost_best_usd"], run["cost_best_bounds"], NOT_RECORDED),
+        "Wall time": NOT_RECORDED if run["duration_ms"] is None else duration(run["duration_ms"]),
         "Turns": NOT_RECORDED if run["num_turns"] is None else f"{run['num_turns']:,}",
         "Claimed": "no speedup"
         if run["claimed_speedup"] is None
-        else brief.ratio(run["claimed_speedup"]),
+        else ratio(run["claimed_speedup"]),
         "Measured": (measured and measured_cell(*measured)) or NOT_MEASURED,
     }
     card = html_parts.lines({name: html_parts.text(value) for name, value in figures.items()})

@@ -1,16 +1,12 @@
-"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike.
+"""Values as people read them, by unit: `short` in terminal, screens, reports and charts.
 
-Machines get exact values.
-
-One format for each unit: money with two decimals, four below $1; percent with one; durations in
-their two largest units; an unknown value is `–` in a cell of figures and `unknown` among names; a
-bound has `≤`, `≥` or `≈` before it.
+`exact` is for hover texts and for places whose purpose is the exact value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,10 +17,11 @@ from schemas.catalogue.cost_measures import BOUNDS
 from schemas.text import visible
 from schemas.units import Unit
 
-UNKNOWN = "–"
+UNKNOWN, NOT_RECORDED, NOT_MEASURED = "–", "not recorded", "not measured"
 
 UNKNOWN_NAME = "unknown"
 MINUS = "−"
+AT_LEAST = "≥\u00a0"
 
 FEWEST_RUNS = 20
 """Fewest runs for a rate in percent."""
@@ -37,27 +34,27 @@ BOUND_NAMES = {
 """Basis of a run's tokens → plural noun for inexact costs."""
 
 
-def human(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """Return the value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`.
+def short(value: Any, unit: Unit = Unit.TEXT, bounds: str | None = "") -> str:
+    """Return the value for a reader: `$2.83`, `4m 14s`, `4.0M`, `1.21×`, `25%`, `≥ $7.94`.
 
-    `–` for an unknown one.
+    `bounds`: kinds of bounds as in `sign_of`. `–` for an unknown value.
     """
-    return UNKNOWN if value is None or value == "" else FORMS[unit].human(value)
+    return UNKNOWN if value is None or value == "" else sign_of(bounds) + FORMS[unit].short(value)
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
     """Return the value without rounding sums: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
     write = FORMS[unit].exact
-    return human(value, unit) if value is None or write is None else write(value)
+    return short(value, unit) if value is None or write is None else write(value)
 
 
 def rate_words(share: float, known: int, runs: int) -> str:
-    """Return `25.0%`, or `49 of 82 known` if some ends are unknown, or `1 of 4` for few runs.
+    """Return `25%`, or `49 of 82 known` if some ends are unknown, or `1 of 4` for few runs.
 
     Few runs are too few for a percentage.
     """
     if known == runs >= FEWEST_RUNS:
-        return human(share, Unit.SHARE)
+        return percent(share)
     return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
 
 
@@ -86,11 +83,11 @@ def agent_name(agent: str | None) -> str:
 def sign_of(bases: str | None) -> str:
     """Return the sign before a figure with these bounds (`upper_bound, estimate`).
 
-    `≤ `, `≥ `, `≈ ` for several kinds or estimates.
+    `≤ `, `≥ `, `≈ ` (with a no-break space) for upper, lower, and several kinds or estimates.
     """
     if not any(base in BOUND_NAMES for base in (bases or "").split(", ")):
         return ""
-    return {"upper_bound": "≤ ", "lower_bound": "≥ "}.get(bases or "", "≈ ")
+    return {"upper_bound": "≤\u00a0", "lower_bound": AT_LEAST}.get(bases or "", "≈\u00a0")
 
 
 def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
@@ -118,20 +115,80 @@ def one_bound(tokens_basis: str) -> str:
     )
 
 
-_NUMBER_AND_UNIT = re.compile(r"(?P<number>[\d.,]+)(?P<unit>ms|s|m|h)")
-_BLANKS = {"h": 14, "m": 16, "s": 20, "ms": 23}
+_SIZE = re.compile(r"(<?)(\d[\d,]*)[.\d]*(\w?)")
+_WIDEST = 18
 
 
-def sortable_duration(milliseconds: Any) -> str:
-    """Return a duration with leading blanks, so that durations as texts sort by length.
+def sortable(value: Any, unit: Unit, bounds: str | None = "") -> str:
+    """Return the short form with leading blanks, so that such texts sort by size in a grid.
 
-    Grids have no format like `21m 19s`.
-
-    Hours have the fewest blanks, milliseconds the most; within a unit, longer numbers have fewer.
+    Grids have no format like `21m 19s` or `<1¢`. Larger values have fewer blanks.
     """
-    text = human(milliseconds, Unit.MILLISECONDS)
-    found = _NUMBER_AND_UNIT.match(text)
-    return " " * (_BLANKS[found["unit"]] - len(found["number"])) + text if found else text
+    text = short(value, unit, bounds)
+    is_below, number, letter = _SIZE.search(text).groups()  # type: ignore[union-attr]
+    size = 0
+    if value:
+        place = 3 * ("smhd".find(letter) if unit is Unit.MILLISECONDS else " kMB".find(letter))
+        size = 1 if is_below else 2 + len(number) + max(place, 0)
+    return " " * (_WIDEST + size if value < 0 else _WIDEST - size) + text
+
+
+def usd(amount: Any, bounds: str | None = "", lacks: str = UNKNOWN) -> str:
+    """Return money: `$0.84`, `≤ $1,873`, `<1¢`, `$0`, or the words `lacks` for an unknown amount.
+
+    Whole dollars from $1,000 on.
+    """
+    if amount is None:
+        return lacks
+    value = Decimal(str(amount))
+    size, sign = abs(value), sign_of(bounds) + (MINUS if value < 0 else "")
+    if not size:
+        return f"{sign}$0"
+    if size < Decimal("0.01"):
+        return f"{sign}<1¢"
+    return f"{sign}${size:,.{0 if size >= Decimal('999.995') else 2}f}"
+
+
+def duration(milliseconds: Any) -> str:
+    """Return a time in its two largest units: `<1s`, `47s`, `3m 04s`, `1h 12m`, `3d 4h`."""
+    seconds = float(milliseconds) / 1000
+    if 0 < seconds < 1:
+        return "<1s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days:,}d {hours}h"
+    if hours:
+        return f"{hours}h {minutes:02d}m"
+    return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
+
+
+def ratio(value: Any) -> str:
+    """Return a factor with three digits, at most two decimals: `0.47×`, `12.3×`, `6,194×`.
+
+    Below 0.1 three significant digits, as the scores of some benchmarks have.
+    """
+    number = float(value)
+    size = abs(number)
+    if 0 < size < 0.0995:
+        return f"{Decimal(f'{number:.3g}'):f}×"
+    return f"{number:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}×"
+
+
+def interval(low: Any, high: Any) -> str:
+    """Return the ends of a ratio's interval: `1.10–1.36`."""
+    return f"{ratio(low)[:-1]}–{ratio(high)[:-1]}"
+
+
+def percent(share: Any) -> str:
+    """Return a share as a whole per cent; never 0% of some, nor 100% of almost all."""
+    size = abs(float(share))
+    whole = round(100 * size)
+    written = (
+        "<1%" if size and not whole else ">99%" if size < 1 and whole == 100 else f"{whole:,}%"
+    )
+    return f"{MINUS if share < 0 else ''}{written}"
 
 
 def _text(value: Any) -> str:
@@ -147,30 +204,38 @@ def _time(value: Any) -> str:
 
 
 def _count(value: Any) -> str:
-    number = float(value)
-    return f"{number:,.0f}" if number.is_integer() else f"{number:,.1f}"
+    return f"{float(value):,.1f}".removesuffix(".0")
 
 
 def _quantity(value: Any) -> str:
-    """Return a number with up to six significant digits: `0.969686`, `59,394.0`, `4,713.26`."""
+    """Return a number with three digits, a whole one from 1,000 on: `0.97`, `4.12`, `10,970`."""
     number = float(value)
-    return f"{number:,.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:,.6g}"
+    return f"{number:,.0f}" if number.is_integer() or abs(number) >= 999.5 else f"{number:.3g}"
 
 
-def _percent(value: Any) -> str:
-    """Return a change in percent with its sign: `+1.02%`, `−3.4%`, `+46,460%`."""
+def _noise(share: Any) -> str:
+    """Return the half-width of an interval or a noise: `<0.1%`, `8.2%`, `44%`."""
+    size = float(share) * 100
+    if 0 < size < 0.1:
+        return "<0.1%"
+    return f"{size:,.{0 if size >= 9.95 else 1}f}%"
+
+
+def _change(value: Any) -> str:
+    """Return a change in percent with its sign: `+0.04%`, `+2.9%`, `−34%`, `+46,460%`.
+
+    Never +100% for a little less, since a time cannot become 0.
+    """
     number = float(value)
-    digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
-    return f"{number:+,.{digits}f}%".replace("-", MINUS)
-
-
-def _usd(value: Any) -> str:
-    amount = Decimal(str(value))
-    if amount < 0:
-        return f"{MINUS}{_usd(-amount)}"
-    if amount and amount < Decimal("0.0001"):
-        return f"${amount.normalize():f}"
-    return f"${amount:,.4f}" if amount < Decimal("0.99995") else f"${amount:,.2f}"
+    size = abs(number)
+    written = (
+        f"{number:+.1g}%"
+        if 0 < size < 0.095
+        else f"{max(min(number, 99.9), -99.9):+.1f}%"
+        if size < 9.95 or 99.5 <= size < 100
+        else f"{number:+,.0f}%"
+    )
+    return written.replace("-", MINUS)
 
 
 def _exact_usd(value: Any) -> str:
@@ -186,58 +251,26 @@ def _exact_number(value: Any) -> str:
     )  # a median is a float, also if it is whole
 
 
-def ratio(value: float) -> str:
-    """Return a factor with two decimals.
-
-    With three digits below 0.1, as the scores of some benchmarks are.
-    """
-    return f"{value:.3g}×" if 0 < abs(value) < 0.1 else f"{value:.2f}×"
-
-
-def _duration(milliseconds: Any) -> str:
-    seconds = float(milliseconds) / 1000
-    if seconds < 0.9995:
-        return f"{float(milliseconds):.0f}ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes}m {rest:02d}s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,}h {minutes:02d}m"
-
-
-def _in_thousands(number: float, suffixes: tuple[str, str, str] = ("B", "M", "k")) -> str:
-    """Return three significant figures: `812`, `12.7k`, `3.95M`."""
-    for size, suffix in zip((1e9, 1e6, 1e3), suffixes, strict=True):
-        if number >= size * 0.9995:
-            return (
-                f"{number / size:.3g}{suffix}"
-                if number < size * 999.5
-                else f"{number / size:,.0f}{suffix}"
-            )
-    return f"{number:.0f}"
-
-
-def _bytes(value: Any) -> str:
-    return (
-        _in_thousands(float(value), (" GB", " MB", " kB"))
-        if float(value) >= 999.5
-        else f"{int(value)} B"
-    )
+def _in_thousands(value: Any, suffixes: Sequence[str] = ("", "k", "M", "B")) -> str:
+    """Return a number with one decimal below ten of its thousands: `812`, `83k`, `6.0M`."""
+    number, place = float(value), 0
+    while number >= 999.5 and place < len(suffixes) - 1:
+        number, place = number / 1000, place + 1
+    return f"{number:,.{1 if place and number < 9.95 else 0}f}{suffixes[place]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """How figures of a unit are written.
 
-    `human`: for a reader. `exact`: unrounded, if that differs. `is_number`: aligned right, and a
+    `short`: for a reader. `exact`: unrounded, if that differs. `is_number`: aligned right, and a
     number in JSON. `workbook`: number format of cells; `header`: suffix of headers, for a unit that
-    numbers do not show. `grid`: number format in a browser. `tick`: a value on a logarithmic axis.
-    `ticks`: Plotly's layout of a linear axis; `axis`: suffix of its title.
+    numbers do not show. `grid`: number format in a browser; "" if cells are `sortable` texts.
+    `tick`: a value on a logarithmic axis. `ticks`: Plotly's layout of a linear axis; `axis`: suffix
+    of its title.
     """
 
-    human: Callable[[Any], str]
+    short: Callable[[Any], str]
     exact: Callable[[Any], str] | None = None
     is_number: bool = True
     workbook: str = "General"
@@ -252,41 +285,52 @@ FORMS = {
     Unit.TEXT: Form(_text, is_number=False),
     Unit.COUNT: Form(_count, _exact_number, workbook="#,##0.##", grid="localized"),
     Unit.QUANTITY: Form(_quantity, _exact_number, workbook="General", grid="%.6g"),
-    Unit.PERCENT: Form(_percent, workbook='+0.00"%";-0.00"%"', grid="%+.2f%%"),
+    Unit.MEASURED: Form(
+        lambda value: f"{float(value):,.6g}", _exact_number, workbook="General", grid="%.6g"
+    ),
+    Unit.PERCENT: Form(
+        _change,
+        lambda value: f"{value:+,.6g}%".replace("-", MINUS),
+        workbook='+0.00"%";-0.00"%"',
+        grid="%+.2f%%",
+    ),
     Unit.USD: Form(
-        *(_usd, _exact_usd),
+        *(usd, _exact_usd),
         workbook="[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",
-        grid="dollar",
         tick=lambda value: f"{value * 100:g}¢" if value < 0.995 else f"${value:,.0f}",
         ticks={"tickformat": ",~f", "tickprefix": "$"},
         axis=" (USD)",
     ),
     Unit.MILLISECONDS: Form(
-        *(_duration, lambda value: f"{_duration(value)} ({_exact_number(value)} ms)"),
+        *(duration, lambda value: f"{duration(value)} ({_exact_number(value)} ms)"),
         workbook="[h]:mm:ss",
         header=" (h:mm:ss)",
     ),
     Unit.TOKENS: Form(
-        *(lambda value: _in_thousands(float(value)), _exact_number),
+        *(_in_thousands, _exact_number),
         workbook="#,##0",
-        grid="localized",
         ticks={"exponentformat": "B", "minexponent": 3},
     ),
     Unit.RATIO: Form(
-        lambda value: ratio(float(value)), workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format
+        *(ratio, lambda value: f"{float(value):,.6g}×"),
+        workbook='0.00"×"',
+        tick="{:,g}×".format,
     ),
     Unit.SHARE: Form(
-        lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS),
+        *(percent, lambda value: f"{float(value) * 100:,.6g}%".replace("-", MINUS)),
         workbook="0.0%",
-        grid="%.1f%%",
+        grid="%.0f%%",
     ),
+    Unit.NOISE: Form(_noise, workbook="0.0%", grid="%.1f%%"),
     Unit.SCORE: Form(lambda value: f"{float(value) * 100:.2f}%", workbook="0.00%", grid="%.2f%%"),
     Unit.POINTS: Form(
         lambda value: f"{float(value):+.2f}".replace("-", MINUS),
         workbook="+0.00;-0.00",
         grid="%+.2f",
     ),
-    Unit.BYTES: Form(_bytes, workbook="#,##0"),
+    Unit.BYTES: Form(
+        lambda value: _in_thousands(value, (" B", " kB", " MB", " GB")), workbook="#,##0"
+    ),
     Unit.TIME: Form(_time, is_number=False, workbook="yyyy-mm-dd hh:mm:ss", header=" (UTC)"),
 }
 """The one table of units. A new unit is an entry here and in `schemas.units`."""

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
-from app.text import brief
 from app.text.claims import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import (
     BOUNDS_COLUMNS,
@@ -27,7 +26,12 @@ from app.text.columns import (
     with_bounds,
     with_starts,
 )
-from app.text.formatting import BOUND_NAMES, UNKNOWN_NAME, sign_of, sortable_duration
+from app.text.formatting import (
+    FORMS,
+    UNKNOWN_NAME,
+    ratio,
+    sortable,
+)
 from app.text.html_parts import MEASURED
 from app.text.ingests import upload_words
 from schemas.catalogue import columns as catalogue
@@ -372,40 +376,38 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
     keys = [key for key in keys if not table.num_rows or table[key].null_count < table.num_rows]
     keys = [key for key in keys if key not in _ONLY_IF_ANY or any(table[key].to_pylist())]
     shown = tuple(columns(table.select(keys), listing.of))
-    cells = {column.name: _cells(table[column.name], column) for column in shown}
     bounds = with_bounds(table, keys)
-    for key, kinds in BOUNDS_COLUMNS.items():
-        if key in cells and kinds in bounds.column_names:
-            cells[key] = _with_signs(
-                cells[key],
-                list(map(sign_of, bounds[kinds].to_pylist())),
-                money_decimals(table[key]),
-            )
+    cells = {
+        column.name: _cells(table[column.name], column, bounds.column(kinds).to_pylist())
+        if (kinds := BOUNDS_COLUMNS.get(column.name)) in bounds.column_names
+        else _cells(table[column.name], column)
+        for column in shown
+    }
     for column in shown:
         if column.is_name and pa.types.is_string(cells[column.name].type):
             cells[column.name] = pc.fill_null(cells[column.name], UNKNOWN_NAME)
     return Grid(pa.table(cells), shown)
 
 
-def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+def _cells(
+    values: pa.ChunkedArray, column: Column, bounds: Sequence[str | None] = ()
+) -> pa.ChunkedArray:
     """Return cells for a browser.
 
-    Money as floats, milliseconds as `21m 19s`, shares as percentages, keys as words, texts made
-    safe.
+    Figures without a number format as `sortable` texts, shares as percentages, keys as words, texts
+    made safe.
     """
-    if column.unit is Unit.SHARE:
+    if column.unit in (Unit.SHARE, Unit.NOISE):
         return pc.multiply(values, 100.0)
-    if pa.types.is_decimal(values.type) and column.unit is not Unit.MILLISECONDS:
-        # rounded here, as `formatting` does: of a float a browser would make another last digit
-        # than cards show
-        wide = values.cast(
-            pa.decimal128(38, values.type.scale)
-        )  # the largest amount rounds up to one that its own type cannot hold
-        return pc.round(wide, money_decimals(values), "half_to_even").cast(pa.float64())
     write: Callable[[Any], str]
-    if column.unit is Unit.MILLISECONDS:
-        write = sortable_duration
-    elif column.name in SCREEN_WORDS:
+    if column.is_figure and not FORMS[column.unit].grid:
+        kinds = bounds or [""] * len(values)
+        pairs = zip(values.to_pylist(), kinds, strict=True)
+        texts = [
+            None if value is None else sortable(value, column.unit, kind) for value, kind in pairs
+        ]
+        return pa.chunked_array([texts], pa.string())
+    if column.name in SCREEN_WORDS:
         write = partial(fact_words, key=column.name)
     elif column.name == "source_name":
         write = _ending
@@ -416,20 +418,6 @@ def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
     return pa.chunked_array(
         [[None if value is None else write(value) for value in values.to_pylist()]], pa.string()
     )
-
-
-def _with_signs(amounts: pa.ChunkedArray, signs: Sequence[str], decimals: int) -> pa.ChunkedArray:
-    """Return amounts as `≤ $1.50` if any is a bound, else unchanged.
-
-    They are padded with blanks so that they sort by size as texts.
-    """
-    if not any(signs):
-        return amounts
-    texts = []
-    for amount, sign in zip(amounts.to_pylist(), signs, strict=True):
-        written = None if amount is None else f"${amount:,.{decimals}f}"
-        texts.append(written and f"{' ' * (12 - len(written.split('.')[0]))}{sign}{written}")
-    return pa.chunked_array([texts], pa.string())
 
 
 def _ending(path: str) -> str:
@@ -476,11 +464,10 @@ def with_answers(
     bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(measure, "")
     costs, whys, found = list[str | None](), list[str | None](), list[str | None]()
     for row in runs.to_pylist():
-        bases = row[bound] if bound and row[bound] in BOUND_NAMES else ""
-        cost = brief.usd_or("", row[measure.column], bases)
+        cost = row[measure.column]
         costs.append(
-            f"{' ' * (12 - len(cost.split('.')[0].lstrip('≤≥≈ ')))}{cost}" if cost else None
-        )  # as texts sort by size
+            None if cost is None else sortable(cost, Unit.USD, row[bound] if bound else "")
+        )
         label = FAILURES[row["reason"]].label if row["reason"] else ""
         whys.append(": ".join(filter(None, (label, row["failure_message"]))) or None)
         found.append(measured_cell(*measured.get(row["run_id"], ("not_measured", None))))
@@ -494,7 +481,7 @@ def measured_cell(kind: str, speedup: float | None) -> str | None:
     """
     if kind == "not_measured":
         return None
-    return brief.ratio(speedup) if speedup is not None else MEASURED.get(kind, words(kind))
+    return ratio(speedup) if speedup is not None else MEASURED.get(kind, words(kind))
 
 
 def claim_grid(claims: pa.Table) -> Grid:
@@ -600,14 +587,6 @@ def reject_grid(reports: Sequence[SourceReport]) -> Grid:
         }
     )
     return Grid(made, tuple(columns(made, catalogue.REJECTS)))
-
-
-def money_decimals(amounts: pa.ChunkedArray) -> int:
-    """Return the decimals for a whole column of money: four if every amount is below $1."""
-    if not pa.types.is_floating(amounts.type) and not pa.types.is_decimal(amounts.type):
-        return 2
-    largest = pc.max(pc.abs(amounts)).as_py()
-    return 4 if largest is not None and largest < 1 else 2
 
 
 def row_height(rows: pa.Table) -> int:

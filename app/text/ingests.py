@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.text.formatting import MINUS, human, short_id
+from app.text.formatting import MINUS, short, short_id, usd
 from schemas.agents import AGENTS
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.text import one_line, plural
@@ -296,11 +296,11 @@ def ended_words(
     lasted = (
         (launch.duration_s or 0) * 1000 if run.get("duration_ms") is None else run["duration_ms"]
     )
-    parts = [f"{run.get('agent') or launch.agent} {ended} in {human(lasted, Unit.MILLISECONDS)}"]
+    parts = [f"{run.get('agent') or launch.agent} {ended} in {short(lasted, Unit.MILLISECONDS)}"]
     if run.get("cost_own_usd") is not None:
-        parts.append(human(run["cost_own_usd"], Unit.USD))
+        parts.append(usd(run["cost_own_usd"]))
     elif run.get("cost_list_usd") is not None:
-        parts.append(f"{human(run['cost_list_usd'], Unit.USD)} at list prices")
+        parts.append(f"{usd(run['cost_list_usd'])} at list prices")
     patch = launch.git.patch if launch.git else None
     if patch and patch.files is not None:
         changed = (

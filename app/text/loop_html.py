@@ -16,19 +16,20 @@ from app.queries.filters import Filters
 from app.queries.loop_costs import Session
 from app.queries.loop_statistics import NoiseFrom, Progress
 from app.queries.loops import LoopAnswer, Try, Verdict
-from app.text import brief, grids, html_parts
-from app.text.brief import NO_VALUE, NOT_RECORDED, Said
-from app.text.formatting import human, sign_of
+from app.text import grids, html_parts
+from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
 from app.text.html_parts import Col, Segment, muted
 from app.text.loops import (
     STATES,
     about,
     gain_words,
     kept_words,
+    noise_step,
     noise_words,
     step_words,
     tries_words,
 )
+from app.text.sentences import Said, none_or, upper_first
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -93,12 +94,12 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
     beyond, inside = verdicts.count(Verdict.BEYOND), verdicts.count(Verdict.INSIDE)
     unknown, none = len(verdicts) - beyond - inside, sum(one.improvements == 0 for one in answers)
     costs = [(one.cost_usd, one.costs.basis) for one in answers if one.cost_usd is not None]
-    heading = f"{brief.none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
+    heading = f"{none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
     if len(costs) == len(answers):
         bounds = ", ".join(
             sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
         )
-        heading += f", for {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)} in all"
+        heading += f", for {usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)} in all"
     rest = (
         (inside, "gained no more than noise or luck brings"),
         (unknown, "gained an amount that may be noise, since each code was measured once"),
@@ -113,7 +114,7 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
         bounds = ", ".join(
             sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
         )
-        known += f": {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)}"
+        known += f": {usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)}"
     return Said(
         f"{heading}.",
         "; ".join(f"{count:,} {what}" for count, what in rest if count) + ".",
@@ -146,7 +147,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         )
 
     def gain(one: LoopAnswer) -> str:
-        return NO_VALUE if one.gain_pct is None else human(one.gain_pct, Unit.PERCENT)
+        return UNKNOWN if one.gain_pct is None else short(one.gain_pct, Unit.PERCENT)
 
     def verdict(one: LoopAnswer) -> str:
         if one.gain_pct is None or not one.improvements:
@@ -160,21 +161,21 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
 
     def each(one: LoopAnswer) -> str:
         cost = one.cost_per(one.improvements)
-        return NO_VALUE if cost is None else brief.usd(cost, one.costs.basis)
+        return UNKNOWN if cost is None else usd(cost, one.costs.basis)
 
     def percent(one: LoopAnswer) -> str:
         cost = one.cost_per(one.gain_pct)
-        return NO_VALUE if cost is None else brief.usd(cost, one.costs.basis)
+        return UNKNOWN if cost is None else usd(cost, one.costs.basis)
 
     columns = (
         Col("Loop", name),
         Col("Tries", tries, "w"),
         Col("Gain", gain, "r"),
         Col("Against the noise", verdict),
-        Col("State", lambda one: PROGRESS[one.state] if one.state else NO_VALUE, "w"),
+        Col("State", lambda one: PROGRESS[one.state] if one.state else UNKNOWN, "w"),
         Col(
             "Cost",
-            lambda one: brief.usd_or(muted(NOT_RECORDED), one.cost_usd, one.costs.basis),
+            lambda one: usd(one.cost_usd, one.costs.basis, muted(NOT_RECORDED)),
             "r",
         ),
         Col("Per<br>improvement", each, "r w"),
@@ -214,7 +215,7 @@ def strip(answer: LoopAnswer) -> str:
         boxes.append(
             (
                 "Baseline",
-                f"{human(answer.baseline, Unit.QUANTITY)}{unit}",
+                f"{short(answer.baseline, Unit.QUANTITY)}{unit}",
                 f"{row['better']} is better",
             )
         )
@@ -227,19 +228,15 @@ def strip(answer: LoopAnswer) -> str:
             else f"experiment {answer.best_at:,}"
         )
         boxes.append(
-            ("Best", f"{human(answer.best, Unit.QUANTITY)}{unit}", at or row["metric"] or "")
+            ("Best", f"{short(answer.best, Unit.QUANTITY)}{unit}", at or row["metric"] or "")
         )
     if answer.gain_pct is not None and answer.improvements:
         boxes.append(
-            ("Gain", human(answer.gain_pct, Unit.PERCENT), noise_words(answer).partition(" (")[0])
+            ("Gain", short(answer.gain_pct, Unit.PERCENT), noise_words(answer).partition(" (")[0])
         )
     if noise and answer.improvements is not None:
         step = noise.step()
-        shown = (
-            "none"
-            if not noise.sigma
-            else human(step, Unit.SHARE if noise.is_log else Unit.QUANTITY)
-        )
+        shown = noise_step(step, is_log=noise.is_log) if noise.sigma else "none"
         boxes.append(
             (
                 "Noise of a step",
@@ -267,34 +264,32 @@ def strip(answer: LoopAnswer) -> str:
             if costs.sessions
             else COST_FROM.get(CostBasis(costs.basis or CostBasis.EXACT), "")
         )
-        boxes.append(("Cost", brief.usd(answer.cost_usd, costs.basis), by))
+        boxes.append(("Cost", usd(answer.cost_usd, costs.basis), by))
         each, beyond_each = (
             answer.cost_per(answer.improvements),
             answer.cost_per(answer.beyond_noise),
         )
         if each is not None:
             beyond = (
-                f"beyond the noise {sign}{brief.usd(beyond_each)}"
+                f"beyond the noise {sign}{usd(beyond_each)}"
                 if beyond_each is not None
                 else "none is beyond the noise"
             )
             boxes.append(
                 (
                     "Per improvement",
-                    brief.usd(each, costs.basis),
+                    usd(each, costs.basis),
                     "" if answer.beyond_noise is None else beyond,
                 )
             )
         elif answer.improvements == 0:
-            boxes.append(
-                ("Per improvement", "none", f"for {brief.usd(answer.cost_usd, costs.basis)}")
-            )
+            boxes.append(("Per improvement", "none", f"for {usd(answer.cost_usd, costs.basis)}"))
     if answer.improvements:
         since = len(answer.tries) - max(
             place for place, one in enumerate(answer.tries, 1) if one.is_improvement
         )
         spent = answer.usd_since_improvement
-        shown = tries_words(since) if spent is None else brief.usd(spent, costs.basis)
+        shown = tries_words(since) if spent is None else usd(spent, costs.basis)
         boxes.append(("Since improvement", shown, "" if spent is None else tries_words(since)))
     drawn = (
         f"<div><small>{name}</small><b>{html_parts.text(value)}</b><span>{html_parts.text(note)}</span></div>"
@@ -330,7 +325,7 @@ def together_caption(answers: Sequence[LoopAnswer], most: float, without_cost: i
     `without_cost`: loops that it leaves out.
     """
     beyond = [
-        f"{one.name} {human(one.gain_pct, Unit.PERCENT)}"
+        f"{one.name} {short(one.gain_pct, Unit.PERCENT)}"
         for one in answers
         if (one.gain_pct or 0) > most
     ]
@@ -420,7 +415,7 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
 
     def cost(key: str) -> Col:
         def cell(one: Session) -> str:
-            return brief.usd(getattr(one, key)) if getattr(one, key) else NO_VALUE
+            return usd(getattr(one, key)) if getattr(one, key) else UNKNOWN
 
         return Col(parts[key], cell, "r w")
 
@@ -434,8 +429,8 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
         *(cost(key) for key in parts if any(getattr(one, key) for one in sessions)),
         Col(
             "Cost",
-            lambda one: brief.usd_or(
-                NOT_RECORDED, one.cost_usd, "lower_bound" if one.is_lower_bound else ""
+            lambda one: usd(
+                one.cost_usd, "lower_bound" if one.is_lower_bound else "", NOT_RECORDED
             ),
             "r",
         ),
@@ -467,18 +462,18 @@ def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
     label = f" · {row['label']}" if row["label"] else ""
     figures: dict[str, str] = {}
     if one.value is not None:
-        figures[answer.row["metric"] or "Value"] = f"{human(one.value, Unit.QUANTITY)} {unit}"
+        figures[answer.row["metric"] or "Value"] = f"{short(one.value, Unit.MEASURED)} {unit}"
     if one.step_pct is not None:
-        figures["Against what was kept"] = human(one.step_pct, Unit.PERCENT)
+        figures["Against what was kept"] = short(one.step_pct, Unit.PERCENT)
     figures |= _secondary(row["secondary"])
     if one.cost_usd is not None:
-        figures["Cost"] = brief.usd(one.cost_usd, "" if one.evidence else answer.costs.basis)
+        figures["Cost"] = usd(one.cost_usd, "" if one.evidence else answer.costs.basis)
     if one.tokens:
-        figures["Tokens"] = human(one.tokens, Unit.TOKENS)
+        figures["Tokens"] = short(one.tokens, Unit.TOKENS)
     if row["duration_ms"] is not None:
-        figures["Took"] = brief.duration(row["duration_ms"])
+        figures["Took"] = duration(row["duration_ms"])
     told = (
-        ("Logged at", human(row["at"], Unit.TIME) if row["at"] else ""),
+        ("Logged at", short(row["at"], Unit.TIME) if row["at"] else ""),
         ("Commit", row["commit"]),
         ("Model", row["model"]),
         ("As written", row["word"]),
@@ -508,7 +503,7 @@ def _secondary(text: str | None) -> dict[str, str]:
     """Return the other values of an experiment, as the log names them."""
     values = simplejson.loads(text) if text else {}
     return {
-        name: human(value, Unit.QUANTITY)
+        name: short(value, Unit.MEASURED)
         if isinstance(value, int | float)
         else textwrap.shorten(str(value), LONGEST_VALUE)
         for name, value in values.items()
@@ -534,7 +529,7 @@ def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> st
 def about_html(answer: LoopAnswer) -> str:
     """Return what should be known about a loop's figures, as a list; "" if nothing."""
     items = "".join(
-        f"<li><span>{html_parts.text(brief.upper_first(sentence))}</span></li>"
+        f"<li><span>{html_parts.text(upper_first(sentence))}</span></li>"
         for sentence in about(answer, sessions=False)
     )
     return f'<ul class="t-look">{items}</ul>' if items else ""

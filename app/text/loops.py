@@ -7,7 +7,7 @@ from decimal import Decimal
 from app.queries.loop_costs import Session
 from app.queries.loop_statistics import NoiseFrom, Progress
 from app.queries.loops import LoopAnswer, Try, Verdict
-from app.text.formatting import human, sign_of
+from app.text.formatting import short, usd
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
 from schemas.units import Unit
@@ -65,8 +65,8 @@ def gain_words(answer: LoopAnswer) -> str:
     if not answer.improvements:
         return "no improvement" if answer.measured else ""
     if answer.gain_pct is None:
-        return f"best {human(answer.best, Unit.QUANTITY)}"
-    return f"{human(answer.gain_pct, Unit.PERCENT)}, {noise_words(answer)}"
+        return f"best {short(answer.best, Unit.QUANTITY)}"
+    return f"{short(answer.gain_pct, Unit.PERCENT)}, {noise_words(answer)}"
 
 
 def noise_words(answer: LoopAnswer) -> str:
@@ -81,24 +81,19 @@ def noise_words(answer: LoopAnswer) -> str:
         return "not noisy: repeats are equal"
     one, every = noise.step(), noise.step(answer.measured)
     if answer.gain_verdict is Verdict.BEYOND:
-        return f"beyond the noise ({_floor(one, is_log=noise.is_log)})"
+        return f"beyond the noise ({noise_step(one, is_log=noise.is_log)})"
     gain = (answer.gain_pct or 0) / 100
     if noise.is_log and gain > one:
         return (
             f"no more than luck brings in {tries_words(answer.measured)} "
-            f"({_floor(every, is_log=True)})"
+            f"({noise_step(every, is_log=True)})"
         )
-    return f"inside the noise ({_floor(one, is_log=noise.is_log)})"
+    return f"inside the noise ({noise_step(one, is_log=noise.is_log)})"
 
 
-LEAST_SHARE = 0.001
-"""A smaller noise is written with one significant digit."""
-
-
-def _floor(step: float, *, is_log: bool) -> str:
-    if not is_log:
-        return human(step, Unit.QUANTITY)
-    return human(step, Unit.SHARE) if step >= LEAST_SHARE else f"{100 * step:.1g}%"
+def noise_step(step: float, *, is_log: bool) -> str:
+    """Return the noise of a step, as a share of the value if it is on a logarithmic scale."""
+    return short(step, Unit.NOISE if is_log else Unit.QUANTITY)
 
 
 def cost_words(answer: LoopAnswer) -> str:
@@ -107,7 +102,7 @@ def cost_words(answer: LoopAnswer) -> str:
 
 
 def usd_words(cost: Decimal, basis: str | None) -> str:
-    return f"{sign_of(basis)}{human(cost, Unit.USD)}"
+    return f"{usd(cost, basis)}"
 
 
 def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
@@ -128,8 +123,8 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
             else ""
         )
         if answer.noise.sigma:
-            floor = _floor(answer.noise.step(), is_log=answer.noise.is_log)
-            every = _floor(answer.noise.step(answer.measured), is_log=answer.noise.is_log)
+            floor = noise_step(answer.noise.step(), is_log=answer.noise.is_log)
+            every = noise_step(answer.noise.step(answer.measured), is_log=answer.noise.is_log)
             said.append(
                 f"Two measurements of the same code differ by up to {floor} (from "
                 f"{source}{rough}); the luckiest of {tries_words(answer.measured)} by up to "
@@ -150,7 +145,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
         ):
             said.append(
                 "Without the luck of the best try the gain is at least about "
-                f"{human(answer.gain_after_luck_pct, Unit.PERCENT)}."
+                f"{short(answer.gain_after_luck_pct, Unit.PERCENT)}."
             )
     elif answer.improvements:
         said.append(
@@ -218,8 +213,8 @@ def session_words(session: Session) -> str:
         ("the rest", session.rest_usd),
         ("what is beyond its responses", session.beyond_usd),
     )
-    told = " + ".join(f"{human(cost, Unit.USD)} for {name}" for name, cost in parts if cost)
-    total = "unknown cost" if session.cost_usd is None else human(session.cost_usd, Unit.USD)
+    told = " + ".join(f"{usd(cost)} for {name}" for name, cost in parts if cost)
+    total = "unknown cost" if session.cost_usd is None else usd(session.cost_usd)
     return (
         f"Session {one_line(session.title)} (joined by: {session.evidence}): "
         f"{total}{f' = {told}' if told else ''}."

@@ -11,12 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
-from app.text import brief, html_parts
+from app.text import html_parts
+from app.text.agents import (
+    completed_words,
+    cost_cell,
+    doubts,
+    measured_words,
+    median_cost,
+    median_or_range,
+    range_words,
+)
 from app.text.answers import undated_cost
-from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
 from app.text.claims import words
-from app.text.formatting import BOUND_NAMES, agent_name
+from app.text.formatting import (
+    BOUND_NAMES,
+    NOT_MEASURED,
+    NOT_RECORDED,
+    UNKNOWN,
+    agent_name,
+    duration,
+    ratio,
+    usd,
+)
 from app.text.html_parts import Col, Segment, anchor, muted, run_link
+from app.text.sentences import Said, joined, none_or, spelled, upper_first
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import plural
 
@@ -63,7 +81,7 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             if len(heading) + len(claims) > TWO_LINES:
                 return Said(heading, claims, covers)
             heading = f"{heading} {claims}"
-    sure = brief.doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
     return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
 
 
@@ -85,20 +103,21 @@ def _bought(agents: Sequence[AgentFigures]) -> str:
     for row in buyers[:MOST_BUYERS]:
         name, what = (
             agent_name(row.agent),
-            f"{brief.number(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}",
+            f"{spelled(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}",
         )
         if row.cost_per_faster_usd is None:
             phrases.append(f"{name} brought **{what}** at a cost that is not known")
         else:
-            usd = brief.usd(row.cost_per_faster_usd, row.bounds)
+            each = usd(row.cost_per_faster_usd, row.bounds)
             phrases.append(
-                f"{name} bought **{what} {f'for {usd}' if row.faster == 1 else f'at {usd} each'}**"
+                f"{name} bought **{what} "
+                f"{f'for {each}' if row.faster == 1 else f'at {each} each'}**"
             )
     if rest := buyers[MOST_BUYERS:]:
         phrases.append(
             f"{plural(len(rest), 'other agent')} brought {sum(row.faster for row in rest):,} more"
         )
-    return f"{brief.joined(phrases)}."
+    return f"{joined(phrases)}."
 
 
 def _without_speedup(agents: Sequence[AgentFigures]) -> str:
@@ -133,10 +152,8 @@ def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
 
     Example: `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.`
     """
-    whose = (
-        agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
-    )
-    subject = brief.upper_first(f"{brief.runs(total.runs)} of {whose}")
+    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{spelled(len(agents))} agents"
+    subject = upper_first(f"{spelled(total.runs, 'run')} of {whose}")
     if not total.started:
         return (
             f"{subject}: **none of them started**."
@@ -150,9 +167,9 @@ def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
             if total.is_cost_known
             else f" as far as is known ({total.cost.known:,} of {total.started:,} that started)"
         )
-        cost = f"cost **{brief.usd(total.cost_usd, total.bounds)}**{partly}"
+        cost = f"cost **{usd(total.cost_usd, total.bounds)}**{partly}"
     if total.wall_ms is not None and total.runs <= 12 and total.claimed.known:
-        return f"{subject} {cost} and took {brief.duration(total.wall_ms)} in all."
+        return f"{subject} {cost} and took {duration(total.wall_ms)} in all."
     if not total.known_ends:
         return f"{subject} {cost}; how they ended is unknown."
     of = (
@@ -161,9 +178,7 @@ def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         else f"{total.known_ends:,} with a known end"
     )
     wall = (
-        f", in a median of {brief.duration(total.wall.median or 0)}"
-        if total.wall.known >= ENOUGH
-        else ""
+        f", in a median of {duration(total.wall.median or 0)}" if total.wall.known >= ENOUGH else ""
     )
     return f"{subject} {cost}; {total.completed:,} of {of} completed{wall}."
 
@@ -174,12 +189,11 @@ def _claimed(total: AgentFigures) -> str:
     if known == 1:
         claim = (
             f"{'It claims' if total.runs == 1 else 'One claims'} a speedup, "
-            f"{brief.ratio(total.claimed.median or 0)}"
+            f"{ratio(total.claimed.median or 0)}"
         )
     else:
         claim = (
-            f"{brief.upper_first(brief.number(known))} claim a speedup, "
-            f"{brief.median_words(total.claimed, brief.ratio)}"
+            f"{upper_first(spelled(known))} claim a speedup, {range_words(total.claimed, ratio)}"
         )
     if total.runs_measured:
         return f"{claim}; none of the {total.runs_measured:,} measured can be compared."
@@ -193,11 +207,7 @@ def held_words(row: AgentFigures) -> str:
     """
     if row.same_part == 1:
         return f"The one checked claim {'held' if row.held else 'did not hold'}."
-    return (
-        f"{brief.none_or(row.held)} of {row.same_part:,} checked claims held."
-        if row.same_part
-        else ""
-    )
+    return f"{none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
 
 
 def other_part_words(row: AgentFigures) -> str:
@@ -209,13 +219,13 @@ def other_part_words(row: AgentFigures) -> str:
         return ""
     many, more = row.other_part > 1, " more" if row.same_part else ""
     held = (
-        f"{brief.number(row.other_held) if row.other_held else 'none'} of them"
+        f"{spelled(row.other_held) if row.other_held else 'none'} of them"
         if many
         else "it"
         if row.other_held
         else "it has not"
     )
-    subject = f"{brief.upper_first(brief.number(row.other_part))}{more} {'are' if many else 'is'}"
+    subject = f"{upper_first(spelled(row.other_part))}{more} {'are' if many else 'is'}"
     return f"{subject} about another part than the benchmark: {held} held."
 
 
@@ -240,9 +250,9 @@ def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
             else "has a comparable measurement"
         )
         return f"Of {whose} claims, one {has}: it {became}. {other_part_words(total)}".rstrip()
-    became = brief.joined(
+    became = joined(
         [
-            f"{brief.none_or(total.held).lower()} held",
+            f"{none_or(total.held).lower()} held",
             *(f"{number:,} {what}" for number, what in kinds if number),
         ]
     )
@@ -313,7 +323,7 @@ def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         else "cost at list prices"
     )
     cost = measure.name if measure is not BEST and cost else cost
-    lacks = brief.joined(
+    lacks = joined(
         [
             what
             for what, is_lacking in (
@@ -335,18 +345,16 @@ def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
     """
     total = rows[0]
     cost = dict.fromkeys(
-        brief.usd(value, total.bounds)
-        for value in (total.cost.low, total.cost.high)
-        if value is not None
+        usd(value, total.bounds) for value in (total.cost.low, total.cost.high) if value is not None
     )
     wall = dict.fromkeys(
-        brief.duration(value) for value in (total.wall.low, total.wall.high) if value is not None
+        duration(value) for value in (total.wall.low, total.wall.high) if value is not None
     )
     claims = (
         f"{total.claimed.known or 'None'} {'claim' if total.claimed.known else 'claims'} a speedup"
     )
     if total.claimed.known == 1:
-        claims = f"One claims {brief.ratio(total.claimed.median or 0)}"
+        claims = f"One claims {ratio(total.claimed.median or 0)}"
     return [
         f"{' to '.join(cost)} a run" if cost else "Cost not recorded",
         " to ".join(wall) or "None completed",
@@ -366,7 +374,7 @@ def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> s
         for row in named
         if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median
     ]
-    said = [(_on(row, rows), brief.usd(row.cost.median)) for row in _first_of_agents(known)]
+    said = [(_on(row, rows), usd(row.cost.median)) for row in _first_of_agents(known)]
     if not said:
         return "What a run costs"
     return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(
@@ -382,9 +390,7 @@ def time_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> s
     known = [
         row for row in named if not row.is_all and row.wall.known >= ENOUGH and row.wall.median
     ]
-    said = [
-        (_on(row, rows), brief.duration(row.wall.median or 0)) for row in _first_of_agents(known)
-    ]
+    said = [(_on(row, rows), duration(row.wall.median or 0)) for row in _first_of_agents(known)]
     if not said:
         return "How long a run takes"
     return f"{said[0][0]} finishes in {said[0][1]}" + "".join(
@@ -446,14 +452,9 @@ def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
     """
     if measure is LIST or not found["another_runs"]:
         return ""
-    runs, usd, listed = (
-        found["another_runs"],
-        brief.usd(found["another_usd"]),
-        brief.usd(found["another_list_usd"]),
-    )
     return (
-        f"{usd} reported for {plural(runs, 'run')} is at the price of another model: {listed} at "
-        "list prices"
+        f"{usd(found['another_usd'])} reported for {plural(found['another_runs'], 'run')} is at "
+        f"the price of another model: {usd(found['another_list_usd'])} at list prices"
     )
 
 
@@ -495,7 +496,7 @@ def cautions(
             )
             if row.bounded < row.cost.known:
                 bounded = (
-                    f"{brief.usd(row.bounded_usd)} of {name}'s {brief.usd(row.cost_usd)} are "
+                    f"{usd(row.bounded_usd)} of {name}'s {usd(row.cost_usd)} are "
                     f"{kind}: the logs tell no exact tokens"
                 )
             found.append(Caution(bounded, "Cost & time", "cost", (), row.agent))
@@ -524,10 +525,10 @@ def cautions(
             )
         )
     if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
-        run_id, title, ratio = largest[0]
+        run_id, title, fastest = largest[0]
         alone = (
-            f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next "
-            f"is {brief.ratio(largest[1][2])}"
+            f"The largest measured speedup, {ratio(fastest)}, is that of one run; the next "
+            f"is {ratio(largest[1][2])}"
         )
         found.append(Caution(f"{alone}: look at it first", title, "run", (("run", run_id),)))
     return found[:4]
@@ -595,11 +596,11 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
             ],
             width=width,
         )
-        completed, ended = brief.completed_words(row)
+        completed, ended = completed_words(row)
         return f'{bar}<div class="t-bt"><b>{completed}</b>{html_parts.text(ended)}</div>'
 
     def measured(row: AgentFigures) -> str:
-        faster, found = brief.measured_words(row)
+        faster, found = measured_words(row)
         if not row.runs_measured:
             return muted(found)
         bar = html_parts.bar(
@@ -612,25 +613,25 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
         return f'{bar}<div class="t-bt"><b>{faster}</b>{html_parts.text(found)}</div>'
 
     def cost(row: AgentFigures) -> str:
-        value, known = brief.cost_cell(row)
+        value, known = cost_cell(row)
         return _with_note(muted(value) if value == NOT_RECORDED else html_parts.text(value), known)
 
     def claimed(row: AgentFigures) -> str:
-        value, few = brief.median(row.claimed, brief.ratio)
+        value, few = median_or_range(row.claimed, ratio)
         return _with_note(
             html_parts.text(value), few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
         )
 
     def wall(row: AgentFigures) -> str:
-        value, few = brief.median(row.wall, brief.duration)
+        value, few = median_or_range(row.wall, duration)
         return _with_note(html_parts.text(value), few)
 
     def never(row: AgentFigures) -> str:
-        return f"{row.never_started:,}" if row.never_started else NO_VALUE
+        return f"{row.never_started:,}" if row.never_started else UNKNOWN
 
     def per_faster(row: AgentFigures) -> str:
         each = row.cost_per_faster_usd
-        return NO_VALUE if each is None else f"<b>{brief.usd(each, row.bounds)}</b>"
+        return UNKNOWN if each is None else f"<b>{usd(each, row.bounds)}</b>"
 
     every = (
         Col("Agent, model", name),
@@ -638,7 +639,7 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
         Col("Outcome", outcome),
         Col("Never<br>started", never, "r"),
         Col("Cost", cost, "r"),
-        Col("per run<br>(median)", brief.median_cost, "r"),
+        Col("per run<br>(median)", median_cost, "r"),
         Col("Wall time<br>(completed, median)", wall, "r"),
         Col("Claimed<br>(median)", claimed, "r"),
         Col("Measured", measured),
@@ -647,22 +648,20 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
     shown = [
         column
         for column in every
-        if any(column.cell(row) not in (NO_VALUE, muted(NOT_MEASURED)) for row in rows)
+        if any(column.cell(row) not in (UNKNOWN, muted(NOT_MEASURED)) for row in rows)
     ]
     table = html_parts.table(shown, rows, frame="", of_row=lambda row: "m" if row.is_model else "")
     cards = ""
     for row in agents:
-        median = brief.median_cost(row)
+        median = median_cost(row)
         figures = {
             "Never started": never(row),
-            "Cost": cost(row) + (f" · {median} a run" if median != NO_VALUE else ""),
+            "Cost": cost(row) + (f" · {median} a run" if median != UNKNOWN else ""),
             "Wall time, completed": wall(row),
             "Claimed, median": claimed(row),
             "Cost per verified speedup": per_faster(row),
         }
-        lines = html_parts.lines(
-            {key: value for key, value in figures.items() if value != NO_VALUE}
-        )
+        lines = html_parts.lines({key: value for key, value in figures.items() if value != UNKNOWN})
         head = f'<div class="row"><span>{name(row)}</span>{muted(f"{row.runs:,} runs")}</div>'
         cards += f'<div class="t-card">{head}{outcome(row, 0)}{lines}{measured(row)}</div>'
     outcomes = [
@@ -706,7 +705,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
         return html_parts.text(words(run["outcome"] or "unknown"))
 
     def count(run: Mapping[str, Any], key: str) -> str:
-        return NO_VALUE if run[key] is None else f"{run[key]:,}"
+        return UNKNOWN if run[key] is None else f"{run[key]:,}"
 
     def claim(run: Mapping[str, Any]) -> str:
         if run["claimed_speedup"] is None:
@@ -715,7 +714,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
             scopes.get(run["claimed_scope"] or ""),
             evidence.get(run["claimed_evidence"] or ""),
         ]
-        return muted(", ".join([brief.ratio(run["claimed_speedup"]), *filter(None, about)]))
+        return muted(", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
 
     shown = (
         Col("Run", lambda run: run_link(run, filters)),
@@ -724,7 +723,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
         Col("Output tokens", lambda run: count(run, "output_tokens"), "r"),
         Col(
             "Cost per turn",
-            lambda run: brief.usd_or(NO_VALUE, run["per_turn_usd"], run["bound"]),
+            lambda run: usd(run["per_turn_usd"], run["bound"], UNKNOWN),
             "r",
         ),
         Col("Claims in its summary", claim),
@@ -733,10 +732,10 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
     for run in runs:
         figures = {
             "Outcome": outcome(run),
-            "Cost": brief.usd_or(muted(NOT_RECORDED), run["cost_usd"], run["bound"]),
+            "Cost": usd(run["cost_usd"], run["bound"], muted(NOT_RECORDED)),
             "Wall time": muted(NOT_RECORDED)
             if run["duration_ms"] is None
-            else brief.duration(run["duration_ms"]),
+            else duration(run["duration_ms"]),
             "Turns": count(run, "num_turns"),
             "Claim": claim(run),
         }

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.text.claims import CLAIM_VERDICT_NAMES, FAILURE_NAMES
+from app.text.formatting import interval, ratio, short
 from schemas.text import plural
+from schemas.units import Unit
 from schemas.wire.paired_benchmark import Arm, MeasureVerdict, PairedBenchmark, Series
 
 _VERDICTS = {
@@ -96,16 +98,16 @@ def lines(
     first, runs = made.series[0], runs_of_side(made)
     yield f"{_VERDICTS[first.verdict]}: {_ratio_words(first)}; {plural(runs, 'run')} of each side"
     if first.noise_floor is not None:
-        floor = f"{first.noise_floor:.1%}" if first.noise_floor < 1 else "over 100%"
+        floor = short(first.noise_floor, Unit.NOISE) if first.noise_floor < 1 else "over 100%"
         yield (
             f"  noise floor {floor}: two measurements of the same code with as many runs may "
             "differ so much"
         )
     if first.median_ratio is not None:
-        ends = f"{first.median_low:.3g} to {first.median_high:.3g}"
         yield (
-            f"  medians {first.median_ratio:.3g}× ({ends}, bootstrap); Mann-Whitney p = "
-            f"{first.p_value:.2g}"
+            f"  medians {ratio(first.median_ratio)} "
+            f"({interval(first.median_low, first.median_high)}, bootstrap); "
+            f"Mann-Whitney p = {first.p_value:.2g}"
         )
     for series in made.series[1 : _MOST_LISTED + 1]:
         yield f"  {series.benchmark}: {_VERDICTS[series.verdict].lower()}, {_ratio_words(series)}"
@@ -120,9 +122,9 @@ def lines(
         verdict = CLAIM_VERDICT_NAMES.get(claim.get("claim_verdict") or "", "not compared")
         if claim.get("scope_differs"):
             verdict = f"{verdict}, though claim and benchmark cover different parts"
-        yield f"Claimed {claimed:.3g}×: {verdict}"
+        yield f"Claimed {ratio(claimed)}: {verdict}"
     if first.verdict is MeasureVerdict.INSIDE_NOISE and more_runs:
-        effect = f"{claimed:.3g}×" if claimed is not None else "a difference of 10%"
+        effect = ratio(claimed) if claimed is not None else "a difference of 10%"
         yield (
             f"  To find {effect}, about {more_runs:,} more runs of each side are needed (--runs "
             f"{runs + more_runs})."
@@ -132,4 +134,4 @@ def lines(
 def _ratio_words(series: Series) -> str:
     if series.ratio is None:
         return "no ratio"
-    return f"{series.ratio:.3g}× ({series.ratio_low:.3g} to {series.ratio_high:.3g}, 95%)"
+    return f"{ratio(series.ratio)} ({interval(series.ratio_low, series.ratio_high)}, 95%)"

@@ -16,22 +16,34 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from app.text import brief, html_parts
+from app.text import html_parts
 from app.text.answers import never_reported
-from app.text.brief import NOT_RECORDED, Said
-from app.text.claims import SINGLE_RUNS, cut, evidence_words, failure_words, ratio, words
+from app.text.claims import (
+    SINGLE_RUNS,
+    claim_ratio,
+    cut,
+    evidence_words,
+    failure_words,
+    interval_words,
+    words,
+)
 from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
 from app.text.formatting import (
     MINUS,
+    NOT_RECORDED,
     agent_name,
     bound_sign,
-    human,
+    duration,
     model_words,
     one_bound,
+    ratio,
+    short,
     short_id,
     sign_of,
+    usd,
 )
 from app.text.html_parts import text
+from app.text.sentences import Said, upper_first
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
@@ -182,20 +194,20 @@ def only_run(run: Row, verdict: Row | None) -> Said:
     """
     if not run["is_started"]:
         return Said("One run, and it never started.")
-    parts = [brief.usd_or(f"cost {NOT_RECORDED}", run["cost_best_usd"], run["cost_best_bounds"])]
-    parts += [] if run["duration_ms"] is None else [brief.duration(run["duration_ms"])]
+    parts = [usd(run["cost_best_usd"], run["cost_best_bounds"], f"cost {NOT_RECORDED}")]
+    parts += [] if run["duration_ms"] is None else [duration(run["duration_ms"])]
     claimed, measured = run["claimed_speedup"], verdict["measured_speedup"] if verdict else None
     if run["reason"]:
         parts.append("and it did not complete")
     elif measured is not None:
         parts.append(
-            f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured "
-            f"**{brief.ratio(measured)}**"
+            f"{'and ' if claimed is None else f'claimed {ratio(claimed)}, '}measured "
+            f"**{ratio(measured)}**"
         )
     elif claimed is not None:
         kind = "speedup" if claimed > 1 else "factor"
         tried = "could not be compared with a baseline" if verdict else "nobody has measured"
-        parts.append(f"and a claimed {kind} of **{brief.ratio(claimed)}** that {tried}")
+        parts.append(f"and a claimed {kind} of **{ratio(claimed)}** that {tried}")
     else:
         parts.append("and no claimed speedup")
     return Said(f"One run: {', '.join(parts)}.")
@@ -214,7 +226,7 @@ def run_figures(run: Row) -> list[tuple[str, str, str]]:
     return [
         (
             one.label,
-            bound_sign(run, one.key) + human(run[one.key], one.unit),
+            bound_sign(run, one.key) + short(run[one.key], one.unit),
             run_note(run, one.key),
         )
         for one in figures
@@ -233,10 +245,10 @@ def run_note(run: Row, key: str) -> str:
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
     if run["cost_beyond_total_usd"]:
-        return f"Sum of its models; total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
+        return f"Sum of its models; total as logged: {usd(run['cost_reported_usd'])}"
     if run["cost_reported_usd"] is None:
         return "Sum of its models; no total is logged"
-    return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
+    return f"Session total as logged: {usd(run['cost_reported_usd'])}"
 
 
 def cause_sentence(run: Row) -> str:
@@ -414,31 +426,29 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
             note = f"list price; {run_note(run, LIST.column) or 'none is reported'}"
         else:
             beside = "the list price" if listed_usd is not None else ""
-            if listed_usd is not None and brief.usd(listed_usd) != brief.usd(reported):
-                beside = f"list price {bound_sign(run, LIST.column)}{brief.usd(listed_usd)}"
+            if listed_usd is not None and usd(listed_usd) != usd(reported):
+                beside = f"list price {bound_sign(run, LIST.column)}{usd(listed_usd)}"
             note = run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside)))
-        yield "Cost", brief.usd(run[BEST.column], bounds), note, ""
+        yield "Cost", usd(run[BEST.column], bounds), note, ""
     if run["duration_ms"] is not None:
         note = ""
         if run["duration_api_own_ms"] is not None:
-            parallel = "" if run["parallelism"] is None else f", {brief.ratio(run['parallelism'])}"
-            note = f"API {brief.duration(run['duration_api_own_ms'])}{parallel}"
+            parallel = "" if run["parallelism"] is None else f", {ratio(run['parallelism'])}"
+            note = f"API {duration(run['duration_api_own_ms'])}{parallel}"
         elif run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
-            note = f"active {brief.duration(run['active_ms'])}"
-        yield "Wall time", brief.duration(run["duration_ms"]), note, ""
+            note = f"active {duration(run['active_ms'])}"
+        yield "Wall time", duration(run["duration_ms"]), note, ""
     if run["num_turns"] is not None:
         each = run["cost_best_per_turn_usd"]
         yield (
             "Turns",
             f"{run['num_turns']:,}",
-            f"{bound_sign(run, BEST.column, bounds)}{brief.usd(each)} each"
-            if each is not None
-            else "",
+            f"{bound_sign(run, BEST.column, bounds)}{usd(each)} each" if each is not None else "",
             "",
         )
     if run["output_tokens"] is not None:
         cached = (
-            f"; cache read {human(run['cache_read_share'], Unit.SHARE)}"
+            f"; cache read {short(run['cache_read_share'], Unit.SHARE)}"
             if run["cache_read_share"] is not None
             else ""
         )
@@ -452,7 +462,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
         scope = _SCOPES.get(run["claimed_scope"], words(run["claimed_scope"]))
         yield (
             "Claimed",
-            brief.ratio(run["claimed_speedup"]),
+            ratio(run["claimed_speedup"]),
             f"{scope}, {evidence_words(run['claimed_evidence'])}",
             "",
         )
@@ -472,7 +482,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
         )
         yield (
             "Measured",
-            brief.ratio(verdict["measured_speedup"]),
+            ratio(verdict["measured_speedup"]),
             ", ".join(filter(None, about)),
             f"t-run-{verdict['verdict']}",
         )
@@ -488,13 +498,11 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
 def cost_words(run: Row) -> str:
     """Return why two costs of a run differ: `why $1.94 and not $2.13: regional endpoint`."""
     listed_usd = (
-        ""
-        if run[LIST.column] is None
-        else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
+        "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{usd(run[LIST.column])}"
     )
     if run[REPORTED.column] is None:
         return f"{listed_usd} at list prices, none reported"
-    reported = brief.usd(run[REPORTED.column])
+    reported = usd(run[REPORTED.column])
     if not listed_usd or not run["cost_cause"]:
         return (
             f"{reported} reported, "
@@ -512,17 +520,17 @@ def token_words(run: Row) -> str:
     """Return `4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
     total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
     parts = [
-        f"{sign_of(run['tokens_basis'])}{human(total, Unit.TOKENS)}"
+        f"{sign_of(run['tokens_basis'])}{short(total, Unit.TOKENS)}"
         if total is not None
         else "not all known"
     ]
     parts += (
-        [f"{human(cached, Unit.SHARE)} of the input read from the cache"]
+        [f"{short(cached, Unit.SHARE)} of the input read from the cache"]
         if cached is not None
         else []
     )
     return ", ".join(parts) + (
-        f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else ""
+        f"; the cache saved {usd(saved)}" if saved is not None and saved > 0 else ""
     )
 
 
@@ -540,11 +548,11 @@ def warning_html(run: Row, verdict: Row | None) -> str:
             f"benchmark about {measured}{benchmark}."
         )
         if verdict["measured_vs_reference"]:
-            gained = brief.ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
+            gained = ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
             much = {"same": "the same", "faster": "less"}.get(verdict["reference_verdict"], "more")
             said.append(f"The reference patch gains {much} ({gained}).")
     if run["is_carried_over"]:
-        api, wall = (brief.duration(run[name]) for name in ("duration_api_own_ms", "duration_ms"))
+        api, wall = (duration(run[name]) for name in ("duration_api_own_ms", "duration_ms"))
         said.append(
             f"{api} of API calls do not fit into a run of {wall}: cost and API time seem to "
             "include an earlier process."
@@ -580,7 +588,7 @@ def claims_html(claims: Sequence[Row], run: Row) -> str:
         subject = (
             subject if len(subject) > 2 else quoted(claim["quote"])
         )  # two characters say nothing
-        figure = ratio(claim) if claim["ratio"] is not None else words(claim["direction"])
+        figure = claim_ratio(claim) if claim["ratio"] is not None else words(claim["direction"])
         row = f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(' · '.join(about))}</small></td></tr>"  # noqa: E501
         (counting if counts else others).append(row)
     drawn = [*counting, *others]
@@ -639,21 +647,16 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
             else f"{_quantity(verdict['measured_candidate'], unit)}. "
         )
         return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
-    ends = [
-        brief.ratio(verdict[key])
-        for key in ("measured_low", "measured_high")
-        if verdict[key] is not None
-    ]
-    interval = f" ({' to '.join(ends)})" if len(ends) == 2 else ""
+    ends = interval_words(verdict, "measured_low", "measured_high")
     than = "of" if abs(gained - 1) < 0.005 else "faster than" if gained > 1 else "as good as"
     colour = AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"
-    of_reference = f"this run reaches {brief.ratio(reached)} of it" if reached is not None else ""
+    of_reference = f"this run reaches {ratio(reached)} of it" if reached is not None else ""
     bars = [
         ("baseline", verdict["measured_baseline"], "", ""),
         (
             "this run",
             verdict["measured_candidate"],
-            f"{brief.ratio(gained)}{interval} {than} the baseline",
+            f"{ratio(gained)}{ends} {than} the baseline",
             colour,
         ),
         ("reference", verdict["measured_reference"], of_reference, ""),
@@ -693,7 +696,7 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         else ""
     )
     single = (
-        f'<p class="t-cap">{text(brief.upper_first(SINGLE_RUNS))}.</p>'
+        f'<p class="t-cap">{text(upper_first(SINGLE_RUNS))}.</p>'
         if verdict["is_single_run"]
         else ""
     )
@@ -728,14 +731,10 @@ def _is_of(value: Row, verdict: Row) -> bool:
 
 def _quantity(value: float, unit: str | None) -> str:
     if unit == "ms":
-        return (
-            brief.duration(value)
-            if value >= 60_000
-            else f"{value / 1000:.2f} s"
-            if value >= 1000
-            else f"{value:.4g} ms"
-        )
-    return f"{f'{value:,.0f}' if value >= 1000 else f'{value:.4g}'} {unit or ''}".strip()
+        if value >= 60_000:
+            return duration(value)
+        value, unit = (value / 1000, "s") if value >= 1000 else (value, unit)
+    return f"{short(value, Unit.QUANTITY)} {unit or ''}".strip()
 
 
 def metric_words(metric: str | None) -> str:
@@ -790,7 +789,7 @@ def patch_name(run: Row) -> str:
         " ".join(filter(None, (agent_name(run["agent"]), model_words(run)))),
         short_id(run["run_id"]),
     )
-    return ", ".join((*about, *((f"measured {brief.ratio(measured)}",) if measured else ())))
+    return ", ".join((*about, *((f"measured {ratio(measured)}",) if measured else ())))
 
 
 def diff_html(diff: str) -> str:

@@ -23,7 +23,7 @@ from app.text.claims import (
     statement,
 )
 from app.text.columns import fact_words
-from app.text.formatting import human, model_words
+from app.text.formatting import model_words, short
 from app.text.run_html import (
     MEASURE_IT,
     RUN_COST,
@@ -91,7 +91,7 @@ def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool 
     ended = ending_words(run, fact_words(run["outcome"], "outcome"))
     about = (
         run["run_id"],
-        human(run["dated_at"]) if run["dated_at"] else "",
+        short(run["dated_at"]) if run["dated_at"] else "",
         model_words(run),
         ended,
     )

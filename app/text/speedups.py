@@ -12,12 +12,13 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Checks
 from app.queries.rules import FAST, NOT_JUDGED, RULES, STEPS, WORST, Rule, Who
-from app.text import brief, html_parts
-from app.text.brief import NO_VALUE, NOT_RECORDED, Said
+from app.text import html_parts
+from app.text.agents import doubts, median_or_range, range_words
 from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
-from app.text.formatting import MINUS, agent_name, human
+from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
 from app.text.html_parts import Col, anchor, muted, text
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
+from app.text.sentences import Said, joined, spelled, upper_first
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural, quoted
 from schemas.units import Unit
@@ -51,22 +52,22 @@ def speedups(rows: Sequence[AgentFigures]) -> Said:
             held_words(total),
             "the benchmark" if total.same_part == 1 else "the benchmarks",
         )
-        found, _ = brief.median(
-            total.checked_measured, brief.ratio
+        found, _ = median_or_range(
+            total.checked_measured, ratio
         )  # a median as the promise before it
-        promised = brief.median_words(total.checked_claim, brief.ratio)
+        promised = range_words(total.checked_claim, ratio)
         heading = (
-            f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; "
+            f"**{held}** {upper_first(joined(claimants))} promised {promised}; "
             f"{benchmarks} found {found}."
         )
     elif total.checked:
         heading = f"**{NONE_CHECKED}.** {other_part_words(total)}"
     elif claims.known:
-        subject = brief.upper_first(
-            f"{brief.runs(claims.known)} {'claims' if claims.known == 1 else 'claim'}"
+        subject = upper_first(
+            f"{spelled(claims.known, 'run')} {'claims' if claims.known == 1 else 'claim'}"
         )
         none = "none can be checked" if total.runs_measured else "none was measured"
-        heading = f"{subject} a speedup, {brief.median_words(claims, brief.ratio)}; **{none}**."
+        heading = f"{subject} a speedup, {range_words(claims, ratio)}; **{none}**."
     elif total.comparable:
         heading = (
             f"No run claims a speedup; **{total.faster:,} of "
@@ -94,7 +95,7 @@ def _turned_out(total: AgentFigures) -> str:
     ]
     failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
     other = other_part_words(total) if total.same_part else ""
-    sure = brief.doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
     return " ".join(filter(None, (f"{failed}." if failed else "", other, sure)))
 
 
@@ -139,7 +140,7 @@ def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
     """
     silent = [row for row in agents_of(rows) if row.claimed.known and not row.checked]
     named = [f"{agent_name(row.agent)} ({plural(row.claimed.known, 'claim')})" for row in silent]
-    return f"{brief.joined(named)}: no claim can be checked." if named else ""
+    return f"{joined(named)}: no claim can be checked." if named else ""
 
 
 def largest_claims(claims: Sequence[float], above: float) -> str:
@@ -162,23 +163,23 @@ def largest_claims(claims: Sequence[float], above: float) -> str:
 
 def few_medians(checks: Checks) -> str:
     """Return the median for the right end of a row of factors, if it has at least ENOUGH values."""
-    return brief.ratio(checks.factor.median or 0) if checks.factor.known >= ENOUGH else ""
+    return ratio(checks.factor.median or 0) if checks.factor.known >= ENOUGH else ""
 
 
 def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     """Return the runs of one of `app.queries.measured.LISTS`."""
 
-    def short(said: str, longest: int = LONGEST) -> str:
+    def cut(said: str, longest: int = LONGEST) -> str:
         return text(said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…")
 
-    def ratio(value: float | None) -> str:
-        return NO_VALUE if value is None else brief.ratio(value)
+    def factor(value: float | None) -> str:
+        return short(value, Unit.RATIO)
 
     def name(row: Row) -> str:
         claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
         title = anchor(
             html_parts.link("run", filters, run=row["run_id"], **claim),
-            short(row["title"], 48),
+            cut(row["title"], 48),
             kind="t-link",
         )
         agent = text(agent_name(row["agent"]))
@@ -189,10 +190,10 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
     def measured(row: Row) -> str:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-        return f'<span class="t-is-{kind}">{ratio(row["measured_speedup"])}</span>'
+        return f'<span class="t-is-{kind}">{factor(row["measured_speedup"])}</span>'
 
     def others(row: Row) -> str:
-        return text(few_others(row["other_values"])) or muted(NO_VALUE)
+        return text(few_others(row["other_values"])) or muted(UNKNOWN)
 
     def metric(row: Row) -> str:
         named = " ".join(filter(None, (row["metric"], row["statistic"])))
@@ -200,7 +201,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
     def covers(row: Row) -> str:
         if row["claimed_speedup"] is None:
-            return muted(NO_VALUE)
+            return muted(UNKNOWN)
         claimed, found = (
             words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
         )
@@ -209,9 +210,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
         return muted("not stated" if "unspecified" in (claimed, found) else "same part")
 
     def evidence(row: Row) -> str:
-        said = (
-            text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else NO_VALUE
-        )
+        said = text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else UNKNOWN
         return (
             f'<span class="t-stated">{said}</span>'
             if row["claimed_evidence"] == "benchmarked"
@@ -221,28 +220,26 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     def sentence(row: Row) -> str:
         return (
             "<span "
-            f'class="t-wrap">{short(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
+            f'class="t-wrap">{cut(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
         )
 
     def published(row: Row) -> str:
         return (
-            NO_VALUE
+            UNKNOWN
             if row["ratio_published"] is None
-            else f'<s class="t-n">{brief.ratio(row["ratio_published"])}</s>'
+            else f'<s class="t-n">{ratio(row["ratio_published"])}</s>'
         )
 
     def why(row: Row) -> str:
         said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
-        return f'<span class="t-wrap">{short(said)}</span>' if said else NO_VALUE
+        return f'<span class="t-wrap">{cut(said)}</span>' if said else UNKNOWN
 
     first = (
         Col("Run", name),
-        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or NO_VALUE), "w"),
-        Col("Claimed", lambda row: ratio(row["claimed_speedup"]), "r"),
+        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or UNKNOWN), "w"),
+        Col("Claimed", lambda row: factor(row["claimed_speedup"]), "r"),
     )
-    cost = Col(
-        "Cost", lambda row: brief.usd_or(muted(NOT_RECORDED), row["cost_usd"], row["bound"]), "r"
-    )
+    cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], muted(NOT_RECORDED)), "r")
     if key == "claims":
         own: tuple[Col, ...] = (
             Col("Evidence", evidence),
@@ -259,9 +256,9 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
         own = (
             Col("Measured", measured, "r"),
             Col("Other values", others),
-            Col("÷ reference", lambda row: ratio(row["measured_vs_reference"]), "r"),
+            Col("÷ reference", lambda row: factor(row["measured_vs_reference"]), "r"),
             Col("Metric", metric),
-            Col("Claim", lambda row: text(HELD.get(row["claim_verdict"] or "", NO_VALUE))),
+            Col("Claim", lambda row: text(HELD.get(row["claim_verdict"] or "", UNKNOWN))),
             Col("Covers", covers),
         )
     return html_parts.table((*first, *own, cost), rows, kind="t-grid", frame="t-scroll t-tall")
@@ -271,7 +268,7 @@ def only_measured(scores: Sequence[Row]) -> str:
     """Return the heading of a store with results of benchmarks and no runs."""
     count = len(_grouped(scores, "rule"))
     studies = sorted({row["study"] for row in scores if row["study"]})
-    of = f" of {brief.joined(studies)}" if studies else ""
+    of = f" of {joined(studies)}" if studies else ""
     return (
         f"{plural(count, 'set')} of results{of}, without records of the runs: what they cost is "
         "unknown."
@@ -302,9 +299,9 @@ def _who(row: Row) -> str:
 
 def _score(row: Row) -> str:
     return (
-        human(row["score_share"], Unit.SCORE)
+        short(row["score_share"], Unit.SCORE)
         if row["score_share"] is not None
-        else brief.ratio(row["score_ratio"])
+        else ratio(row["score_ratio"])
     )
 
 
@@ -344,16 +341,16 @@ def rules_table(scores: Sequence[Row]) -> str:
                 )
             )
             if not score["tasks"]:
-                return f'<span title="{hint}">{muted(NO_VALUE)}</span>'
+                return f'<span title="{hint}">{muted(UNKNOWN)}</span>'
             of_tasks = (
                 f"n {score['tasks']:,}"
                 if score["successes"] is None
                 else f"{score['successes']:,} of {score['tasks']:,}"
             )
             honest = score["hack_control_share"]
-            controlled = f"{human(honest, Unit.SCORE)} without hacks" if honest is not None else ""
+            controlled = f"{short(honest, Unit.SCORE)} without hacks" if honest is not None else ""
             fast = [score[f"fast_{p}_share"] for p in FAST]
-            of_p = " / ".join(human(one, Unit.SHARE) for one in fast) if None not in fast else ""
+            of_p = " / ".join(short(one, Unit.SHARE) for one in fast) if None not in fast else ""
             said = "<br>".join(
                 filter(
                     None,
@@ -390,9 +387,9 @@ def steps_table(steps: Sequence[Row]) -> str:
         def drawn(row: dict[str, Row]) -> str:
             step = row[key]
             if step["score_share"] is None and step["score_ratio"] is None:
-                return f'<span title="{text(step["what"])}">{muted(NO_VALUE)}</span>'
+                return f'<span title="{text(step["what"])}">{muted(UNKNOWN)}</span>'
             changed = (
-                human(step["change_points"], Unit.POINTS)
+                short(step["change_points"], Unit.POINTS)
                 if step["change_points"] is not None
                 else ""
             )
@@ -417,12 +414,8 @@ def steps_table(steps: Sequence[Row]) -> str:
 
 
 def _worst(score: Row) -> str:
-    share, ratio = score["without_worst_share"], score["without_worst_ratio"]
-    found = (
-        human(share, Unit.SCORE)
-        if share is not None
-        else brief.ratio(ratio)
-        if ratio is not None
-        else ""
-    )
-    return f"without the {WORST} worst tasks: {found}" if found else ""
+    share, factor = score["without_worst_share"], score["without_worst_ratio"]
+    if share is None and factor is None:
+        return ""
+    found = ratio(factor) if share is None else short(share, Unit.SCORE)
+    return f"without the {WORST} worst tasks: {found}"

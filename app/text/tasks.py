@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from app.queries.filters import Filters
 from app.queries.tasks import OTHERS, TaskTotals
-from app.text import brief, html_parts
-from app.text.brief import Said
-from app.text.formatting import agent_name
+from app.text import html_parts
+from app.text.formatting import NOT_MEASURED, agent_name, duration, ratio, usd
 from app.text.html_parts import muted
+from app.text.sentences import Said, joined, spelled, upper_first
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.metrics import BAND
@@ -70,10 +70,10 @@ MARKS = {
 """Shapes of agents as characters, because a grid cannot draw shapes."""
 
 _WRITE = {
-    "result": brief.ratio,
-    "measured": brief.ratio,
-    "claimed": brief.ratio,
-    "duration": brief.duration,
+    "result": ratio,
+    "measured": ratio,
+    "claimed": ratio,
+    "duration": duration,
 }
 
 
@@ -206,9 +206,7 @@ def tasks(found: TaskTotals) -> Said:
         heading = f"All {found.tasks:,} tasks were completed at least once"
     else:
         verb = "was" if found.completed == 1 else "were"
-        heading = (
-            f"{brief.upper_first(number)} {verb} completed{'' if at_least else ' at least once'}"
-        )
+        heading = f"{upper_first(number)} {verb} completed{'' if at_least else ' at least once'}"
     return Said(f"{heading}{_faster(found)}.", "", _coverage(found))
 
 
@@ -229,7 +227,7 @@ def _faster(found: TaskTotals) -> str:
         return "; whether any became faster **is unknown**: no measurement can be compared"
     if not found.faster:
         return f"; of {found.comparable:,} that can be compared, **none became faster**"
-    clause = f"; **{brief.number(found.faster)} became verifiably faster**"
+    clause = f"; **{spelled(found.faster)} became verifiably faster**"
     if len(found.agents) == 1:
         return clause
     if len(found.faster_by) == 1:
@@ -237,10 +235,10 @@ def _faster(found: TaskTotals) -> str:
             f"{clause}, {'all ' if found.faster > 1 else ''}by {agent_name(found.faster_by[0][0])}"
         )
     if len(found.faster_by) > MOST_NAMED:
-        return f"{clause}, by {brief.number(len(found.faster_by))} agents"
+        return f"{clause}, by {spelled(len(found.faster_by))} agents"
     return (
         f"{clause}, "
-        f"{brief.joined([f'{number:,} by {agent_name(agent)}' for agent, number in found.faster_by])}"  # noqa: E501
+        f"{joined([f'{number:,} by {agent_name(agent)}' for agent, number in found.faster_by])}"
     )
 
 
@@ -414,16 +412,14 @@ def cell_words(cell: Cell, value: str) -> str:
     """
     known, runs = cell_figure(cell, value), cell["runs"]
     if known is not None:
-        written = (
-            brief.usd(known, cell["bounds"]) if value == "cost" else _WRITE[value](float(known))
-        )
+        written = usd(known, cell["bounds"]) if value == "cost" else _WRITE[value](float(known))
         having = cell["measured_known" if value == "result" else f"{value}_known"]
         return f"{written} ({having} of {runs})" if runs > 1 else written
     if value in LACKS:
         return LACKS[value]
     if value == "measured":  # the change's own fault first
         reasons = {"breaks": "breaks", "machine": "machine failed", "uncompared": "not comparable"}
-        return next((said for key, said in reasons.items() if cell[key]), brief.NOT_MEASURED)
+        return next((said for key, said in reasons.items() if cell[key]), NOT_MEASURED)
     if value == "result" and cell["breaks"]:
         what, number = "breaks", cell["breaks"]
     elif cell["completed"]:
@@ -512,7 +508,7 @@ def legend(made: Matrix, value: str) -> str:
         seen = {cell_kind(cell, value) for cell in made.cells}
         entries = [(look, look.label) for key, look in LOOKS.items() if key in seen]
     elif ends := _steps(made.cells, value):
-        write = brief.usd if value == "cost" else _WRITE[value]
+        write = usd if value == "cost" else _WRITE[value]
         between = [f"{write(low)} to {write(high)}" for low, high in pairwise(ends)]
         entries = list(
             zip(

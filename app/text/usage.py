@@ -12,7 +12,7 @@ import pyarrow as pa
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.usage import Along, Usage
 from app.text.answers import undated_cost
-from app.text.formatting import bound_words, human, sign_of
+from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
 from schemas.units import Unit
@@ -88,15 +88,15 @@ def along_finding(found: Along, shown: Content) -> str:
         else set()
     )
     least = sign_of(", ".join(sorted(kinds))) or (
-        "≥ " if any(row[LOWER_BOUNDS] for row in rows) else ""
+        AT_LEAST if any(row[LOWER_BOUNDS] for row in rows) else ""
     )
     on = "on" if found.by == "day" else "in"
     first = (
-        f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} "
+        f"{title}: {least}{short(sum(sums.values(), Decimal(0)), shown.unit)} {on} "
         f"{plural(len(sums), found.by)}"
     )
     return (
-        f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
+        f"{first}, most {on} {most} ({short(sums[most], shown.unit)})" if len(sums) > 1 else first
     )
 
 
@@ -135,17 +135,15 @@ def active_block(used: Usage) -> str:
     _, burn = used.active
     if burn is None:
         return "Active block: too short for a burn rate."
-    per_hour = (
-        f" and {human(burn.usd_per_hour, Unit.USD)}/h" if burn.usd_per_hour is not None else ""
-    )
-    cost = f" and {human(burn.projected_usd, Unit.USD)}" if burn.projected_usd is not None else ""
+    per_hour = f" and {usd(burn.usd_per_hour)}/h" if burn.usd_per_hour is not None else ""
+    cost = f" and {usd(burn.projected_usd)}" if burn.projected_usd is not None else ""
     left, rate = (
-        human(burn.minutes_left * 60_000, Unit.MILLISECONDS),
-        f"{human(burn.tokens_per_minute, Unit.TOKENS)} tokens/min{per_hour}",
+        short(burn.minutes_left * 60_000, Unit.MILLISECONDS),
+        f"{short(burn.tokens_per_minute, Unit.TOKENS)} tokens/min{per_hour}",
     )
     return (
         f"Active block: {left} left, {rate} so far; at that rate "
-        f"{human(burn.projected_tokens, Unit.TOKENS)} tokens{cost} at its end."
+        f"{short(burn.projected_tokens, Unit.TOKENS)} tokens{cost} at its end."
     )
 
 
@@ -181,12 +179,12 @@ def limits(used: Usage) -> list[str]:
         said.append(
             f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher."
         )
-    if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != "≥ ":
+    if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != AT_LEAST:
         said.append(
             f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}."
         )
     outside = (
-        [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."]
+        [f"{usd(total[OUTSIDE])} that agents reported is outside the transcripts."]
         if total[OUTSIDE]
         else []
     )
@@ -239,7 +237,7 @@ def timeline_finding(points: pa.Table) -> str:
         return "Context of sub-agents"
     falls = sum(row["falls"] for row in main)
     peak = (
-        f"Context peaked at {human(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
+        f"Context peaked at {short(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
     )
     return (
         f"{peak} and fell by more than half {'once' if falls == 1 else f'{falls:,} times'}"
@@ -281,7 +279,7 @@ def lanes_finding(lanes: pa.Table) -> str:
     )
     known = [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
     own = [row["cost_list_usd"] for row in others if row["cost_list_usd"] is not None]
-    cost = f", {human(sum(own), Unit.USD)} of {human(sum(known), Unit.USD)}" if own else ""
+    cost = f", {usd(sum(own))} of {usd(sum(known))}" if own else ""
     agents = sum(row["agent_id"] is not None for row in others)
     return f"{plural(agents, 'sub-agent') if agents else 'Side chain'}: {counts}{cost}"
 

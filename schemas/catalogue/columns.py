@@ -503,7 +503,7 @@ VERDICTS: Columns = {
         Entry(
             "measured_noise_floor",
             "Noise floor",
-            Unit.SHARE,
+            Unit.NOISE,
             meaning="How far two measurements of the same code may differ.",
         ),
         Entry("measured_high", "Measured to", Unit.RATIO, meaning="Upper end of the 95% interval."),
@@ -876,7 +876,7 @@ LOOPS: Columns = {
         Entry(
             "noise",
             "Noise",
-            Unit.SHARE,
+            Unit.NOISE,
             meaning=(
                 "By how much one measurement may be better than another of the same code, in 19 "
                 "of 20 cases. Empty: unknown."
@@ -885,7 +885,7 @@ LOOPS: Columns = {
         Entry(
             "noise_after_tries",
             "Noise of all tries",
-            Unit.SHARE,
+            Unit.NOISE,
             meaning="The same for the luckiest of all tries of the loop.",
         ),
         Entry(
@@ -971,7 +971,7 @@ EXPERIMENTS: Columns = {
         if key not in ("source_id", "loop_no", "fingerprint", "value")
     },
     **by_key(
-        replace(_EXPERIMENT["value"], unit=Unit.QUANTITY),
+        replace(_EXPERIMENT["value"], unit=Unit.MEASURED),
         Entry("tried", "Tried", meaning="Beginning of the description."),
         Entry(
             "is_improvement",
@@ -993,7 +993,7 @@ EXPERIMENTS: Columns = {
         Entry(
             "running_best",
             "Best so far",
-            Unit.QUANTITY,
+            Unit.MEASURED,
             meaning="Best of the baseline and what was kept up to here.",
         ),
         Entry(

@@ -31,7 +31,7 @@ from app.queries.filters import this_moment
 from app.reports.budgets import cells
 from app.text.answers import Answer
 from app.text.columns import Column, columns
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns
@@ -83,7 +83,7 @@ def first_page(page: FirstPage) -> dict[str, Any]:
     tops = []
     for top in page.named_tops:
         rows = [
-            {"name": one_line(one.name), "usd": one.cost, "share": human(one.share, Unit.SHARE)}
+            {"name": one_line(one.name), "usd": one.cost, "share": short(one.share, Unit.SHARE)}
             for one in top.shares
         ]
         tops.append({"title": top.title, "rows": rows})

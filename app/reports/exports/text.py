@@ -19,7 +19,7 @@ import simplejson
 from app.reports.budgets import cells
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.formatting import human
+from app.text.formatting import short
 from app.text.text_tables import for_people
 from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
 from schemas.text import first_shown, in_json, visible
@@ -233,7 +233,7 @@ def md_report(report: Report) -> bytes:
     ]
     for top in page.named_tops:
         head = (top.title, GROUPS[page.measure.total].label, GROUPS[page.measure.share].header)
-        lines = [(one.name, one.cost, human(one.share, Unit.SHARE)) for one in top.shares]
+        lines = [(one.name, one.cost, short(one.share, Unit.SHARE)) for one in top.shares]
         parts += ["\n", _pipes([head, *lines])]
     if page.budgets:
         verdicts = [cells(verdict) for verdict in page.budgets]

@@ -12,11 +12,11 @@ import streamlit as st
 
 from app.queries import quality as quality_queries
 from app.screens import cache
-from app.text.brief import upper_first
 from app.text.data import keeps_date
 from app.text.filter_words import label_list, read_labels
 from app.text.html_parts import plain
 from app.text.run_html import facts_html
+from app.text.sentences import upper_first
 from ingest.store.annotations import Change
 from schemas.catalogue.figures import DATE, LABEL
 from schemas.errors import UsageError

@@ -22,7 +22,7 @@ from app.screens.parts import annotate, filter_bar, widgets
 from app.text import grids, html_parts, loop_html, run_html, summary
 from app.text import usage as words
 from app.text.claims import all_claims_of, claim_title, hidden_words
-from app.text.formatting import human, short_id
+from app.text.formatting import short, short_id
 from app.text.html_parts import code_span, plain, shown, shown_record
 from schemas.catalogue.cost_measures import BEST
 from schemas.text import plural
@@ -144,7 +144,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
     """Place the patch, or the files known to have changed."""
     base = f"from {run['base_commit'][:8]}" if run["base_commit"] else ""
     cut = (
-        f"the first part of {human(patch['bytes'], Unit.BYTES)}"
+        f"the first part of {short(patch['bytes'], Unit.BYTES)}"
         if patch and patch["is_cut"]
         else ""
     )

@@ -20,7 +20,7 @@ from app.screens import cache
 from app.screens.parts import annotate, widgets
 from app.text import data as sentences
 from app.text import grids, html_parts, ingests
-from app.text.formatting import human, short_id
+from app.text.formatting import short, short_id
 from app.text.html_parts import code_span, plain
 from app.text.ingests import about_ingest, came_in, took_back
 from ingest.pipeline import IngestReport, SourceReport
@@ -125,7 +125,7 @@ def show(head: Any) -> None:
                 fresh, told, told_wait, labels, path_zone, trust_file_times=trusts
             )
             status.update(
-                label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}",
+                label=f"Ingested in {short(report.seconds * 1000, Unit.MILLISECONDS)}",
                 state="complete",
             )
         arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)

@@ -29,7 +29,6 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text import html_parts
 from app.text.answers import Answer
-from app.text.brief import Said
 from app.text.columns import Column
 from app.text.formatting import FORMS
 from app.text.grids import (
@@ -39,10 +38,10 @@ from app.text.grids import (
     Listing,
     chosen_row,
     grid_height,
-    money_decimals,
     row_height,
 )
 from app.text.html_parts import Shown, plain
+from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
@@ -698,10 +697,7 @@ def _column(column: Column, cells: pa.ChunkedArray) -> Any:
     ):
         return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if number_format := FORMS[column.unit].grid:
-        step = 10.0 ** -money_decimals(cells) if column.unit is Unit.USD else None
-        return st.column_config.NumberColumn(
-            column.header, help=about, format=number_format, step=step
-        )
+        return st.column_config.NumberColumn(column.header, help=about, format=number_format)
     if column.unit is Unit.TIME:
         return st.column_config.DatetimeColumn(
             column.header,

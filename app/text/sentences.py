@@ -1,0 +1,42 @@
+"""Parts of sentences: words for counts, lists of names, and the first lines of a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The first lines of a screen.
+
+    The answer with an `**emphasised**` part, the second most important fact, and the data behind
+    both.
+    """
+
+    heading: str
+    second: str = ""
+    coverage: str = ""
+
+
+def spelled(count: int, noun: str = "") -> str:
+    """Return a count within a sentence, in words up to nine: `three`, `one run`, `26 runs`."""
+    number = _WORDS[count] if 0 <= count < len(_WORDS) else f"{count:,}"
+    return f"{number} {noun}{'' if count == 1 else 's'}" if noun else number
+
+
+def none_or(count: int) -> str:
+    """Return `None`, `12`: the first word of a sentence."""
+    return f"{count:,}" if count else "None"
+
+
+def upper_first(sentence: str) -> str:
+    """Return the sentence with a capital letter at its beginning; the rest is left alone."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
