@@ -126,18 +126,14 @@ class Commands(click.Group):
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the names in the order of use, not sorted."""
-        return [*COMMANDS]
-
-    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        """Return an entry of the list of commands."""
-        return click.Command(name, help=COMMANDS[name][1]) if name in COMMANDS else None
+        return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the name of the command that is called, the command, and its arguments."""
-        name, listed, rest = super().resolve_command(ctx, args)
-        return name, listed and load(str(name)), rest
+        name, entry, rest = super().resolve_command(ctx, args)
+        return name, entry and load(str(name)), rest
 
 
 def load(name: str) -> click.Command:
@@ -175,6 +171,10 @@ def cli() -> None:
 
     Ingests the result records that agents write, into a DuckDB store.
     """
+
+
+for listed, (_, summary) in COMMANDS.items():
+    cli.add_command(click.Command(listed, help=summary))
 
 
 def main() -> int:
