@@ -28,7 +28,7 @@ from app.library.store import Store
 from app.library.tables import Table
 from app.queries.comparison import MOST_GROUPS, PAIRS
 from app.queries.filter_inputs import WORDS, filters_of
-from app.queries.filters import Kind
+from app.queries.filters import FilterKind
 from app.queries.loops import ORDERS
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import json_text
@@ -123,7 +123,7 @@ Cost = Annotated[
         ),
     ),
 ]
-LoopOrder = Annotated[
+Sort = Annotated[
     str, Field(json_schema_extra={"enum": [*ORDERS]}, description="Order of the loops.")
 ]
 Pair = Annotated[
@@ -146,7 +146,7 @@ FILTERS: dict[str, Any] = {
         one.kind.json,
         Field(
             description=one.help,
-            json_schema_extra={"enum": [*one.words]} if one.kind is Kind.CHOICE else None,
+            json_schema_extra={"enum": [*one.words]} if one.kind is FilterKind.CHOICE else None,
         ),
     ]
     for word, one in WORDS.items()
@@ -438,7 +438,7 @@ def server_of(store: Store) -> Server:
             str,
             Field(description="Id of a loop, or a part of its name or log: lists its experiments."),
         ] = "",
-        sort: LoopOrder = "latest",
+        sort: Sort = "latest",
         limit: Limit = USUAL_ROWS,
         offset: Offset = 0,
     ) -> Reply:

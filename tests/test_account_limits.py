@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.queries.usage import Request, usage
+from app.queries.usage import UsageRequest, usage
 from app.reports.usage import usage as answer
 from app.text.grids import block_grid
 from ingest.agents.claude_code.results import reset_time
@@ -63,11 +63,11 @@ def test_the_block_of_the_response_before_the_message_shows_it(store: Store) -> 
         store,
         Options(jobs=1),
     )
-    used = usage(store, Request(by=("block",)))
+    used = usage(store, UsageRequest(by=("block",)))
     [block] = used.table.to_pylist()
     assert block["limit_resets_at"] == datetime.fromisoformat(at(0)).replace(hour=13)
     assert block["limit_resets_at"] == block["block_start"] + timedelta(hours=5)
-    assert "limit_resets_at" in answer(store, Request(by=("block",))).shown
+    assert "limit_resets_at" in answer(store, UsageRequest(by=("block",))).shown
     assert "limit_resets_at" in [column.name for column in block_grid(used.table).columns]
 
 
@@ -76,6 +76,6 @@ def test_the_block_of_the_response_before_the_message_shows_it(store: Store) -> 
 )
 def test_the_limit_of_a_week_is_none_of_a_block(store: Store, text: str) -> None:
     ingest([Source(PATH, limited(text).encode())], store, Options(jobs=1))
-    used = usage(store, Request(by=("block",)))
+    used = usage(store, UsageRequest(by=("block",)))
     assert used.table["limit_resets_at"].to_pylist() == [None]
-    assert "limit_resets_at" not in answer(store, Request(by=("block",))).shown
+    assert "limit_resets_at" not in answer(store, UsageRequest(by=("block",))).shown

@@ -19,8 +19,7 @@ from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
 from app.queries.filters import NO_FILTERS, Filters, choose
 from app.queries.reading import read_transaction
-from app.queries.usage import Request as UsageRequest
-from app.queries.usage import usage
+from app.queries.usage import UsageRequest, usage
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.pipeline import ingest
@@ -245,7 +244,7 @@ def test_a_task_given_by_hand_is_the_title(sample_store: Store) -> None:
     """And an excluded run is still found by the beginning of its id."""
     annotate(sample_store, [RUN], Change({"task": "Faster grammars"}, excluded=True))
     found = run_page.find(sample_store, "5e0c")
-    assert found.candidates == (run_page.Candidate(RUN, "Faster grammars"),)
+    assert found.candidates == (run_page.RunCandidate(RUN, "Faster grammars"),)
 
 
 def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled: Path) -> None:

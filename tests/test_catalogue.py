@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.queries.filters import NO_FILTERS
-from app.queries.usage import Request as UsageRequest
+from app.queries.usage import UsageRequest
 from app.reports import comparison, results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report

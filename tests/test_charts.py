@@ -12,13 +12,13 @@ from app.charts import agents as charts
 from app.charts import base as periods
 from app.charts.base import OTHER_LOOK, PALETTE, TOP, log_axis, looks, tick_name
 from app.queries.agents import AgentFigures
-from app.queries.measured import Spread
+from app.queries.measured import Range
 from schemas.agents import AGENTS
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.units import Unit
 
 HOSTILE = '<a href="https://example.com">x</a>'
-NOTHING = Spread()
+NOTHING = Range()
 
 
 def figures(
@@ -40,12 +40,12 @@ def figures(
         0,
         0,
         Decimal(runs) / 2,
-        Spread(runs, 0.5, 0.1, 2),
+        Range(runs, 0.5, 0.1, 2),
         0,
         "",
         0,
         None,
-        Spread(runs, 60_000, 900, 4_000_000),
+        Range(runs, 60_000, 900, 4_000_000),
         60_000 * runs,
         NOTHING,
         dict.fromkeys(MEASURED_CLASSES, 0),
@@ -187,9 +187,7 @@ def test_of_many_rows_each_agent_keeps_one() -> None:
 
 
 def test_a_median_stands_from_five_values_on() -> None:
-    [strip] = charts.strips_of(
-        "cost", [figures(cost=Spread(4, 0.5, 0.1, 2))], POINTS["one run"], {}
-    )
+    [strip] = charts.strips_of("cost", [figures(cost=Range(4, 0.5, 0.1, 2))], POINTS["one run"], {})
     assert (strip.median, strip.label) == (None, "")
     [strip] = charts.strips_of(
         "cost", [figures(bounds="upper_bound", bounded=9)], POINTS["one run"], {}
@@ -198,9 +196,9 @@ def test_a_median_stands_from_five_values_on() -> None:
 
 
 def test_a_bound_is_ahead_of_nobody() -> None:
-    cheap = figures("trae-agent", cost=Spread(9, 0.01, 0.01, 0.01), bounds="upper_bound", bounded=9)
+    cheap = figures("trae-agent", cost=Range(9, 0.01, 0.01, 0.01), bounds="upper_bound", bounded=9)
     _, found = charts.standings(
-        [cheap, figures(), figures("claude-code", cost=Spread(9, 0.7, 0.1, 2))]
+        [cheap, figures(), figures("claude-code", cost=Range(9, 0.7, 0.1, 2))]
     )
     assert {one.row.agent: one.is_ahead for one in found} == {
         "trae-agent": False,

@@ -22,7 +22,7 @@ import pytest
 from app.queries import comparison as queries
 from app.queries.comparison import PAIRS, TASK, CohortTotals, TwoTotals
 from app.queries.filters import choose
-from app.queries.ratios import FEWEST, RESAMPLES, SEED, Ratio, Span, Verdict, medians, paired
+from app.queries.ratios import FEWEST, RESAMPLES, SEED, Bounded, Ratio, Verdict, medians, paired
 from app.queries.reading import read_transaction
 from app.text import compare as sentences
 from app.text.compare import counts, names, ratio_words, times
@@ -53,8 +53,8 @@ def test_the_shortcut_is_the_bootstrap(size: int) -> None:
     )  # Kolmogorov and Smirnov's distance; 0.023 at a chance of 1 in 100
 
 
-def exact(*values: float) -> dict[str, Span]:
-    return {f"task {number}": Span(value, value, value) for number, value in enumerate(values)}
+def exact(*values: float) -> dict[str, Bounded]:
+    return {f"task {number}": Bounded(value, value, value) for number, value in enumerate(values)}
 
 
 @pytest.mark.slow
@@ -74,8 +74,8 @@ def test_tasks_are_paired_with_themselves_in_any_order() -> None:
     The spread between tasks hides it.
     """
     baseline = exact(*(10.0**number for number in range(8)))
-    group = {task: Span(*(1.1 * end for end in span)) for task, span in baseline.items()} | {
-        "other": Span(5, 5, 5)
+    group = {task: Bounded(*(1.1 * end for end in span)) for task, span in baseline.items()} | {
+        "other": Bounded(5, 5, 5)
     }
     found = paired(group, baseline)
     assert (found.n, found.lower, found.higher, found.verdict) == ((8,), 0, 8, Verdict.HIGHER)
@@ -97,7 +97,7 @@ def test_upper_bounds_widen_the_interval_and_make_a_bound_of_most(
     bounded: int, verdict: Verdict, told: tuple[str, str, str]
 ) -> None:
     group = {
-        task: Span(0.5, 0.0 if number < bounded else 0.5, 0.5)
+        task: Bounded(0.5, 0.0 if number < bounded else 0.5, 0.5)
         for number, task in enumerate(exact(*[1.0] * 9))
     }
     found = paired(group, exact(*[1.0] * 9))

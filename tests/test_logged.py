@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.usage import Request
+from app.queries.usage import UsageRequest
 from app.queries.usage import usage as usage_of
 from ingest.agents.shared.logged import LONGEST_LOGGED, commits_in, logged_by
 from ingest.pipeline import Options, ingest
@@ -339,7 +339,7 @@ def test_responses_of_pi_belong_to_the_file_of_the_session(store: Store, tmp_pat
     assert {row["run_id"] for row in rows(store, "select run_id from responses")} == {
         alone[0]["run_id"]
     }
-    used = usage_of(store, Request(by=("agent",))).table.to_pylist()
+    used = usage_of(store, UsageRequest(by=("agent",))).table.to_pylist()
     assert [
         (row["responses"], row["whole_runs"], row["output_tokens"], row["outside_usd"])
         for row in used
@@ -371,7 +371,7 @@ def test_a_summary_of_pi_whose_tokens_are_not_told_is_a_lower_bound(
         (5, True, False),
         (None, False, True),
     ]
-    [used] = usage_of(store, Request(by=("agent",))).table.to_pylist()
+    [used] = usage_of(store, UsageRequest(by=("agent",))).table.to_pylist()
     assert (used["lower_bounds"], used["output_tokens"], used["cost_reported_usd"]) == (
         1,
         10,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.queries.filters import NO_FILTERS
-from app.queries.loop_costs import COMMITTED, FOLDER_AND_TIME, WROTE, Session
+from app.queries.loop_costs import COMMITTED, FOLDER_AND_TIME, WROTE, LoopSession
 from app.queries.loops import LoopAnswer, loops
 from app.queries.reading import exported, fetch
 from app.reports.budgets import check
@@ -25,7 +25,7 @@ from tests.documents import lines
 from tests.pi_loop import PiLoop
 
 
-def parts_of(session: Session) -> Decimal:
+def parts_of(session: LoopSession) -> Decimal:
     return (
         session.setup_usd
         + session.experiments_usd

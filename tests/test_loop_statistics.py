@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from app.queries.loop_statistics import (
+    LoopProgress,
     Noise,
     NoiseFrom,
-    Progress,
     discarded_noise,
     is_beyond,
     luckiest,
@@ -111,16 +111,16 @@ def test_discarded_tries_estimate_the_noise_in_spite_of_a_few_real_losses() -> N
     [
         (0, None, 0, None),
         (9, None, 3, None),
-        (10, None, 0, Progress.STUCK),
-        (12, 3, 0, Progress.IMPROVING),
-        (12, 10, 0, Progress.PLATEAUING),
-        (90, 29, 0, Progress.IMPROVING),
-        (90, 30, 0, Progress.PLATEAUING),
-        (40, 2, 10, Progress.STUCK),
+        (10, None, 0, LoopProgress.STUCK),
+        (12, 3, 0, LoopProgress.IMPROVING),
+        (12, 10, 0, LoopProgress.PLATEAUING),
+        (90, 29, 0, LoopProgress.IMPROVING),
+        (90, 30, 0, LoopProgress.PLATEAUING),
+        (40, 2, 10, LoopProgress.STUCK),
     ],
 )
 def test_a_loop_improves_plateaus_or_is_stuck(
-    tries: int, since: int | None, failed: int, state: Progress | None
+    tries: int, since: int | None, failed: int, state: LoopProgress | None
 ) -> None:
     assert progress(tries, since, failed) == state
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.loop_costs import LoopCosts, Part
-from app.queries.loop_statistics import NoiseFrom, Progress
+from app.queries.loop_costs import LoopCosts, TryCost
+from app.queries.loop_statistics import LoopProgress, NoiseFrom
 from app.queries.loops import (
     LoopAnswer,
-    Verdict,
+    LoopVerdict,
     _tell_apart,
     analysed,
     first_to_show,
@@ -108,15 +108,19 @@ def test_a_gain_below_the_noise_of_repeated_baselines_is_inside_it() -> None:
     assert (answer.noise.source, answer.noise.degrees) == (NoiseFrom.REPEATS, 3)
     assert (answer.beyond_noise, answer.gain_verdict, answer.state) == (
         0,
-        Verdict.INSIDE,
-        Progress.STUCK,
+        LoopVerdict.INSIDE,
+        LoopProgress.STUCK,
     )
     assert heading_of(answer) == "NTT prover: 1 of 23 tries kept, +1.0%, inside the noise (2.5%)"
 
 
 def test_one_measurement_of_each_code_says_nothing_of_noise() -> None:
     answer = answer_of((B, 10.0), (K, 9.0))
-    assert (answer.noise, answer.beyond_noise, answer.gain_verdict) == (None, None, Verdict.UNKNOWN)
+    assert (answer.noise, answer.beyond_noise, answer.gain_verdict) == (
+        None,
+        None,
+        LoopVerdict.UNKNOWN,
+    )
 
 
 def test_equal_repeats_make_every_step_real() -> None:
@@ -127,7 +131,7 @@ def test_equal_repeats_make_every_step_real() -> None:
         Experiment(state=K, value=4866.0),
     ]
     answer = answer_of(tries=tries)
-    assert (answer.beyond_noise, answer.gain_verdict) == (1, Verdict.BEYOND)
+    assert (answer.beyond_noise, answer.gain_verdict) == (1, LoopVerdict.BEYOND)
     assert answer_of(tries=tries[1:]).noise is None, "two equal values may be chance"
 
 
@@ -140,7 +144,7 @@ def test_the_same_code_measured_again_is_no_step() -> None:
     assert (answer.improvements, answer.beyond_noise, answer.tries[1].verdict) == (
         1,
         0,
-        Verdict.INSIDE,
+        LoopVerdict.INSIDE,
     )
 
 
@@ -151,18 +155,18 @@ def test_a_search_without_decisions_comes_to_a_plateau() -> None:
     """
     scores = [(B, 1.0), (K, 2.0), *[(State.OTHER, 1.5)] * 30]
     answer = answer_of(*scores, better=Better.HIGHER)
-    assert (answer.measured, answer.state) == (31, Progress.PLATEAUING)
+    assert (answer.measured, answer.state) == (31, LoopProgress.PLATEAUING)
     tries = [
         Experiment(state=state, value=value, word="parked" if state is State.OTHER else None)
         for state, value in scores
     ]
     answer = answer_of(tries=tries, better=Better.HIGHER)
-    assert (answer.measured, answer.state) == (1, Progress.IMPROVING)
+    assert (answer.measured, answer.state) == (1, LoopProgress.IMPROVING)
 
 
 def test_cost_per_improvement_is_never_a_division_by_nothing() -> None:
     spent = LoopCosts(
-        {1: Part(Decimal(0), None, "r", "e"), 2: Part(Decimal(4), 10, "r", "e")},
+        {1: TryCost(Decimal(0), None, "r", "e"), 2: TryCost(Decimal(4), 10, "r", "e")},
         total_usd=Decimal(6),
         basis="exact",
     )

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from app.charts import loops as charts
 from app.charts.registry import Question, loops_together
 from app.queries.filters import Filters
-from app.queries.loop_costs import LoopCosts, Part, Session
+from app.queries.loop_costs import LoopCosts, LoopSession, TryCost
 from app.text import loop_html as words
 from ingest.loops.base import Experiment
 from ingest.pipeline import ingest
@@ -104,9 +104,9 @@ def test_the_line_is_the_best_so_far_and_the_band_is_the_noise_of_a_step() -> No
 
 def test_dollars_begin_with_the_set_up_and_only_known_axes_are_offered() -> None:
     spent = LoopCosts(
-        {1: Part(Decimal(0), None, "r", "e"), 2: Part(Decimal(3), 10, "r", "e")},
+        {1: TryCost(Decimal(0), None, "r", "e"), 2: TryCost(Decimal(3), 10, "r", "e")},
         [
-            Session(
+            LoopSession(
                 "r",
                 "Session",
                 "wrote the log",
@@ -199,7 +199,7 @@ def test_several_loops_are_drawn_by_their_gain_whichever_direction_is_better() -
 
 
 def test_dollars_show_only_loops_with_a_cost_and_a_scale_of_their_own() -> None:
-    spent = LoopCosts({2: Part(Decimal(3), 10, "r", "e")}, total_usd=Decimal(3), basis="exact")
+    spent = LoopCosts({2: TryCost(Decimal(3), 10, "r", "e")}, total_usd=Decimal(3), basis="exact")
     answers = [
         answer_of((B, 10.0), (K, 9.0 - place), costs=costs)
         for place, costs in enumerate((spent, spent, LoopCosts()))
@@ -249,7 +249,7 @@ def test_texts_of_strangers_stay_texts() -> None:
         )
     ]
     answer = answer_of(tries=tries, name=HOSTILE, unit=HOSTILE, notes=(HOSTILE,))
-    answer.costs.sessions.append(Session("r", HOSTILE, "wrote the log"))
+    answer.costs.sessions.append(LoopSession("r", HOSTILE, "wrote the log"))
     made = (
         words.loop_list([answer], None, EVERYTHING),
         words.strip(answer),

@@ -24,8 +24,7 @@ from app.queries import quality, reading
 from app.queries import runs as run_queries
 from app.queries.comparison import two_totals
 from app.queries.filters import EVERY_RUN, Filters, choose
-from app.queries.usage import Request as UsageRequest
-from app.queries.usage import usage
+from app.queries.usage import UsageRequest, usage
 from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report

@@ -25,7 +25,7 @@ import tachograph
 from app.cli.main import cli
 from app.library.store import KINDS
 from app.queries.filter_inputs import WORDS, FilterWords, filters_of
-from app.queries.filters import FILTERS, Kind, choose
+from app.queries.filters import FILTERS, FilterKind, choose
 from ingest.store.database import Store
 from schemas import errors
 from schemas.errors import ExitCode
@@ -127,15 +127,15 @@ def test_what_was_said_in_sessions_is_there_only_if_it_is_asked_for(
 def test_the_words_of_type_checkers_are_those_of_the_registry() -> None:
     assert [*FilterWords.__annotations__] == [key.replace("-", "_") for key in FILTERS] == [*WORDS]
     told = {
-        Kind.NAMES: "Names",
-        Kind.LABELS: "Labels",
-        Kind.TIME: "Moment",
-        Kind.FLAG: "bool",
-        Kind.TEXT: "str",
+        FilterKind.NAMES: "Names",
+        FilterKind.LABELS: "Labels",
+        FilterKind.TIME: "Moment",
+        FilterKind.FLAG: "bool",
+        FilterKind.TEXT: "str",
     }
     types = {word: kind.__forward_arg__ for word, kind in FilterWords.__annotations__.items()}
     for word, one in WORDS.items():
-        choices = f"Literal{[*one.words]}" if one.kind is Kind.CHOICE else "Number"
+        choices = f"Literal{[*one.words]}" if one.kind is FilterKind.CHOICE else "Number"
         assert types[word] == f"{told.get(one.kind, choices)} | None"
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from app.cli.main import cli
 from app.queries import runs as run_queries
-from app.queries.filters import FILTERS, Filters, Kind, choose
+from app.queries.filters import FILTERS, FilterKind, Filters, choose
 from app.queries.grouping import group, groups, known_zone
 from app.queries.reading import read_transaction
 from app.reports import REPORT_RUNS
@@ -178,13 +178,15 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     """A condition is about runs: a table of something else that it is put on may lack a column."""
     values = {
-        Kind.LABELS: "team=red",
-        Kind.TIME: "2026-03-02",
-        Kind.USD: "2",
-        Kind.FACTOR: "2",
-        Kind.PROBABILITY: "0.2",
+        FilterKind.LABELS: "team=red",
+        FilterKind.TIME: "2026-03-02",
+        FilterKind.USD: "2",
+        FilterKind.FACTOR: "2",
+        FilterKind.PROBABILITY: "0.2",
     }
-    values |= dict.fromkeys((Kind.CHOICE, Kind.FLAG), next(reversed(FILTERS[key].words), ""))
+    values |= dict.fromkeys(
+        (FilterKind.CHOICE, FilterKind.FLAG), next(reversed(FILTERS[key].words), "")
+    )
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.loop_statistics import NoiseFrom, Progress
-from app.queries.loops import Verdict, loops
+from app.queries.loop_statistics import LoopProgress, NoiseFrom
+from app.queries.loops import LoopVerdict, loops
 from app.text.loops import heading_of
 from ingest.store.database import Store
 from schemas.rows.loop import State
@@ -40,12 +40,12 @@ def test_the_loop_is_that_of_the_plan(store: Store) -> None:
     }
     assert (found.baseline, found.best, found.best_at) == (812.4, 592.6, 10)
     improved = {one.number: one.verdict for one in found.tries if one.is_improvement}
-    assert improved == {2: Verdict.BEYOND, 7: Verdict.BEYOND, 10: Verdict.INSIDE}
+    assert improved == {2: LoopVerdict.BEYOND, 7: LoopVerdict.BEYOND, 10: LoopVerdict.INSIDE}
     assert found.noise is not None
     assert (found.noise.source, found.noise.degrees) == (NoiseFrom.REPEATS, 2), (
         "experiments 5 and 13 measure 2 and 10 again"
     )
-    assert found.state is Progress.IMPROVING
+    assert found.state is LoopProgress.IMPROVING
 
 
 def test_its_session_costs_what_its_responses_cost(store: Store) -> None:

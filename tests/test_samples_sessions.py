@@ -10,7 +10,7 @@ import pytest
 
 from app.queries import runs as run_queries
 from app.queries.sessions import lanes
-from app.queries.usage import Request, usage
+from app.queries.usage import UsageRequest, usage
 from ingest.store.database import Store
 from tests.conftest import ROOT, StoreOnce, ingest_paths
 
@@ -64,7 +64,7 @@ def test_a_session_becomes_its_rows(store: Store, expected: dict[str, Any]) -> N
 
 
 def test_usage_by_day_is_that_of_the_plan(store: Store) -> None:
-    found = usage(store, Request(by=("day",))).table.to_pylist()
+    found = usage(store, UsageRequest(by=("day",))).table.to_pylist()
     days = {day for expected in EXPECTED for day in expected["days"]}
     assert {row["day"]: row["responses"] for row in found} == {
         day: sum(one["days"].get(day, 0) for one in EXPECTED) for day in days
@@ -78,7 +78,7 @@ def test_the_session_has_a_sub_agent_a_compaction_and_costs_outside(store: Store
         "Explore: Find callers of orders_of",
     ]
     assert [row["subagent"] for row in lanes(store, codex).to_pylist()] == ["main"]
-    [total] = usage(store, Request()).total.to_pylist()
+    [total] = usage(store, UsageRequest()).total.to_pylist()
     assert total["outside_usd"] == Decimal(EXPECTED[0]["run"]["cost_reported_usd"]) - Decimal(
         EXPECTED[0]["run"]["cost_list_usd"]
     )

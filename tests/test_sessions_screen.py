@@ -24,7 +24,7 @@ from app.charts.usage import bars
 from app.queries.filters import choose
 from app.queries.reading import read_transaction
 from app.queries.sessions import points, sessions
-from app.queries.usage import PERIODS, Request, along, usage
+from app.queries.usage import PERIODS, UsageRequest, along, usage
 from app.text import usage as session_words
 from app.text.formatting import short
 from app.text.usage import CONTENTS, along_finding, along_note
@@ -99,7 +99,7 @@ def test_the_screen_has_the_figures_of_the_command_and_its_lists(
     read: Store, screens: Open
 ) -> None:
     app = visit(read, screens)
-    [total] = usage(read, Request()).total.to_pylist()
+    [total] = usage(read, UsageRequest()).total.to_pylist()
     assert (total["responses"], total["sessions"]) == (7, 3)
     cost, tokens = (
         short(total["cost_list_usd"], Unit.USD),
@@ -169,7 +169,7 @@ def test_a_period_chooses_responses_by_their_own_time_in_the_list_as_in_the_tota
     read: Store,
 ) -> None:
     filters = choose({"since": ["2026-02-02"]})
-    [total] = usage(read, Request(filters)).total.to_pylist()
+    [total] = usage(read, UsageRequest(filters)).total.to_pylist()
     listed = sessions(read, filters).to_pylist()
     assert [(row["run_id"], row["responses"]) for row in listed] == [("s2", 1), ("s1", 1)]
     assert sum(row["responses"] for row in listed) == total["responses"]
@@ -230,7 +230,7 @@ def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> N
 def test_the_bars_add_up_to_the_total(by: str, read: Store) -> None:
     """What has no time is in no bar: one response of 160 tokens for $0.01."""
     found = along(read, by=by)
-    [total] = usage(read, Request()).total.to_pylist()
+    [total] = usage(read, UsageRequest()).total.to_pylist()
     for show, shown in CONTENTS.items():
         figure = bars(found, shown, looks(["claude-opus-4-6"]), None)
         expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(

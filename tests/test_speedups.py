@@ -27,7 +27,7 @@ from app.queries import measured as queries
 from app.queries import measured as speedups
 from app.queries.agents import AgentFigures, agents
 from app.queries.filters import Filters, choose
-from app.queries.measured import Spread
+from app.queries.measured import Range
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_page
 from app.reports.budgets import budgets_of, check
@@ -545,8 +545,8 @@ def kind_of(run: dict[str, Any]) -> str:
     return "more" if claimed / found > 1.05 else "less" if found / claimed > 1.05 else "held"
 
 
-def spread(values: list[float]) -> Spread:
-    return Spread(len(values), median(values), min(values), max(values)) if values else Spread()
+def spread(values: list[float]) -> Range:
+    return Range(len(values), median(values), min(values), max(values)) if values else Range()
 
 
 def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = False) -> AgentFigures:
@@ -570,12 +570,12 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
         unknown_ends=len(mine),
         undated=0,
         cost_usd=None,
-        cost=Spread(),
+        cost=Range(),
         reported=0,
         bounds="",
         bounded=0,
         bounded_usd=None,
-        wall=Spread(),
+        wall=Range(),
         wall_ms=None,
         claimed=spread([run["claimed"] for run in mine if run["claimed"] is not None]),
         measured={name: sum(run["class"] == name for run in mine) for name in MEASURED_CLASSES},

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.queries.sessions import lanes, points, timeline
-from app.queries.usage import Request, usage
+from app.queries.usage import UsageRequest, usage
 from ingest.context.sidecars import subagent_beside
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
@@ -72,7 +72,7 @@ def test_the_files_that_name_them_are_sidecars(read: Store) -> None:
 
 
 def test_usage_by_sub_agent_is_by_type(read: Store) -> None:
-    found = usage(read, Request(by=("sub-agent",))).table.to_pylist()
+    found = usage(read, UsageRequest(by=("sub-agent",))).table.to_pylist()
     assert {row["sub-agent"]: row["responses"] for row in found} == {
         "main": 1,
         "Explore": 2,

@@ -16,7 +16,7 @@ from app.charts.registry import CHARTS
 from app.cli.main import COMMANDS, cli, load
 from app.queries.filters import NO_FILTERS, SEARCH, Filters
 from app.queries.reading import exported, read_transaction
-from app.queries.usage import Request as UsageRequest
+from app.queries.usage import UsageRequest
 from app.reports import report_files, results, usage
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS

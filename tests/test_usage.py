@@ -21,7 +21,7 @@ from app.queries.filters import NO_FILTERS, choose
 from app.queries.grouping import filters_in
 from app.queries.reading import read_transaction
 from app.queries.sessions import lanes, sessions, timeline
-from app.queries.usage import Block, Hour, Request, blocks, burn, gaps, usage
+from app.queries.usage import Hour, UsageBlock, UsageRequest, blocks, burn, gaps, usage
 from app.reports.usage import usage as answer
 from app.text.text_tables import draw
 from ingest.store.annotations import Change, annotate
@@ -54,7 +54,7 @@ runs have one).
 
 def by(store: Store, *words: str, **how: Any) -> dict[Any, dict[str, Any]]:
     """The rows of a request by their names."""
-    rows = usage(store, Request(by=words, **how)).table.to_pylist()
+    rows = usage(store, UsageRequest(by=words, **how)).table.to_pylist()
     return {
         row[words[0]] if len(words) == 1 else tuple(row[word] for word in words): row
         for row in rows
@@ -62,7 +62,7 @@ def by(store: Store, *words: str, **how: Any) -> dict[Any, dict[str, Any]]:
 
 
 def total(store: Store, *words: str, **how: Any) -> dict[str, Any]:
-    [row] = usage(store, Request(by=words or ("day",), **how)).total.to_pylist()
+    [row] = usage(store, UsageRequest(by=words or ("day",), **how)).total.to_pylist()
     return dict(row)
 
 
@@ -146,7 +146,7 @@ def test_rows_add_up_to_one_total_however_they_are_grouped(
     sums = {}
     with read_transaction(three_runs) as transaction:
         for word in groupings:
-            found = usage(transaction, Request(by=(word,), zone="Asia/Kolkata"))
+            found = usage(transaction, UsageRequest(by=(word,), zone="Asia/Kolkata"))
             [whole] = found.total.select(ADDED_UP).to_pylist()
             rows = found.table.select(ADDED_UP).to_pylist()
             assert {key: _sum(row[key] for row in rows) for key in ADDED_UP} == whole, word
@@ -198,7 +198,7 @@ def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_trans
     of_s1 = [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")]
     of_s2 = response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))
     add(store, [*of_s1, of_s2, response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
-    found = usage(store, Request())
+    found = usage(store, UsageRequest())
     days = {row["day"]: row for row in found.table.to_pylist()}
     assert {day: row["outside_usd"] for day, row in days.items()} == {
         "2026-02-01": Decimal("0.23"),
@@ -213,7 +213,7 @@ def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_trans
     assert found.unexplained == 1, (
         "of a session with an unpriced response it is unknown, and counted"
     )
-    note = answer(store, Request()).note
+    note = answer(store, UsageRequest()).note
     assert "$0.23 that agents reported is outside the transcripts." in note
     assert "List-price cost is based on 3 of 4 responses" in note
 
@@ -294,12 +294,12 @@ def test_weeks_start_on_monday_or_sunday(begun: Store) -> None:
 def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Store) -> None:
     ingest_paths(store, log_of("s1", tmp_path), log_of("s2", tmp_path, time=None))
     add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, None)])
-    found = usage(store, Request())
+    found = usage(store, UsageRequest())
     assert [
         (row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()
     ] == [("2026-02-01", 1, 0), (None, 1, 1)]
     assert dict(found.undated) == {"responses": 1, "runs": 1}
-    period = Request(choose({"since": "2026-02"}))
+    period = UsageRequest(choose({"since": "2026-02"}))
     assert usage(store, period).total["responses"].to_pylist() == [1]
     assert (
         "1 response and 1 run without a recorded time are in no period and left out: 1 run "
@@ -341,7 +341,9 @@ def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
         begun,
         [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)],
     )
-    found = usage(begun, Request(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30"))
+    found = usage(
+        begun, UsageRequest(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30")
+    )
     rows = [(row["block"], row["block_state"], row["responses"]) for row in found.table.to_pylist()]
     assert rows == [
         ("2026-02-01 15:30", "complete", 2),
@@ -357,7 +359,7 @@ def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
     )
     assert (last["projected_tokens"], last["projected_usd"]) == (320 + 800, Decimal("0.07"))
     assert found.total["responses"].to_pylist() == [5]
-    assert len(usage(begun, Request(by=("block",), block_hours=24)).table) == 1
+    assert len(usage(begun, UsageRequest(by=("block",), block_hours=24)).table) == 1
 
 
 def test_a_period_does_not_move_blocks(begun: Store) -> None:
@@ -375,9 +377,11 @@ def test_a_period_does_not_move_blocks(begun: Store) -> None:
     )
     every = {
         row["block_start"]: row["responses"]
-        for row in usage(begun, Request(by=("block",))).table.to_pylist()
+        for row in usage(begun, UsageRequest(by=("block",))).table.to_pylist()
     }
-    late = usage(begun, Request(choose({"since": "2026-02-10"}), by=("block",))).table.to_pylist()
+    late = usage(
+        begun, UsageRequest(choose({"since": "2026-02-10"}), by=("block",))
+    ).table.to_pylist()
     assert len(late) > 1
     assert all(every[row["block_start"]] == row["responses"] for row in late[1:])
     assert late[0]["block_start"] in every
@@ -410,7 +414,7 @@ def test_tools_have_their_calls_and_what_calling_responses_cost(begun: Store) ->
     whole = total(begun, "tool")
     assert (whole["tool_calls"], whole["failed_calls"]) == (4, 1)
     assert whole["calling_cost_list_usd"] is None, "the response that called both would count twice"
-    assert "do not add up" in answer(begun, Request(by=("tool",))).note
+    assert "do not add up" in answer(begun, UsageRequest(by=("tool",))).note
 
 
 def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store) -> None:
@@ -460,29 +464,29 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
             response("s1", 1, "2026-02-02 10:00", cost_list_usd=None),
         ],
     )
-    text = draw(answer(store, Request()), 160).body.decode()
+    text = draw(answer(store, UsageRequest()), 160).body.decode()
     first, second, *_ = [line for line in text.splitlines() if line.startswith("2026")]
     assert "≥\u00a0160" in first
     assert "≥\u00a0$0.01" in first
     assert "≥\u00a0100" in first
     assert "≥" not in second
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
-    assert "≥: 1 of 2 is counted only in part" in answer(store, Request()).note
+    assert "≥: 1 of 2 is counted only in part" in answer(store, UsageRequest()).note
     add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
-    lines = draw(answer(store, Request()), 160).body.decode().splitlines()
+    lines = draw(answer(store, UsageRequest()), 160).body.decode().splitlines()
     assert "≤\u00a0$0.01" in next(line for line in lines if line.startswith("2026-02-03"))
     assert "≈\u00a0$0.02" in next(line for line in lines if line.startswith("Total")), (
         "as the report adds them up"
     )
     assert (
         "≈: the list-price cost includes lower bounds or upper bounds."
-        in answer(store, Request()).note
+        in answer(store, UsageRequest()).note
     )
 
 
 def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="unknown dimension 'modle'"):
-        usage(store, Request(NO_FILTERS, ("modle",)))
+        usage(store, UsageRequest(NO_FILTERS, ("modle",)))
 
 
 KEYS = (
@@ -573,14 +577,14 @@ def hours_of(times: list[datetime]) -> list[Hour]:
     return found
 
 
-def one_by_one(times: list[datetime], length: timedelta) -> list[Block]:
+def one_by_one(times: list[datetime], length: timedelta) -> list[UsageBlock]:
     """The rule as it is written, response by response."""
-    found: list[Block] = []
+    found: list[UsageBlock] = []
     for time in times:
         if found and time <= found[-1].start + length and time <= found[-1].last + length:
-            found[-1] = Block(found[-1].start, found[-1].end, found[-1].first, time)
+            found[-1] = UsageBlock(found[-1].start, found[-1].end, found[-1].first, time)
         else:
-            found.append(Block(floored(time), floored(time) + length, time, time))
+            found.append(UsageBlock(floored(time), floored(time) + length, time, time))
     return found
 
 
@@ -643,7 +647,8 @@ def test_an_active_block_projects_its_rate_to_its_end() -> None:
         None,
     )
     assert (
-        burn(Block(block.start, block.end, block.first, block.first), 10, Decimal(1), DAY) is None
+        burn(UsageBlock(block.start, block.end, block.first, block.first), 10, Decimal(1), DAY)
+        is None
     ), "a single moment has no rate"
 
 

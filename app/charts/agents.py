@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from app.charts.base import LEFT, colour, figure, grid, ink, line, log_axis, row_axis, safe, symbol
 from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.measured import Spread
+from app.queries.measured import Range
 from app.text.agents import median_cost
 from app.text.formatting import (
     NOT_RECORDED,
@@ -70,7 +70,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class StripContent:
     """Content of a strip chart.
 
     A column of `app.queries.agents.points`, its unit, and the kind of its mark.
@@ -104,15 +104,15 @@ def bounds_legend(kinds: Iterable[str]) -> str:
 
 
 CONTENTS = {
-    "cost": Content("cost_usd", Unit.USD, _of_cost, "no cost in its logs"),
-    "time": Content(
+    "cost": StripContent("cost_usd", Unit.USD, _of_cost, "no cost in its logs"),
+    "time": StripContent(
         "duration_ms",
         Unit.MILLISECONDS,
         lambda run: "filled" if run["is_completed"] else "hollow",
         "no time in its logs",
     ),
-    "claims": Content("claimed_speedup", Unit.RATIO, lambda _: "filled", "no claim"),
-    "turns": Content("per_turn_usd", Unit.USD, _of_cost, "no turns or no cost"),
+    "claims": StripContent("claimed_speedup", Unit.RATIO, lambda _: "filled", "no claim"),
+    "turns": StripContent("per_turn_usd", Unit.USD, _of_cost, "no turns or no cost"),
 }
 
 
@@ -183,7 +183,7 @@ def strips_of(
         ]
         box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
         if what == "turns":
-            spread = Spread(len(runs), statistics.median(run[0] for run in runs) if runs else None)
+            spread = Range(len(runs), statistics.median(run[0] for run in runs) if runs else None)
             bounded = [run[1] for run in runs if run[1] in BOUNDS]
             label = usd(
                 spread.median or 0,

@@ -72,7 +72,7 @@ LEFT = {"l": 4, "r": 4, "t": 4, "b": 4}
 
 
 @dataclass(frozen=True)
-class Look:
+class ModelLook:
     """The colour of a model, the hatching of its bars, and its position in legends.
 
     `is_other`: models beyond the first ones share it.
@@ -84,9 +84,9 @@ class Look:
     is_other: bool = False
 
 
-Looks = Mapping[str | None, Look]
-_NOBODY = Look(GREY, "", 1_001)
-OTHER_LOOK = Look("#8A8F91", "/", 1_000, is_other=True)
+Looks = Mapping[str | None, ModelLook]
+_NOBODY = ModelLook(GREY, "", 1_001)
+OTHER_LOOK = ModelLook("#8A8F91", "/", 1_000, is_other=True)
 
 
 def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figure:
@@ -207,7 +207,7 @@ def line(
     } | more
 
 
-def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
+def looks(models: Iterable[str | None]) -> dict[str | None, ModelLook]:
     """Return a look for each model, the most important first.
 
     Pass all models of a store, so that a model looks the same everywhere.
@@ -215,16 +215,16 @@ def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
     named = [model for model in dict.fromkeys(models) if model is not None]
     own = len(named) if len(named) <= len(PALETTE) else TOP
     return {None: _NOBODY} | {
-        model: Look(PALETTE[place], "", place) if place < own else OTHER_LOOK
+        model: ModelLook(PALETTE[place], "", place) if place < own else OTHER_LOOK
         for place, model in enumerate(named)
     }
 
 
 def in_legend(
     rows: Iterable[Mapping[str, Any]], models: Looks
-) -> list[tuple[str, Look, list[Mapping[str, Any]]]]:
+) -> list[tuple[str, ModelLook, list[Mapping[str, Any]]]]:
     """Return rows by model as legend entries (label, look, rows), in one order for all charts."""
-    entries: dict[Look, tuple[str, list[Mapping[str, Any]]]] = {}
+    entries: dict[ModelLook, tuple[str, list[Mapping[str, Any]]]] = {}
     groups: dict[str | None, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["model"], []).append(row)

@@ -277,7 +277,7 @@ def usage_over_time(
     if not found.table.num_rows:
         return None
     if not content:
-        request = usage_queries.Request(asked.filters, (per,))
+        request = usage_queries.UsageRequest(asked.filters, (per,))
         content = next(
             iter(
                 usage_words.contents_of(

@@ -14,7 +14,7 @@ from app.cli.answering import Asked, answering
 from app.cli.options import Command, chosen_filters, examples, filter_options, utf8
 from app.queries.filters import EXCLUDED, Filters, parse_label
 from app.queries.quality import keeping_their_date
-from app.queries.run_page import Found, named, run_id_of, with_whole_ids
+from app.queries.run_page import FoundRuns, named, run_id_of, with_whole_ids
 from app.queries.runs import ids
 from app.text.data import keeps_date
 from ingest.store.annotations import Change, annotate
@@ -161,7 +161,7 @@ def _apply(
     terminal.note(f"{done} {plural(len(run_ids), 'run')}{silent}{unchanged}")
     if change.labels.get(DATE) and (keeping := keeps_date(keeping_their_date(store, run_ids))):
         terminal.note(keeping)
-    for line in Found(len(run_ids), tuple(named(store, run_ids[:5]))).lines():
+    for line in FoundRuns(len(run_ids), tuple(named(store, run_ids[:5]))).lines():
         terminal.note(f"  {line}")
 
 

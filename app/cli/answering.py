@@ -14,7 +14,7 @@ import click
 from app.cli.options import (
     Command,
     Output,
-    Rows,
+    RowCount,
     chosen_filters,
     chosen_output,
     db_option,
@@ -112,7 +112,7 @@ def answering(
             packed = click.option(
                 "--limit",
                 "count",
-                type=Rows(min=0),
+                type=RowCount(min=0),
                 metavar="N",
                 help=(
                     f"Maximum number of {limit}; 0: all.  "

@@ -44,7 +44,7 @@ is out of date.
 
 
 @dataclass(frozen=True)
-class Finding:
+class Checked:
     """One line of the output: what was checked, the result and, for a problem, advice."""
 
     subject: str
@@ -115,19 +115,19 @@ BALANCES = (
 )
 
 
-def examine(store: Store) -> Iterator[Finding]:
+def examine(store: Store) -> Iterator[Checked]:
     """Yield all findings in order."""
     for check in CHECKS:
         yield from check(store)
 
 
-def _interpreter(_store: Store) -> Iterator[Finding]:
-    yield Finding(
+def _interpreter(_store: Store) -> Iterator[Checked]:
+    yield Checked(
         "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     )
 
 
-def _packages(_store: Store) -> Iterator[Finding]:
+def _packages(_store: Store) -> Iterator[Checked]:
     """Yield the main packages with versions, and all others that are missing or not as required."""
     needed = {
         one.name: one
@@ -140,22 +140,22 @@ def _packages(_store: Store) -> Iterator[Finding]:
             yield found
 
 
-def _package(name: str, needed: Requirement) -> Finding:
+def _package(name: str, needed: Requirement) -> Checked:
     install = f"Install it: {install_command(f'{needed.name}{needed.specifier}')}"
     try:
         found = version(name)
     except PackageNotFoundError:
-        return Finding(name, "not installed", install)
+        return Checked(name, "not installed", install)
     if needed.specifier.contains(found, prereleases=True):
-        return Finding(name, found)
-    return Finding(name, f"{found}, but tachograph needs {needed.specifier}", install)
+        return Checked(name, found)
+    return Checked(name, f"{found}, but tachograph needs {needed.specifier}", install)
 
 
-def _prices(_store: Store) -> Iterator[Finding]:
+def _prices(_store: Store) -> Iterator[Checked]:
     yield price_age(newest_price(_today()), _today())
 
 
-def price_age(newest: date, today: date) -> Finding:
+def price_age(newest: date, today: date) -> Checked:
     """Return a finding on the age of the price library, from its newest dated price."""
     days = (today - newest).days
     found = (
@@ -166,24 +166,24 @@ def price_age(newest: date, today: date) -> Finding:
         f"Newer models have no list price: {install_command('--upgrade', 'genai-prices')}, then "
         "tachograph reprice."
     )
-    return Finding("prices", found, upgrade if days > OLD_PRICES_DAYS else "")
+    return Checked("prices", found, upgrade if days > OLD_PRICES_DAYS else "")
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _store(store: Store) -> Iterator[Finding]:
+def _store(store: Store) -> Iterator[Checked]:
     """Yield findings on the store; ends early if it cannot be used."""
     location = os.path.realpath(store.location) if store.is_file else store.location
     try:
         with read_transaction(store) as transaction, transaction.reading() as connection:
-            yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
-            yield Finding("holds", _counts(connection))
+            yield Checked("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
+            yield Checked("holds", _counts(connection))
             yield from (_balance(connection, balance, store.location) for balance in BALANCES)
             yield from _unattributed(transaction)
     except StoreMissing as error:
-        yield Finding("store", f"{location} does not exist yet. {error.hint}")
+        yield Checked("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
         yield _unusable(error)
 
@@ -200,33 +200,33 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> str:
     return ", ".join(plural(counts[table], noun) for table, noun in tables.items())
 
 
-def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: str) -> Finding:
+def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: str) -> Checked:
     [(broken,)] = connection.sql(balance.sql).fetchall()
     if not broken:
-        return Finding(balance.subject, balance.holds)
-    return Finding(
+        return Checked(balance.subject, balance.holds)
+    return Checked(
         balance.subject,
         f"{broken:,} {balance.broken}",
         f"{balance.advice} {command_line(balance.command, location)}",
     )
 
 
-def _unattributed(store: Store) -> Iterator[Finding]:
+def _unattributed(store: Store) -> Iterator[Checked]:
     """Yield a finding on the cost that runs attribute to no model, including excluded runs."""
     if said := unattributed_words(*run_queries.unattributed(store, EVERY_RUN)):
-        yield Finding("cost", said.rstrip("."))
+        yield Checked("cost", said.rstrip("."))
 
 
-def _unusable(error: Exception) -> Finding:
+def _unusable(error: Exception) -> Checked:
     if isinstance(error, TachographError):
-        return Finding(
+        return Checked(
             "store",
             error.message,
             error.hint or "Choose another with --db.",
             ExitCode.STORE_UNUSABLE,
         )
     reason = str(error).partition("\n")[0]
-    return Finding(
+    return Checked(
         "store",
         reason,
         "The file is damaged: ingest the logs into a new store.",
@@ -234,7 +234,7 @@ def _unusable(error: Exception) -> Finding:
     )
 
 
-Check = Callable[[Store], Iterator[Finding]]
+Check = Callable[[Store], Iterator[Checked]]
 
 CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
 

@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 import click
 from click.shell_completion import CompletionItem
 
-from app.queries.filters import FILTERS, TIME_WORDS, Filters, Kind, choose
+from app.queries.filters import FILTERS, TIME_WORDS, FilterKind, Filters, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports import REPORT_RUNS
 from app.reports.exports import EXPORTS, REPORTS
@@ -83,7 +83,7 @@ class Word(click.Choice[str]):
             )
 
 
-class Rows(Whole):
+class RowCount(Whole):
     """A number of rows. Numbers beyond what DuckDB can count mean all rows."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -140,14 +140,15 @@ def filter_options(command: Command) -> Command:
     """Add one option per filter, each passed as `filter_KEY`."""
     for one in reversed(FILTERS.values()):
         how: dict[str, Any] = {"help": one.help}
-        if one.kind is Kind.FLAG:
+        if one.kind is FilterKind.FLAG:
             how |= {"flag_value": one.words[0]}
-        elif one.kind is Kind.CHOICE:
+        elif one.kind is FilterKind.CHOICE:
             how |= {"type": Word(one.words)}
         else:
-            more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(
-                one.kind, ""
-            )
+            more = {
+                FilterKind.NAMES: " Repeatable (OR).",
+                FilterKind.LABELS: " Repeatable (AND).",
+            }.get(one.kind, "")
             how |= {
                 "multiple": bool(more),
                 "metavar": one.kind.metavar,

@@ -11,7 +11,7 @@ from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import (
     PDF,
-    Rows,
+    RowCount,
     Word,
     budget_options,
     by_option,
@@ -59,7 +59,7 @@ FOCUS = "focus"
 @click.option(
     "--runs",
     "listed",
-    type=Rows(min=0),
+    type=RowCount(min=0),
     metavar="N",
     help="Number of runs to list.  [default: 10; in xlsx 10,000]",
 )

@@ -118,7 +118,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
             "Run the agent by itself, and ingest its log: tachograph ingest LOG",
         )
     from app.queries.filters import parse_label
-    from app.runner.launch import EXPERIMENT, Order, cells, launch, parse_axes, usual_folder
+    from app.runner.launch import EXPERIMENT, LaunchOrder, cells, launch, parse_axes, usual_folder
     from app.runner.limits import Limits
     from ingest.system.secrets import command_of
 
@@ -135,7 +135,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
         } | given
     worst = 0
     for number, cell in enumerate(runs, 1):
-        ended = launch(Order(cell.command, given | cell.labels, keep, limits, store.owns))
+        ended = launch(LaunchOrder(cell.command, given | cell.labels, keep, limits, store.owns))
         which = f"run {number} of {len(runs)}: " if len(runs) > 1 else ""
         _ingest(
             ended,

@@ -8,7 +8,7 @@ from app.cli.answering import Asked, answering
 from app.cli.options import TABLE, Whole, Word, examples, keys_option, zone_option
 from app.cli.output import deliver, put_or_write
 from app.queries.filters import without_period
-from app.queries.usage import HOURS, WEEK_STARTS, Request
+from app.queries.usage import HOURS, WEEK_STARTS, UsageRequest
 from app.reports.usage import document
 from app.reports.usage import usage as answer
 from schemas.catalogue.usage import USAGE_DIMENSIONS
@@ -71,7 +71,7 @@ def usage(
     """
     # the answer itself says what a period leaves out
     asked.store.look_up(without_period(asked.filters))
-    request = Request(asked.filters, by, zone, week_starts, hours)
+    request = UsageRequest(asked.filters, by, zone, week_starts, hours)
     if not as_json:
         deliver(answer(asked.store, request, compact=compact), asked.output)
         return

@@ -21,8 +21,7 @@ from app.queries.loops import ORDERS
 from app.queries.reading import CheckedStore, read_transaction
 from app.queries.rules import RULES
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
-from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
-from app.queries.usage import Request as UsageRequest
+from app.queries.usage import HOURS, MONDAY, WEEK_STARTS, UsageRequest
 from app.reports import REPORT_RUNS, comparison, cost_report, loop_tables, results
 from app.reports import usage as usage_reports
 from app.reports.first_page import Request as FirstPage

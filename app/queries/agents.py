@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.queries import measured
 from app.queries.filters import Filters, where
-from app.queries.measured import Spread
+from app.queries.measured import Range
 from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.store.database import Store
@@ -63,14 +63,14 @@ class AgentFigures:
     unknown_ends: int
     undated: int
     cost_usd: Decimal | None
-    cost: Spread
+    cost: Range
     reported: int
     bounds: str
     bounded: int
     bounded_usd: Decimal | None
-    wall: Spread
+    wall: Range
     wall_ms: int | None
-    claimed: Spread
+    claimed: Range
     measured: dict[str, int]
     checked: int
     held: int
@@ -78,8 +78,8 @@ class AgentFigures:
     less: int
     wrong: int
     other_part: int
-    checked_claim: Spread
-    checked_measured: Spread
+    checked_claim: Range
+    checked_measured: Range
     asked: int = 0
     rated: int = 0
     other_held: int = 0
@@ -213,7 +213,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         }
         for name in spreads:
             ends = (row[f"{name}_{end}"] for end in ("median", "low", "high"))
-            figures[name] = Spread(
+            figures[name] = Range(
                 row[f"{name}_known"], *(None if end is None else float(end) for end in ends)
             )
         found.append(

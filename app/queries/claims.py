@@ -27,21 +27,21 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>)\s+")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a text in code points, the end exclusive."""
 
     start: int
     end: int
 
 
-def sentence_span(text: str, start: int, end: int) -> Span:
+def sentence_span(text: str, start: int, end: int) -> TextSpan:
     """Return the span of the sentence around a span, which ends at a full stop or a line's end."""
     ends = [
         found for found in _END.finditer(text) if not (found.start() < end and found.end() > start)
     ]
     first = max((found.end() for found in ends if found.end() <= start), default=0)
     last = min((found.start() for found in ends if found.start() >= end), default=len(text))
-    return Span(first, last)
+    return TextSpan(first, last)
 
 
 def sentence(

@@ -19,8 +19,8 @@ from app.queries import measured
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, is_comparable
-from app.queries.filters import FILTERS, NO_FILTERS, UNCOUNTED, Filters, Kind, where
-from app.queries.ratios import FEWEST, Ratio, Span, Spans, Verdict, paired, sign_of, unpaired
+from app.queries.filters import FILTERS, NO_FILTERS, UNCOUNTED, FilterKind, Filters, where
+from app.queries.ratios import FEWEST, Bounded, Ratio, Spans, Verdict, paired, sign_of, unpaired
 from app.queries.reading import ReadTransaction, fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX, summary
 from ingest.store.database import Store
@@ -50,7 +50,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Group:
+class ComparedGroup:
     """A group of runs. `filters`: None if they contradict the filters of all groups.
 
     `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once;
@@ -86,8 +86,8 @@ class Comparison:
     that are also in the baseline.
     """
 
-    baseline: Group
-    others: tuple[Group, ...]
+    baseline: ComparedGroup
+    others: tuple[ComparedGroup, ...]
     ratios: tuple[Mapping[str, Ratio], ...]
     basis: CostMeasure
     is_forced: bool
@@ -96,7 +96,7 @@ class Comparison:
     overlap: tuple[int, ...]
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ComparedGroup, ...]:
         """All groups, the baseline first."""
         return self.baseline, *self.others
 
@@ -119,7 +119,7 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
     found = filters
     for key, values in group.chosen:
         both = filters.values(key)
-        if both and FILTERS[key].kind is Kind.NAMES:
+        if both and FILTERS[key].kind is FilterKind.NAMES:
             values = tuple(value for value in values if value in both)  # noqa: PLW2901
             if not values:
                 return None
@@ -321,13 +321,13 @@ def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict
 
 def _group(
     store: ReadTransaction, filters: Filters | None, basis: CostMeasure
-) -> tuple[Group, list[dict[str, Any]]]:
+) -> tuple[ComparedGroup, list[dict[str, Any]]]:
     """Return the group, and a row per task.
 
     How many runs `started`, and the median of each metric with its bounds.
     """
     if filters is None:
-        return Group(None), []
+        return ComparedGroup(None), []
     rows, parameters = _from(store, filters, basis)
     figures = ", ".join(
         f"count({key}) as {key}_known, median({key}) as {key}, median({key}_low) as {key}_low, "
@@ -346,7 +346,7 @@ def _group(
     found = fetch(store, sql, parameters).to_pylist()
     whole = next(row for row in found if row["is_whole"])
     tasks = [row for row in found if not row["is_whole"] and row["task"] is not None]
-    group = Group(
+    group = ComparedGroup(
         filters,
         tuple(whole["agents"] or ()),
         tuple(whole["models"] or ()),
@@ -373,9 +373,9 @@ def _group(
     return group, tasks
 
 
-def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Span]:
+def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Bounded]:
     return {
-        task: Span(float(row[key]), row[f"{key}_low"], row[f"{key}_high"])
+        task: Bounded(float(row[key]), row[f"{key}_low"], row[f"{key}_high"])
         for task, row in tasks.items()
         if row[key] is not None
     }

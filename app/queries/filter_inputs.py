@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from app.queries.filters import FILTERS, NUMBER, YES, Filters, Kind, choose
+from app.queries.filters import FILTERS, NUMBER, YES, FilterKind, Filters, choose
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, paired
 
@@ -83,18 +83,18 @@ def filters_of(values: Mapping[str, object]) -> Filters:
     return choose(chosen)
 
 
-def _as_written(kind: Kind, value: object) -> list[str] | None:
+def _as_written(kind: FilterKind, value: object) -> list[str] | None:
     """Return the value as on the command line, or None if it has another type."""
     match value:
         case bool():
-            return ([YES] if value else []) if kind is Kind.FLAG else None
-        case str() if kind is not Kind.FLAG:
+            return ([YES] if value else []) if kind is FilterKind.FLAG else None
+        case str() if kind is not FilterKind.FLAG:
             return [value]
-        case Mapping() if kind is Kind.LABELS:
+        case Mapping() if kind is FilterKind.LABELS:
             return [f"{key}={text}" for key, text in value.items()]
         case Sequence() | Set() if kind.is_many and not isinstance(value, bytes):
             return [*value] if all(isinstance(one, str) for one in value) else None
-        case date() if kind is Kind.TIME:
+        case date() if kind is FilterKind.TIME:
             return [value.isoformat()]
         case int() | float() | Decimal() if kind.json is NUMBER:
             exact = Decimal(str(value))
@@ -116,14 +116,14 @@ MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
-class Link:
+class FilterLink:
     """The filters of a link, and messages about words that cannot be used."""
 
     filters: Filters
     left_out: tuple[str, ...] = ()
 
 
-def read_link(query: Mapping[str, Sequence[str]]) -> Link:
+def read_link(query: Mapping[str, Sequence[str]]) -> FilterLink:
     """Return the filters in the parameters of a link; other parameters belong to the screens."""
     filters, left_out = Filters(), list[str]()
     for word, key in LINK_WORDS.items():
@@ -133,7 +133,7 @@ def read_link(query: Mapping[str, Sequence[str]]) -> Link:
             f"{FILTERS[key].name}: {_short(text)}" for text in written if text not in readable
         ]
         filters = filters.with_values(key, readable if FILTERS[key].kind.is_many else readable[-1:])
-    return Link(filters, tuple(left_out))
+    return FilterLink(filters, tuple(left_out))
 
 
 def _is_readable(key: str, text: str) -> bool:

@@ -131,7 +131,7 @@ def _probability(text: str) -> float | None:
 NUMBER = int | float | str
 
 
-class Kind(Enum):
+class FilterKind(Enum):
     """How a filter's value is written.
 
     In order: its word in help texts, its JSON, what Python takes, what a text holds, and a function
@@ -188,7 +188,7 @@ class Kind(Enum):
     @property
     def is_many(self) -> bool:
         """Whether a filter takes several values."""
-        return self in (Kind.NAMES, Kind.LABELS)
+        return self in (FilterKind.NAMES, FilterKind.LABELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Filter:
     """
 
     key: str
-    kind: Kind
+    kind: FilterKind
     sql: str
     help: str
     options: str = ""
@@ -227,7 +227,7 @@ class Filter:
             raise UsageError(
                 f"--{self.key} takes {holds}, not {text!r}.",
                 f"For example: {EXAMPLES}."
-                if self.kind is Kind.TIME
+                if self.kind is FilterKind.TIME
                 else did_you_mean(text, self.words).strip(),
             )
         return found
@@ -277,7 +277,7 @@ FILTERS = {
     for filter_ in (
         Filter(
             "repo",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "repo = $value",
             "Filter by repository.",
             "repo",
@@ -285,7 +285,7 @@ FILTERS = {
         ),
         Filter(
             "task",
-            Kind.NAMES,
+            FilterKind.NAMES,
             _TASK,
             (
                 f"Filter by task: its name, its commit (the first {LEAST_OF_A_COMMIT} or more "
@@ -295,21 +295,21 @@ FILTERS = {
         ),
         Filter(
             "agent",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "agent = $value",
             "Filter by agent, e.g. claude-code.",
             "agent",
         ),
         Filter(
             "model",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "(list_contains(models, $value) or coalesce(asked_model = $value, false))",
             "Filter by model: main or helper, else what was asked for.",
             "unnest(list_append(models, asked_model))",
         ),
         Filter(
             "main-model",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "(model_group = $value or model = $value)",
             (
                 "Filter by main model, the one that cost most, else that asked for or the only "
@@ -319,14 +319,14 @@ FILTERS = {
         ),
         Filter(
             "outcome",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "outcome = $value",
             "Filter by outcome, e.g. completed, limit_reached.",
             "outcome",
         ),
         Filter(
             "failure",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "reason = $value",
             "Filter by reason of failure, e.g. quota.",
             "reason",
@@ -334,55 +334,55 @@ FILTERS = {
         ),
         Filter(
             "experiment",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "experiment = $value",
             "Filter by experiment.",
             "experiment",
         ),
         Filter(
             "ingested-by",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "ingested_by = $value",
             "Filter by who ingested the run, user@host.",
             "ingested_by",
         ),
         Filter(
             "label",
-            Kind.LABELS,
+            FilterKind.LABELS,
             "labels[$value[1]] = $value[2]",
             "Filter by label, key=value.",
             _LABEL_OPTIONS,
         ),
         Filter(
             "since",
-            Kind.TIME,
+            FilterKind.TIME,
             "dated_at >= $value",
             f"Runs that ended at this time or later (UTC unless it says otherwise): {EXAMPLES}.",
         ),
         Filter(
             "until",
-            Kind.TIME,
+            FilterKind.TIME,
             "dated_at < $value",
             "Runs that ended before this time; a day or month means its beginning.",
             label="Before",
         ),
         Filter(
             "min-cost",
-            Kind.USD,
+            FilterKind.USD,
             "cost_own_usd >= $value",
             "Minimum reported cost, in USD.",
             label="Min cost",
         ),
         Filter(
             "max-cost",
-            Kind.USD,
+            FilterKind.USD,
             "cost_own_usd <= $value",
             "Maximum reported cost, in USD.",
             label="Max cost",
         ),
         Filter(
             "evidence",
-            Kind.NAMES,
+            FilterKind.NAMES,
             "claimed_evidence = $value",
             "Filter by evidence of the top claim: benchmarked, figures, stated, estimated.",
             "claimed_evidence",
@@ -390,7 +390,7 @@ FILTERS = {
         ),
         Filter(
             "min-claim",
-            Kind.FACTOR,
+            FilterKind.FACTOR,
             "claimed_speedup >= $value",
             "Minimum claimed speedup, as a factor.",
             label="Min claimed speedup",
@@ -398,7 +398,7 @@ FILTERS = {
         ),
         Filter(
             MIN_CONFIDENCE,
-            Kind.PROBABILITY,
+            FilterKind.PROBABILITY,
             # 0 asks for nothing: also runs all of whose claims are hidden
             "($value = 0 or claimed_confidence >= $value)",
             (
@@ -407,20 +407,24 @@ FILTERS = {
             ),
             claim_sql="(confidence is null or confidence >= $value)",
         ),
-        Filter("session", Kind.NAMES, "session_id = $value", "Filter by session."),
+        Filter("session", FilterKind.NAMES, "session_id = $value", "Filter by session."),
         Filter(
             RUN,
-            Kind.NAMES,
+            FilterKind.NAMES,
             _RUN,
             f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.",
             link="run-id",
         ),
         Filter(
-            "starred", Kind.FLAG, "starred = ($value = 'yes')", "Starred runs only.", words=(YES,)
+            "starred",
+            FilterKind.FLAG,
+            "starred = ($value = 'yes')",
+            "Starred runs only.",
+            words=(YES,),
         ),
         Filter(
             EXCLUDED,
-            Kind.CHOICE,
+            FilterKind.CHOICE,
             "($value = 'all' or excluded = ($value = 'only'))",
             "Excluded runs: leave them out (no), count them too (all), or show them alone (only).",
             label="Excluded runs",
@@ -428,7 +432,7 @@ FILTERS = {
         ),
         Filter(
             COPIES,
-            Kind.CHOICE,
+            FilterKind.CHOICE,
             "($value = 'all' or is_copy = ($value = 'only'))",
             (
                 "Probable copies of runs: leave them out (once), count them too (all), or show "
@@ -438,7 +442,7 @@ FILTERS = {
         ),
         Filter(
             SEARCH,
-            Kind.TEXT,
+            FilterKind.TEXT,
             _SEARCH,
             "Title, prompt, id, session, repository, task, file or summary contains TEXT.",
         ),
@@ -447,7 +451,7 @@ FILTERS = {
 
 FOUND = Filter(
     "found",
-    Kind.TEXT,
+    FilterKind.TEXT,
     "place in (select place from found where text = $value)",
     "Runs that a search found (`app.queries.reading`).",
 )
@@ -491,7 +495,7 @@ class Filters:
         words = []
         for key, values in self.chosen:
             option = SEARCH if key == FOUND.key else key  # people know the one
-            is_flag = option in FILTERS and FILTERS[option].kind is Kind.FLAG
+            is_flag = option in FILTERS and FILTERS[option].kind is FilterKind.FLAG
             words += [
                 f"--{option}" if is_flag else f"--{option} {shlex.quote(value)}" for value in values
             ]
@@ -572,7 +576,7 @@ def parse(text: str) -> Filters:
     given: dict[str, list[str]] = {}
     while words:
         key, sign, value = words.pop(0).removeprefix("--").partition("=")
-        if not sign and key in FILTERS and FILTERS[key].kind is Kind.FLAG:
+        if not sign and key in FILTERS and FILTERS[key].kind is FilterKind.FLAG:
             sign, value = "=", YES
         if not sign and not words:
             raise UsageError(
@@ -653,5 +657,5 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
         one, names = registry[key], [f"{name}{place}_{number}" for number in range(len(values))]
         bound |= zip(names, map(one.read, values), strict=True)
         found = (one.sql.replace("$value", f"${each}") for each in names)
-        conditions.append(f"({(' or ' if one.kind is Kind.NAMES else ' and ').join(found)})")
+        conditions.append(f"({(' or ' if one.kind is FilterKind.NAMES else ' and ').join(found)})")
     return Where(" and ".join(conditions), bound)

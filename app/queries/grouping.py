@@ -27,7 +27,7 @@ _LONGEST_ZONE = 100
 
 
 @dataclass(frozen=True)
-class Group:
+class Grouping:
     """A chosen dimension.
 
     `word` is its column's name; `sql` has only bound parameters, never text of the word.
@@ -40,7 +40,7 @@ class Group:
     in_order: bool = False
 
 
-def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
+def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Grouping:
     """Return the grouping that a word names, the `number`th of its query.
 
     Raises UsageError for an unknown one.
@@ -57,7 +57,7 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
     return bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
 
 
-def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
+def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Grouping]:
     """Return the groupings that words name, each once. Raises UsageError."""
     return [group(word, number, zone) for number, word in enumerate(dict.fromkeys(words))]
 
@@ -106,13 +106,13 @@ def known_zone(name: str) -> ZoneInfo:
 
 def bound(
     dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int
-) -> Group:
+) -> Grouping:
     """Return the dimension as the `number`th grouping of a query, and its SQL's bound values."""
     used = {name: value for name, value in values.items() if f"${name}" in dimension.sql}
     sql = dimension.sql
     for name in used:
         sql = sql.replace(f"${name}", f"$g{number}_{name}")
-    return Group(
+    return Grouping(
         word,
         label,
         sql,

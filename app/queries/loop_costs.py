@@ -48,7 +48,7 @@ experiment names it.
 _HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")
 
 
-class Part(NamedTuple):
+class TryCost(NamedTuple):
     """The cost of one experiment: of the responses since the one before.
 
     `evidence`: what joins it; None: the log tells the cost.
@@ -63,7 +63,7 @@ class Part(NamedTuple):
 
 
 @dataclass
-class Session:
+class LoopSession:
     """A session that ran a loop.
 
     `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to
@@ -97,8 +97,8 @@ class LoopCosts:
     `reported_usd`: the log's own. `why_not`: the reason if no session is joined.
     """
 
-    parts: dict[int, Part] = field(default_factory=dict)
-    sessions: list[Session] = field(default_factory=list)
+    parts: dict[int, TryCost] = field(default_factory=dict)
+    sessions: list[LoopSession] = field(default_factory=list)
     total_usd: Decimal | None = None
     basis: str | None = None
     reported_usd: Decimal | None = None
@@ -211,7 +211,9 @@ def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:
     if total is not None and basis != CostBasis.EVALUATED:
         cost.total_usd, cost.basis = total, basis
         cost.parts = {
-            one["experiment_no"]: Part(one["cost_reported_usd"], one["tokens_reported"], None, None)
+            one["experiment_no"]: TryCost(
+                one["cost_reported_usd"], one["tokens_reported"], None, None
+            )
             for one in experiments
             if one["cost_reported_usd"] is not None
         }
@@ -395,7 +397,7 @@ def _join_whole(joins: Sequence[_Join], cost: LoopCosts) -> None:
         return
     for run, evidence in whole:
         cost.sessions.append(
-            Session(
+            LoopSession(
                 run["run_id"],
                 run["title"],
                 evidence,
@@ -433,7 +435,7 @@ def _cut(
     costs: Mapping[LoopKey, LoopCosts],
 ) -> None:
     """Cut a session's responses at the experiments that end with them, and note each part."""
-    sessions: dict[LoopKey, Session] = {}
+    sessions: dict[LoopKey, LoopSession] = {}
     states = {
         (key, one["experiment_no"]): one["state"]
         for _, _, key, number, _ in cuts
@@ -456,18 +458,20 @@ def _cut(
         ):
             session = sessions.setdefault(
                 key,
-                Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown),
+                LoopSession(
+                    run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown
+                ),
             )
             session.experiments += 1
             if is_setup:
                 setup = cost
-                costs[key].parts[number] = Part(None, None, run["run_id"], evidence)
+                costs[key].parts[number] = TryCost(None, None, run["run_id"], evidence)
                 continue
             session.shared += len(written) > 1
             own = cost - share * (len(written) - 1) if share is not None and left == 1 else share
             spent_on[key] += own or 0
             own_tokens = tokens // len(written) + (tokens % len(written) if left == 1 else 0)
-            costs[key].parts[number] = Part(own, own_tokens, run["run_id"], evidence)
+            costs[key].parts[number] = TryCost(own, own_tokens, run["run_id"], evidence)
     rest = sum(
         (one["cost_usd"] for one in responses[at:] if one["cost_usd"] is not None), Decimal(0)
     )

@@ -43,7 +43,7 @@ class NoiseFrom(StrEnum):
     """
 
 
-class Progress(StrEnum):
+class LoopProgress(StrEnum):
     """Whether a loop still gets anywhere."""
 
     IMPROVING = "improving"
@@ -191,7 +191,7 @@ def is_beyond(step: float, noise: Noise, tries: int, before: int = 1, after: int
     return step > noise.quantile(tries) * noise.sigma * math.sqrt(1 / before + 1 / after)
 
 
-def progress(tries: int, since: int | None, failed_in_a_row: int) -> Progress | None:
+def progress(tries: int, since: int | None, failed_in_a_row: int) -> LoopProgress | None:
     """Return whether the loop still improves; None if it is too early to say.
 
     `tries`: measured ones. `since`: those since the last improvement that is not known to be noise,
@@ -199,7 +199,7 @@ def progress(tries: int, since: int | None, failed_in_a_row: int) -> Progress | 
     """
     patience = max(LEAST_TRIES, tries / 3)
     if failed_in_a_row >= LEAST_TRIES or (since is None and tries >= patience):
-        return Progress.STUCK
+        return LoopProgress.STUCK
     if since is None:
         return None
-    return Progress.PLATEAUING if since >= patience else Progress.IMPROVING
+    return LoopProgress.PLATEAUING if since >= patience else LoopProgress.IMPROVING

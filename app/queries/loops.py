@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from app.queries.loop_costs import LoopCosts, hash_of, loop_costs
 from app.queries.loop_statistics import (
     LEAST_TRIES,
+    LoopProgress,
     Noise,
-    Progress,
     discarded_noise,
     is_beyond,
     luckiest,
@@ -44,7 +44,7 @@ LoopKey = tuple[str, int]
 """(source_id, loop_no)"""
 
 
-class Verdict(StrEnum):
+class LoopVerdict(StrEnum):
     """Whether a step is more than the noise."""
 
     BEYOND = "beyond_noise"
@@ -64,7 +64,7 @@ class Try:
     is_improvement: bool = False
     step_pct: float | None = None
     running_best: float | None = None
-    verdict: Verdict | None = None
+    verdict: LoopVerdict | None = None
     cost_usd: Decimal | None = None
     tokens: int | None = None
     run_id: str | None = None
@@ -107,9 +107,9 @@ class LoopAnswer:
     beyond_noise: int | None = None
     noise: Noise | None = None
     measured: int = 0
-    gain_verdict: Verdict | None = None
+    gain_verdict: LoopVerdict | None = None
     gain_after_luck_pct: float | None = None
-    state: Progress | None = None
+    state: LoopProgress | None = None
     has_failed_last: bool = False
 
     @property
@@ -235,7 +235,7 @@ def _tell_apart(answers: Sequence[LoopAnswer]) -> None:
             one.name += f" · {one_line(word)}"
 
 
-class Order(NamedTuple):
+class LoopSort(NamedTuple):
     """One way to sort loops; those without the figure come last.
 
     `first`: those that come first, around their number.
@@ -249,19 +249,23 @@ class Order(NamedTuple):
 
 
 ORDERS = {
-    "latest": Order("Date, newest first", "last_at", lambda one: one.row["last_at"], "{} latest"),
-    "gain": Order(
+    "latest": LoopSort(
+        "Date, newest first", "last_at", lambda one: one.row["last_at"], "{} latest"
+    ),
+    "gain": LoopSort(
         "Gain, high to low", "gain_pct", lambda one: one.gain_pct, "{} with the largest gain"
     ),
-    "cost": Order("Cost, high to low", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),
-    "per-improvement": Order(
+    "cost": LoopSort(
+        "Cost, high to low", "cost_usd", lambda one: one.cost_usd, "{} most expensive"
+    ),
+    "per-improvement": LoopSort(
         "Cost per improvement, low to high",
         "cost_per_improvement",
         lambda one: one.cost_per(one.improvements),
         "{} cheapest per improvement",
         falls=False,
     ),
-    "per-percent": Order(
+    "per-percent": LoopSort(
         "Cost per percent, low to high",
         "usd_per_percent",
         lambda one: one.cost_per(one.gain_pct),
@@ -445,18 +449,18 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
         if not one.is_improvement:
             continue
         before, after = codes.get(kept), codes.get(one.number)
-        one.verdict = Verdict.UNKNOWN
+        one.verdict = LoopVerdict.UNKNOWN
         if one.row["repeats"]:
-            one.verdict = Verdict.INSIDE  # the same code as before
+            one.verdict = LoopVerdict.INSIDE  # the same code as before
         elif answer.noise and before and after:
             step = statistics.fmean(after) - statistics.fmean(before)
             is_real = is_beyond(step, answer.noise, answer.measured, len(before), len(after))
-            one.verdict = Verdict.BEYOND if is_real else Verdict.INSIDE
-        if one.verdict is not Verdict.INSIDE:
+            one.verdict = LoopVerdict.BEYOND if is_real else LoopVerdict.INSIDE
+        if one.verdict is not LoopVerdict.INSIDE:
             since = 0
         kept = one.number
     if answer.noise:
-        answer.beyond_noise = sum(one.verdict is Verdict.BEYOND for one in answer.tries)
+        answer.beyond_noise = sum(one.verdict is LoopVerdict.BEYOND for one in answer.tries)
     if answer.gain_pct is not None and answer.improvements:
         _judge_gain(answer, scale)
     failed = next(
@@ -526,13 +530,13 @@ def _judge_gain(answer: LoopAnswer, scale: _Scale) -> None:
     This luck is that of the best of many.
     """
     before, after = scale.unit_or_none(answer.baseline), scale.unit_or_none(answer.best)
-    answer.gain_verdict = Verdict.UNKNOWN
+    answer.gain_verdict = LoopVerdict.UNKNOWN
     if answer.noise is None or before is None or after is None:
         return
     answer.gain_verdict = (
-        Verdict.BEYOND
+        LoopVerdict.BEYOND
         if is_beyond(after - before, answer.noise, answer.measured)
-        else Verdict.INSIDE
+        else LoopVerdict.INSIDE
     )
     corrected = max(0.0, after - before - luckiest(answer.measured) * answer.noise.sigma)
     if scale.is_log:

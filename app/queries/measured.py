@@ -333,7 +333,7 @@ LISTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Range:
     """Median, least and greatest of `known` values of a group's runs; None if no value is known."""
 
     known: int = 0
@@ -359,7 +359,7 @@ class Checks:
     more: int
     less: int
     wrong: int
-    factor: Spread
+    factor: Range
 
 
 def checks(store: Store, filters: Filters) -> list[Checks]:
@@ -384,7 +384,7 @@ def checks(store: Store, filters: Filters) -> list[Checks]:
     found = fetch(store, sql, condition.parameters).to_pylist()
     return [
         Checks(
-            factor=Spread(row["checked"], row.pop("middle"), row.pop("low"), row.pop("high")), **row
+            factor=Range(row["checked"], row.pop("middle"), row.pop("low"), row.pop("high")), **row
         )
         for row in found
     ]

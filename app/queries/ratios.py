@@ -82,7 +82,7 @@ class Verdict(StrEnum):
     NO_RATIO = "baseline is 0"
 
 
-class Span(NamedTuple):
+class Bounded(NamedTuple):
     """A recorded figure and its lower and upper bound."""
 
     value: float
@@ -125,7 +125,7 @@ class Ratio:
     higher: int = 0
     undecided: int = 0
     bounded: int = 0
-    tasks: Mapping[str, Span] | None = None
+    tasks: Mapping[str, Bounded] | None = None
 
     @property
     def is_clear(self) -> bool:
@@ -133,7 +133,7 @@ class Ratio:
         return self.verdict in (Verdict.LOWER, Verdict.HIGHER)
 
 
-def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
+def paired(group: Mapping[str, Bounded], baseline: Mapping[str, Bounded]) -> Ratio:
     """Return the median of the tasks' ratios on a logarithmic scale, tasks ordered by name."""
     shared = sorted(group.keys() & baseline.keys())
     tasks = {
@@ -144,7 +144,7 @@ def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
     spans = list(tasks.values())
     with np.errstate(divide="ignore", invalid="ignore"):
         value, low, high = (np.log(np.array(one, np.float64)) for one in zip(*spans, strict=True))
-        middles = Span(*(float(np.exp(medians(one, None).median)) for one in (value, low, high)))
+        middles = Bounded(*(float(np.exp(medians(one, None).median)) for one in (value, low, high)))
         ends = (_resampled(low), _resampled(high)) if len(spans) >= FEWEST else None
         interval = (
             _interval(*map(np.exp, ends))
@@ -169,7 +169,7 @@ def unpaired(group: Spans, baseline: Spans) -> Ratio:
     if not min(n):
         return Ratio(Verdict.UNRECORDED, n=n)
     whole, of = (
-        Span(*(medians(values, None).median for values in side)) for side in (group, baseline)
+        Bounded(*(medians(values, None).median for values in side)) for side in (group, baseline)
     )
     if of.value <= 0:
         return Ratio(Verdict.NO_RATIO, n=n)
@@ -193,7 +193,7 @@ def sign_of(low: float, high: float) -> str:
 
 
 def _judged(
-    middle: Span, interval: tuple[float, float] | None, n: tuple[int, ...], **counts: object
+    middle: Bounded, interval: tuple[float, float] | None, n: tuple[int, ...], **counts: object
 ) -> Ratio:
     sign = sign_of(middle.low, middle.high)
     value = {"≤": middle.high, "≥": middle.low}.get(sign, middle.value)
@@ -209,8 +209,10 @@ def _judged(
     return Ratio(verdict, value, sign, low, high, n, **counts)  # type: ignore[arg-type]
 
 
-def _quotient(one: Span, two: Span) -> Span:
-    return Span(_ratio(one.value, two.value), _ratio(one.low, two.high), _ratio(one.high, two.low))
+def _quotient(one: Bounded, two: Bounded) -> Bounded:
+    return Bounded(
+        _ratio(one.value, two.value), _ratio(one.low, two.high), _ratio(one.high, two.low)
+    )
 
 
 def _ratio(one: float, two: float) -> float:

@@ -29,8 +29,8 @@ from app.queries.filters import (
     SEARCH,
     SEARCHED,
     UNCOUNTED,
+    FilterKind,
     Filters,
-    Kind,
     has_period,
     where,
     with_found,
@@ -486,7 +486,7 @@ class CheckedStore(ExportedStore):
         options = {
             key: "session_id" if key == "session" else one.options
             for key, one in FILTERS.items()
-            if one.kind is Kind.NAMES
+            if one.kind is FilterKind.NAMES
         }
         self.unmatched = []
         for key, value in dict.fromkeys(

@@ -28,7 +28,7 @@ LEAST_SHOWN = 8
 SESSION = "session"
 
 
-class Candidate(NamedTuple):
+class RunCandidate(NamedTuple):
     """A run whose id matches, and its title."""
 
     run_id: str
@@ -36,14 +36,14 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRuns:
     """The runs whose id begins with a text, or that have it as title.
 
     `total` in number, the first MOST_CANDIDATES listed.
     """
 
     total: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RunCandidate, ...]
 
     @property
     def run_id(self) -> str | None:
@@ -64,7 +64,7 @@ class Found:
         )
 
 
-def find(store: Store, text: str) -> Found:
+def find(store: Store, text: str) -> FoundRuns:
     """Return the runs that match a text as the filter `run` does, else those with this title.
 
     The text may be a copied short id with its `…`.
@@ -87,9 +87,9 @@ def find(store: Store, text: str) -> Found:
             rows
             or fetch(store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values).to_pylist()
         )
-    return Found(
+    return FoundRuns(
         rows[0]["total"] if rows else 0,
-        tuple(Candidate(row["run_id"], row["title"]) for row in rows),
+        tuple(RunCandidate(row["run_id"], row["title"]) for row in rows),
     )
 
 
@@ -187,7 +187,7 @@ def _session_of(store: Store, text: str) -> str:
     return found[0]
 
 
-def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
+def named(store: Store, run_ids: Sequence[str]) -> list[RunCandidate]:
     """Return the runs with these ids and their titles, in the same order. Raises StoreError."""
     rows = fetch(
         store,
@@ -195,7 +195,7 @@ def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
         {"run_ids": list(run_ids)},
     ).to_pylist()
     titles = {row["run_id"]: row["title"] for row in rows}
-    return [Candidate(run_id, titles[run_id]) for run_id in run_ids if run_id in titles]
+    return [RunCandidate(run_id, titles[run_id]) for run_id in run_ids if run_id in titles]
 
 
 def latest(store: Store) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from app.queries.filters import FILTERS, NO_FILTERS, SEARCHED, Filters, counted, where
-from app.queries.grouping import UTC_ZONE, Group, groups
+from app.queries.grouping import UTC_ZONE, Grouping, groups
 from app.queries.reading import fetch, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
@@ -135,7 +135,9 @@ def models(
 ) -> pa.Table:
     """Return metrics of model rows, one per model, provider and region, most expensive first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
-    chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
+    chosen = [
+        Grouping(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions
+    ]
     return _aggregate_models(
         store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure
     )
@@ -191,7 +193,7 @@ def runs(
     store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED
 ) -> pa.Table:
     """Return runs with RUN_COLUMNS, most expensive first. Raises UsageError."""
-    condition, order = where(filters), Order("", cost_columns(measure))
+    condition, order = where(filters), RunSort("", cost_columns(measure))
     listed, chosen = ", ".join(RUN_COLUMNS), f"v_runs where {condition.sql}"
     end = f"order by {order.sql}" + (f" limit {int(limit)}" if limit is not None else "")
     with read_transaction(store) as transaction:
@@ -289,7 +291,7 @@ def ids(store: Store, filters: Filters) -> list[str]:
 def aggregate(
     store: Store,
     filters: Filters,
-    by: Sequence[Group],
+    by: Sequence[Grouping],
     metrics: Sequence[Metric],
     measure: CostMeasure = REPORTED,
     of: str = "v_runs",
@@ -322,7 +324,7 @@ def aggregate(
 def _aggregate_models(
     store: Store,
     filters: Filters,
-    by: Sequence[Group],
+    by: Sequence[Grouping],
     metrics: Sequence[Metric],
     measure: CostMeasure,
 ) -> pa.Table:
@@ -367,7 +369,7 @@ def _aggregate_models(
 
 
 def _order(
-    by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure
+    by: Sequence[Grouping], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure
 ) -> list[str]:
     """Return the sort order.
 
@@ -399,7 +401,7 @@ BEFORE, EXCERPT = 24, 160
 
 
 @dataclass(frozen=True)
-class Order:
+class RunSort:
     """One way to sort runs: by columns; runs without a value come last."""
 
     label: str
@@ -424,24 +426,24 @@ class Order:
 
 
 ORDERS = {
-    "most-expensive": Order("Cost, high to low", cost_columns(BEST)),
-    "least-expensive": Order("Cost, low to high", cost_columns(BEST), "asc"),
-    "list-high": Order("List-price cost, high to low", cost_columns(LIST)),
-    "list-low": Order("List-price cost, low to high", cost_columns(LIST), "asc"),
-    "longest": Order("Duration, long to short", ("duration_ms",)),
-    "turns": Order("Turns, high to low", ("num_turns",)),
-    "newest": Order("Date, newest first", ("coalesce(ended_at, started_at)",)),
-    "received": Order("Recently ingested", ("received_at", "ordinal")),
-    "findings": Order("Findings, high to low", ("findings",)),
-    "speedup": Order("Claimed speedup, high to low", ("claimed_speedup",)),
+    "most-expensive": RunSort("Cost, high to low", cost_columns(BEST)),
+    "least-expensive": RunSort("Cost, low to high", cost_columns(BEST), "asc"),
+    "list-high": RunSort("List-price cost, high to low", cost_columns(LIST)),
+    "list-low": RunSort("List-price cost, low to high", cost_columns(LIST), "asc"),
+    "longest": RunSort("Duration, long to short", ("duration_ms",)),
+    "turns": RunSort("Turns, high to low", ("num_turns",)),
+    "newest": RunSort("Date, newest first", ("coalesce(ended_at, started_at)",)),
+    "received": RunSort("Recently ingested", ("received_at", "ordinal")),
+    "findings": RunSort("Findings, high to low", ("findings",)),
+    "speedup": RunSort("Claimed speedup, high to low", ("claimed_speedup",)),
 } | {
-    figure.word: Order(figure.order, (figure.key,))
+    figure.word: RunSort(figure.order, (figure.key,))
     for figure in RUN_FIGURES.values()
     if figure.order
 }
 
 
-class Contents(NamedTuple):
+class StoreCounts(NamedTuple):
     """Numbers of runs, tasks, speedup claims, measured values, session responses, and loops.
 
     The claims are counted as runs that claim a speedup.
@@ -455,7 +457,7 @@ class Contents(NamedTuple):
     loops: int
 
 
-def contents(store: Store) -> Contents:
+def contents(store: Store) -> StoreCounts:
     """Return what the store has to show. Raises StoreError."""
     sql = f"""
         select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as
@@ -464,7 +466,7 @@ def contents(store: Store) -> Contents:
                    responses,
                (select count(*) from v_loops) as loops
         from v_runs where {where(NO_FILTERS).sql}"""
-    return Contents(**fetch(store, sql).to_pylist()[0])
+    return StoreCounts(**fetch(store, sql).to_pylist()[0])
 
 
 def saved_views(store: Store) -> dict[str, str]:

@@ -23,7 +23,7 @@ from app.queries.filters import (
     where,
     without_period,
 )
-from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
+from app.queries.grouping import UTC_ZONE, Grouping, bound, known_zone
 from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
@@ -253,7 +253,7 @@ class Hour:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class UsageBlock:
     """One block: its start and end, with the times of its first and last response."""
 
     start: datetime
@@ -283,25 +283,25 @@ class Burn:
     projected_usd: Decimal | None
 
 
-def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
+def blocks(hours: Iterable[Hour], length: timedelta) -> list[UsageBlock]:
     """Return the blocks of the hours, which are in order; `length` is a whole number of hours.
 
     It loops over hours, since there are few: a response at the last moment of a block still belongs
     to it.
     """
-    found: list[Block] = []
+    found: list[UsageBlock] = []
     for hour in hours:
         if not found or hour.first > found[-1].end:
-            found.append(Block(hour.start, hour.start + length, hour.first, hour.last))
+            found.append(UsageBlock(hour.start, hour.start + length, hour.first, hour.last))
         elif hour.start == found[-1].end and hour.first_behind:
             found[-1] = replace(found[-1], last=hour.first)
-            found.append(Block(hour.start, hour.start + length, hour.first_behind, hour.last))
+            found.append(UsageBlock(hour.start, hour.start + length, hour.first_behind, hour.last))
         else:
             found[-1] = replace(found[-1], last=hour.last)
     return found
 
 
-def gaps(found: Sequence[Block]) -> list[tuple[datetime, datetime]]:
+def gaps(found: Sequence[UsageBlock]) -> list[tuple[datetime, datetime]]:
     """Return (start, end) of each gap without responses between blocks, if longer than a block."""
     pairs = pairwise(found)
     return [
@@ -311,7 +311,7 @@ def gaps(found: Sequence[Block]) -> list[tuple[datetime, datetime]]:
     ]
 
 
-def burn(block: Block, tokens: int | None, usd: Decimal | None, now: datetime) -> Burn | None:
+def burn(block: UsageBlock, tokens: int | None, usd: Decimal | None, now: datetime) -> Burn | None:
     """Return the burn rate and projection of a block with these tokens and this list-price cost.
 
     None for a single moment or no tokens.
@@ -340,7 +340,7 @@ WEEK_STARTS = (MONDAY, SUNDAY)
 
 
 @dataclass(frozen=True)
-class Request:
+class UsageRequest:
     """A request for usage.
 
     `by`: keys of USAGE_DIMENSIONS; days are in the zone, and the times of the filters are already
@@ -360,7 +360,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Usage:
+class UsageTable:
     """The figures of a request per group, and their total row.
 
     Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a
@@ -375,7 +375,7 @@ class Usage:
     undated_runs: Undated
     left_out: bool
     unexplained: int
-    active: tuple[Block, Burn | None] | None = None
+    active: tuple[UsageBlock, Burn | None] | None = None
 
 
 _CALLS = """
@@ -405,7 +405,7 @@ placed as (select {of}.*, block_start from {of} asof left join starts on used_at
 """
 
 
-def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
+def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> UsageTable:
     """Return the usage that the request asks for.
 
     Raises UsageError for an unknown dimension, and StoreError.
@@ -448,13 +448,13 @@ def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
         [sessions] = fetch(transaction, unexplained, chosen.parameters | period.parameters)[
             "sessions"
         ].to_pylist()
-    made = Usage(rows, total, lost, undated_runs, has_period(request.filters), sessions)
+    made = UsageTable(rows, total, lost, undated_runs, has_period(request.filters), sessions)
     is_of_blocks = BLOCK in request.by and not request.of_tools
     return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
 
 
 def _summed(
-    store: Store, by: Sequence[Group], request: Request, found: Sequence[Block]
+    store: Store, by: Sequence[Grouping], request: UsageRequest, found: Sequence[UsageBlock]
 ) -> tuple[pa.Table, pa.Table]:
     """Return (groups, total row) in one pass over the parts.
 
@@ -518,7 +518,7 @@ def _summed(
     return rows.slice(0, place), total
 
 
-def _blocks(store: Store, request: Request) -> list[Block]:
+def _blocks(store: Store, request: UsageRequest) -> list[UsageBlock]:
     """Return the blocks of everything that matches the filters at any time.
 
     A period chooses blocks but does not move them.
@@ -536,14 +536,16 @@ def _blocks(store: Store, request: Request) -> list[Block]:
     return blocks((Hour(**hour) for hour in hours), timedelta(hours=request.block_hours))
 
 
-def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: datetime) -> Usage:
+def _with_blocks(
+    made: UsageTable, request: UsageRequest, found: Sequence[UsageBlock], now: datetime
+) -> UsageTable:
     """Return the table with the columns of BLOCK_ENTRIES.
 
     If rows are blocks alone, also with the gaps between them.
     """
     by_start, is_alone = {block.start: block for block in found}, request.by == (BLOCK,)
     rows: list[dict[str, Any]] = []
-    active: tuple[Block, Burn | None] | None = None
+    active: tuple[UsageBlock, Burn | None] | None = None
     for row in made.table.to_pylist():
         block = by_start.get(row["block_start"])
         rate = (
@@ -621,7 +623,7 @@ def along(
 
     Raises StoreError.
     """
-    rows = usage(store, Request(filters, (by, "model"))).table
+    rows = usage(store, UsageRequest(filters, (by, "model"))).table
     rows = rows.filter(
         pa.array([name is not None for name in rows[by].to_pylist()], pa.bool_())
     ).sort_by([(by, "ascending")])

@@ -13,7 +13,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import has_period
 from app.queries.grouping import filters_in
 from app.queries.reading import read_transaction
-from app.queries.usage import Request, Usage
+from app.queries.usage import UsageRequest, UsageTable
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_rows, json_text, rows
 from app.text import usage as words
@@ -51,7 +51,7 @@ _TOOLS_SHOWN = (
 )
 
 
-def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
+def usage(store: Store, request: UsageRequest, *, compact: bool = False) -> Answer:
     """Return the table of a request; `compact` has few columns.
 
     Raises UsageError for an unknown zone or dimension.
@@ -98,7 +98,7 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(notes))
 
 
-def document(store: Store, request: Request) -> bytes:
+def document(store: Store, request: UsageRequest) -> bytes:
     """Return the same as one JSON object.
 
     `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`.
@@ -125,7 +125,7 @@ def document(store: Store, request: Request) -> bytes:
     ).encode()
 
 
-def _used(store: Store, request: Request) -> tuple[Usage, list[str]]:
+def _used(store: Store, request: UsageRequest) -> tuple[UsageTable, list[str]]:
     """Return the usage, and the notes on it, one of them why `report` says another cost."""
     asked = replace(request, filters=filters_in(request.filters, request.zone))
     with read_transaction(store, copy_at=1) as transaction:

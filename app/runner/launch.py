@@ -61,7 +61,7 @@ _HEAD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Order:
+class LaunchOrder:
     """A command to run. `keep`: the parent folder of the runs' folders.
 
     `is_ours`: files of the store, which are no changes of the run.
@@ -85,7 +85,7 @@ class Recorded:
     signalled: bool = False
 
 
-class Cell(NamedTuple):
+class MatrixCell(NamedTuple):
     """One run of a matrix.
 
     `labels`: the value of each axis, and the number of the repetition if there are several.
@@ -117,7 +117,7 @@ def parse_axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def cells(
     command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: int
-) -> Iterator[Cell]:
+) -> Iterator[MatrixCell]:
     """Yield the runs.
 
     Each combination comes once before any repeats, so that a slow hour affects all alike. Raises
@@ -138,7 +138,7 @@ def cells(
                     word.replace(f"{{{name}}}", value) for word in words
                 ]  # other braces are the command's own, as in JSON
                 labels[name] = HIDDEN if is_secret(name, value) else scrubbed_text(value)
-            yield Cell(tuple(words), labels | ({REPEAT: str(repeat)} if repeats > 1 else {}))
+            yield MatrixCell(tuple(words), labels | ({REPEAT: str(repeat)} if repeats > 1 else {}))
 
 
 def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -156,7 +156,7 @@ class _Run:
     `sessions`: sizes of the agent's session files before the run.
     """
 
-    order: Order
+    order: LaunchOrder
     folder: Path
     cwd: Path
     agent: Agent | None
@@ -168,7 +168,7 @@ class _Run:
         return self.folder / OUTPUT_FILE
 
 
-def launch(order: Order) -> Recorded:
+def launch(order: LaunchOrder) -> Recorded:
     """Run the command to its end and record it.
 
     Raises UsageError before the start if nothing could be recorded.

@@ -107,7 +107,7 @@ class Procedure:
     better: Better | None = None
 
 
-class Quantity(NamedTuple):
+class Measurand(NamedTuple):
     """What a run measures: one benchmark's metric, in a stored unit."""
 
     benchmark: str | None
@@ -133,8 +133,8 @@ class _Side:
     """
 
     tree: Path
-    made: Mapping[str, trees.Entry] = field(default_factory=dict)
-    files: Mapping[str, trees.Entry] = field(default_factory=dict)
+    made: Mapping[str, trees.TreeEntry] = field(default_factory=dict)
+    files: Mapping[str, trees.TreeEntry] = field(default_factory=dict)
 
 
 @dataclass
@@ -153,7 +153,7 @@ class _State:
     say: Callable[[str], None]
     advance: Callable[[int, int], None]
     deadline: float
-    quantities: list[Quantity] = field(default_factory=list)
+    quantities: list[Measurand] = field(default_factory=list)
     runs: list[BenchmarkRun] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     planned: int = 0
@@ -506,7 +506,7 @@ def _block(state: _State, phase: Literal["noise", "compared"], number: int, plan
         state.advance((number - 1) * 4 + done + 1, planned * 4)
 
 
-def _measured(state: _State, arm: Arm, *, is_first: bool = False) -> dict[Quantity, float]:
+def _measured(state: _State, arm: Arm, *, is_first: bool = False) -> dict[Measurand, float]:
     """Run the command once, and return its figures. `is_first`: the run is its warm-up.
 
     Raises _Failed.
@@ -529,7 +529,7 @@ def _measured(state: _State, arm: Arm, *, is_first: bool = False) -> dict[Quanti
 
 def _values(
     state: _State, arm: Arm, out: Path, output: str, seconds: float
-) -> dict[Quantity, float]:
+) -> dict[Measurand, float]:
     """Return the figures of a run. Raises _Failed."""
     procedure = state.procedure
     if procedure.regex is not None:
@@ -550,17 +550,17 @@ def _values(
                 ),
             )
         return {
-            Quantity(
+            Measurand(
                 None, procedure.metric or "figure", None, unit.unit, procedure.better or unit.better
             ): value * unit.factor
         }
     uses_file = any(OUT in word for word in procedure.command)
     if not uses_file and not procedure.metric:
-        return {Quantity(None, "time", None, "ms", Better.LOWER): seconds * 1000}
+        return {Measurand(None, "time", None, "ms", Better.LOWER): seconds * 1000}
     return _figures(state, arm, out if uses_file else None, output)
 
 
-def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Quantity, float]:
+def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Measurand, float]:
     """Return the figures in a benchmark's file or output.
 
     They are read as its measuring tool writes them. Raises _Failed.
@@ -612,7 +612,7 @@ def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Qua
     by_benchmark: dict[str | None, dict[str | None, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         by_benchmark[row["benchmark"]].setdefault(row["statistic"], row)
-    found: dict[Quantity, float] = {}
+    found: dict[Measurand, float] = {}
     for benchmark, by_statistic in by_benchmark.items():
         row = next(
             (by_statistic[name] for name in _STATISTICS if name in by_statistic),
@@ -628,7 +628,7 @@ def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Qua
                     "lower or higher"
                 ),
             )
-        found[Quantity(benchmark, row["metric"], row["statistic"], row["unit"] or "", better)] = (
+        found[Measurand(benchmark, row["metric"], row["statistic"], row["unit"] or "", better)] = (
             row["value"]
         )
     return found
@@ -678,7 +678,7 @@ def _text_of(out: Path) -> str:
     return body.decode("utf-8", "replace")
 
 
-def _parts(quantities: Sequence[Quantity]) -> list[list[int]]:
+def _parts(quantities: Sequence[Measurand]) -> list[list[int]]:
     """Return the quantities to judge, as indexes.
 
     Of several benchmarks first all those of one unit together, then each.
@@ -776,7 +776,7 @@ def _typical(state: _State) -> float:
     return sorted(state.seconds[-8:])[len(state.seconds[-8:]) // 2]
 
 
-def _named(quantity: Quantity) -> str:
+def _named(quantity: Measurand) -> str:
     return (
         f"{quantity.metric} of {quantity.benchmark}"
         if quantity.benchmark

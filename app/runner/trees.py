@@ -24,7 +24,7 @@ _MOST_HASHED = 64 << 20
 """Largest file whose content is compared; of a larger one, its size and time are."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file, folder or link of a tree.
 
     `status`: by it, an unchanged one is not read again; `content`: its kind, rights and a hash.
@@ -94,8 +94,8 @@ def apply_patch(tree: Path, patch: bytes) -> None:
 
 
 def entries(
-    tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None = None
-) -> dict[str, Entry]:
+    tree: Path, before: Mapping[str, TreeEntry], names: Iterable[str] | None = None
+) -> dict[str, TreeEntry]:
     """Return the entries of a tree, or those of `names` that still exist, by path below it.
 
     `before`: entries of an earlier call; unchanged files are not read again.
@@ -114,12 +114,14 @@ def entries(
             )  # nobody can set the last one
             known = before.get(name)
             found[name] = (
-                known if known and known.status == status else Entry(status, _content(path, seen))
+                known
+                if known and known.status == status
+                else TreeEntry(status, _content(path, seen))
             )
     return found
 
 
-def changes(before: Mapping[str, Entry], now: Mapping[str, Entry]) -> set[str]:
+def changes(before: Mapping[str, TreeEntry], now: Mapping[str, TreeEntry]) -> set[str]:
     """Return the paths whose entries are new, gone or of other content."""
     either = {name for name in before if name not in now} | {
         name for name in now if name not in before

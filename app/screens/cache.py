@@ -224,7 +224,7 @@ def _answer(
     return _question(_transaction, *sought, **named)
 
 
-def contents() -> screen_queries.Contents:
+def contents() -> screen_queries.StoreCounts:
     """Return counts of the store's contents from when it was last free.
 
     The screen itself reports why it cannot be read.
@@ -232,13 +232,13 @@ def contents() -> screen_queries.Contents:
     of = store(wait_seconds=0)
     try:
         with read_transaction(of) as transaction:
-            found: screen_queries.Contents = _answer(
+            found: screen_queries.StoreCounts = _answer(
                 _state(of), "contents", (), {}, screen_queries.contents, transaction
             )
     except StoreMissing:
-        return screen_queries.Contents(0, 0, 0, 0, 0, 0)
+        return screen_queries.StoreCounts(0, 0, 0, 0, 0, 0)
     except StoreError:
-        return st.session_state.get(_CONTENTS) or screen_queries.Contents(2, 1, 1, 1, 1, 1)
+        return st.session_state.get(_CONTENTS) or screen_queries.StoreCounts(2, 1, 1, 1, 1, 1)
     st.session_state[_CONTENTS] = found
     return found
 

@@ -9,7 +9,7 @@ from app.charts import registry as charts
 from app.queries import cost as queries
 from app.queries import cost as report_queries
 from app.queries import sessions as session_queries
-from app.queries.usage import PERIODS, Request, usage
+from app.queries.usage import PERIODS, UsageRequest, usage
 from app.reports.budgets import cells, from_environment, verdicts
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
@@ -120,7 +120,7 @@ def show_sessions() -> None:
                 Said("None of these runs has billed responses of its own."), missing=False
             )
         widgets.end_page()
-    used = cache.ask(usage, Request(filters, (BLOCK,)), cache.this_minute())
+    used = cache.ask(usage, UsageRequest(filters, (BLOCK,)), cache.this_minute())
     with head:
         widgets.heading(costs.sessions(used), missing=False)
     with st.container(horizontal=True, gap="small"):

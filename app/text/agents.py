@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.measured import Spread
+from app.queries.measured import Range
 from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, percent, usd
 from app.text.sentences import spelled
 from schemas.catalogue.metrics import MEASURED_CLASSES
@@ -33,7 +33,7 @@ def median_cost(row: AgentFigures) -> str:
     )
 
 
-def median_or_range(values: Spread, write: Callable[[Any], str]) -> tuple[str, str]:
+def median_or_range(values: Range, write: Callable[[Any], str]) -> tuple[str, str]:
     """Return the median, or the range and `n` if there are fewer than ENOUGH values.
 
     `3m 04s`, `4m 10s–14m 02s` · `n 4`.
@@ -46,7 +46,7 @@ def median_or_range(values: Spread, write: Callable[[Any], str]) -> tuple[str, s
     return (low if low == high else f"{low}–{high}"), f"n {values.known}"
 
 
-def range_words(values: Spread, write: Callable[[Any], str]) -> str:
+def range_words(values: Range, write: Callable[[Any], str]) -> str:
     """Return `a median of 1.80×`, or the range of few values: `1.50×–3.00×`."""
     written, few = median_or_range(values, write)
     return written if few else f"a median of {written}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.comparison import TASK, Comparison, Group
+from app.queries.comparison import TASK, ComparedGroup, Comparison
 from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
@@ -51,7 +51,7 @@ class Name:
     agent: str | None
 
 
-def names(groups: Sequence[Group], chosen: Sequence[Filters], base: str = "") -> list[Name]:
+def names(groups: Sequence[ComparedGroup], chosen: Sequence[Filters], base: str = "") -> list[Name]:
     """Return the names of groups by the filters that chose them; duplicates are numbered.
 
     `base`: the store of the first one's runs.
@@ -145,7 +145,7 @@ def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name
     """
     verdict, baseline = comparison.ratios[place][metric].verdict, called[0].label
 
-    def why(group: Group, whose: str) -> str:
+    def why(group: ComparedGroup, whose: str) -> str:
         if group.of(metric).runs:
             return ""
         if not group.runs:
@@ -182,7 +182,7 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _median(group: Group, metric: str) -> str:
+def _median(group: ComparedGroup, metric: str) -> str:
     """Return the median of a group's runs, or their range if there are fewer than FEWEST."""
     known, write = group.of(metric), WRITERS[metric]
     if known.median is None:

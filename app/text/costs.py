@@ -42,7 +42,7 @@ from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.queries.comparison import CohortTotals, TwoTotals
-    from app.queries.usage import Usage
+    from app.queries.usage import UsageTable
 
 Row = Mapping[str, Any]
 
@@ -415,7 +415,7 @@ def list_title(rows: Sequence[ListPrice]) -> str:
     return f"At list prices, {spelled(runs, 'run')} cost {usd(listed)}, {way}"
 
 
-def sessions(used: Usage) -> Said:
+def sessions(used: UsageTable) -> Said:
     """Return sessions, billed responses and their list-price cost and tokens in a sentence.
 
     Example: `12 sessions made 4,321 billed responses: **≥ $176.20** at list prices, for ≥ 310M

@@ -13,9 +13,9 @@ import pyarrow as pa
 import simplejson
 
 from app.queries.filters import Filters
-from app.queries.loop_costs import Session
-from app.queries.loop_statistics import NoiseFrom, Progress
-from app.queries.loops import LoopAnswer, Try, Verdict
+from app.queries.loop_costs import LoopSession
+from app.queries.loop_statistics import LoopProgress, NoiseFrom
+from app.queries.loops import LoopAnswer, LoopVerdict, Try
 from app.text import grids, html_parts
 from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
 from app.text.html_parts import Col, Segment, muted
@@ -48,9 +48,9 @@ BARS = {
 """State of an experiment → class of its segment in a bar."""
 
 PROGRESS = {
-    Progress.IMPROVING: "improving",
-    Progress.PLATEAUING: "plateau",
-    Progress.STUCK: "stuck",
+    LoopProgress.IMPROVING: "improving",
+    LoopProgress.PLATEAUING: "plateau",
+    LoopProgress.STUCK: "stuck",
 }
 NOISE_FROM = {
     NoiseFrom.REPEATS: "from repeats",
@@ -91,7 +91,7 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
     How many gained more than noise, and what all of them cost.
     """
     verdicts = [one.gain_verdict for one in answers if one.improvements]
-    beyond, inside = verdicts.count(Verdict.BEYOND), verdicts.count(Verdict.INSIDE)
+    beyond, inside = verdicts.count(LoopVerdict.BEYOND), verdicts.count(LoopVerdict.INSIDE)
     unknown, none = len(verdicts) - beyond - inside, sum(one.improvements == 0 for one in answers)
     costs = [(one.cost_usd, one.costs.basis) for one in answers if one.cost_usd is not None]
     heading = f"{none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
@@ -152,11 +152,11 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
     def verdict(one: LoopAnswer) -> str:
         if one.gain_pct is None or not one.improvements:
             return html_parts.muted(gain_words(one))
-        words = "noise unknown" if one.gain_verdict is Verdict.UNKNOWN else noise_words(one)
-        looks = {Verdict.BEYOND: "t-is-faster", Verdict.INSIDE: "t-n"}
+        words = "noise unknown" if one.gain_verdict is LoopVerdict.UNKNOWN else noise_words(one)
+        looks = {LoopVerdict.BEYOND: "t-is-faster", LoopVerdict.INSIDE: "t-n"}
         return (
             "<span "
-            f'class="{looks.get(one.gain_verdict or Verdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'  # noqa: E501
+            f'class="{looks.get(one.gain_verdict or LoopVerdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'  # noqa: E501
         )
 
     def each(one: LoopAnswer) -> str:
@@ -399,7 +399,7 @@ def is_filled(one: Try) -> bool:
 
     It is better than what was kept, and not known to be noise.
     """
-    return one.is_improvement and one.verdict is not Verdict.INSIDE
+    return one.is_improvement and one.verdict is not LoopVerdict.INSIDE
 
 
 def session_table(answer: LoopAnswer, filters: Filters) -> str:
@@ -414,7 +414,7 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
     sessions = answer.costs.sessions
 
     def cost(key: str) -> Col:
-        def cell(one: Session) -> str:
+        def cell(one: LoopSession) -> str:
             return usd(getattr(one, key)) if getattr(one, key) else UNKNOWN
 
         return Col(parts[key], cell, "r w")

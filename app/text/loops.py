@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from app.queries.loop_costs import Session
-from app.queries.loop_statistics import NoiseFrom, Progress
-from app.queries.loops import LoopAnswer, Try, Verdict
+from app.queries.loop_costs import LoopSession
+from app.queries.loop_statistics import LoopProgress, NoiseFrom
+from app.queries.loops import LoopAnswer, LoopVerdict, Try
 from app.text.formatting import short, usd
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -75,12 +75,12 @@ def noise_words(answer: LoopAnswer) -> str:
     It is `inside the noise (2.5%)`, `beyond the noise (0.4%)` or `noise unknown`.
     """
     noise = answer.noise
-    if noise is None or answer.gain_verdict in (None, Verdict.UNKNOWN):
+    if noise is None or answer.gain_verdict in (None, LoopVerdict.UNKNOWN):
         return "noise unknown (each code was measured once)"
     if not noise.sigma:
         return "not noisy: repeats are equal"
     one, every = noise.step(), noise.step(answer.measured)
-    if answer.gain_verdict is Verdict.BEYOND:
+    if answer.gain_verdict is LoopVerdict.BEYOND:
         return f"beyond the noise ({noise_step(one, is_log=noise.is_log)})"
     gain = (answer.gain_pct or 0) / 100
     if noise.is_log and gain > one:
@@ -141,7 +141,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
         if (
             answer.gain_after_luck_pct is not None
             and answer.noise.sigma
-            and answer.gain_verdict is Verdict.BEYOND
+            and answer.gain_verdict is LoopVerdict.BEYOND
         ):
             said.append(
                 "Without the luck of the best try the gain is at least about "
@@ -184,9 +184,9 @@ MOST_PLAUSIBLE_PCT = 9_900.0
 
 def state_words(answer: LoopAnswer) -> str:
     """Return whether the loop still gets anywhere, and why that is said."""
-    if answer.state is Progress.IMPROVING:
+    if answer.state is LoopProgress.IMPROVING:
         return "still improving"
-    if answer.state is Progress.PLATEAUING:
+    if answer.state is LoopProgress.PLATEAUING:
         return "plateauing: its last improvement is ten tries and a third of all back"
     if not answer.improvements:
         return "stuck: nothing improved"
@@ -201,7 +201,7 @@ def tries_words(count: int) -> str:
     return f"{count:,} {'try' if count == 1 else 'tries'}"
 
 
-def session_words(session: Session) -> str:
+def session_words(session: LoopSession) -> str:
     """Return how a session's cost falls into set-up, experiments and rest."""
     parts = (
         ("set-up and baseline", session.setup_usd),
@@ -228,7 +228,7 @@ def step_words(one: Try) -> str:
     """
     return {
         None: "",
-        Verdict.BEYOND: "beyond the noise",
-        Verdict.INSIDE: "inside the noise",
-        Verdict.UNKNOWN: "noise unknown",
+        LoopVerdict.BEYOND: "beyond the noise",
+        LoopVerdict.INSIDE: "inside the noise",
+        LoopVerdict.UNKNOWN: "noise unknown",
     }[one.verdict]

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.usage import Along, Usage
+from app.queries.usage import Along, UsageTable
 from app.text.answers import undated_cost
 from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
@@ -124,7 +124,7 @@ def covered(total: Row) -> str:
     )
 
 
-def active_block(used: Usage) -> str:
+def active_block(used: UsageTable) -> str:
     """Return the state of the active block, or "" for none.
 
     Example: "Active block: 1h 12m left, 23.1k tokens/min and $4.10/h so far; at that rate 9.10M
@@ -147,7 +147,7 @@ def active_block(used: Usage) -> str:
     )
 
 
-def limits(used: Usage) -> list[str]:
+def limits(used: UsageTable) -> list[str]:
     """Return notes on missing or inexact figures of a table, none if all are known."""
     [total] = used.total.to_pylist()
     said = []
@@ -194,7 +194,7 @@ def limits(used: Usage) -> list[str]:
     return [*said, *([" ".join(outside)] if outside else [])]
 
 
-def notes(used: Usage) -> list[str]:
+def notes(used: UsageTable) -> list[str]:
     """Return notes on the table: the active block, and the limits of its figures."""
     return [*filter(None, [active_block(used)]), *limits(used)]
 

@@ -24,8 +24,8 @@ from app.queries.filters import (
     PRESETS,
     SEARCH,
     Filter,
+    FilterKind,
     Filters,
-    Kind,
     has_period,
     moment,
 )
@@ -283,7 +283,7 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
         (FILTERS[key], fact_words(value, key)) for key in keys for value in chosen().values(key)
     ]
     values = [
-        f"{filter_.name} {words}" if filter_.kind is Kind.CHOICE else words
+        f"{filter_.name} {words}" if filter_.kind is FilterKind.CHOICE else words
         for filter_, words in found
     ]
     text = (
@@ -386,7 +386,7 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
             **more,
         )
     elif (
-        kind is Kind.TIME
+        kind is FilterKind.TIME
     ):  # a link may name an hour, which the calendar cannot show and leaves alone
         time = moment(first) if first else None
         st.date_input(
@@ -399,7 +399,7 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
             width=240,
             **more,
         )
-    elif kind is Kind.USD:
+    elif kind is FilterKind.USD:
         st.number_input(
             filter_.name,
             min_value=0.0,
@@ -412,8 +412,8 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
             key=_seed(key, float(Decimal(first.removeprefix("$"))) if first else None),
             **more,
         )
-    elif kind in (Kind.CHOICE, Kind.FLAG):
-        usual = filter_.words[0] if kind is Kind.CHOICE else None
+    elif kind in (FilterKind.CHOICE, FilterKind.FLAG):
+        usual = filter_.words[0] if kind is FilterKind.CHOICE else None
         st.segmented_control(
             filter_.name, filter_.words, key=_seed(key, first or usual), width=240, **more
         )
@@ -436,7 +436,7 @@ def _seed(key: str, value: Any) -> str:
 def _changed(key: str) -> None:
     """Apply the value of a changed widget to its filter."""
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
-    unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
+    unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is FilterKind.CHOICE else None)
     values = value if isinstance(value, list) else [] if value in unset else [value]
     # as the command line writes it: of an amount every digit that was typed, and no more
     typed = [
