@@ -33,12 +33,9 @@ from schemas.rows.measurement import Failure, MeasuredStatus, PatchApplied, Vari
 from schemas.units import Flagged
 
 SUCCESS = ("success", "completed", "ok")
-_NOT_RUN = ("skipped", "not_run", "no_perf_command", "no_patch")
 _LONGEST = 2000
-_TELLING_LINES = 12
 
 _RATES = {"tok_s": "tok/s", "tokens_per_sec": "tok/s", "req_s": "req/s"}
-_LATENCIES = ("ttft", "tpot", "itl", "e2el", "latency")
 _METRICS = {
     "throughput_output": "output_throughput",
     "throughput_total": "total_throughput",
@@ -46,15 +43,6 @@ _METRICS = {
     "benchmark_duration": "time",
 }
 _PRIMARY = ("ttft", "output_throughput", "throughput", "request_throughput", "total_throughput")
-_NO_RESULTS = frozenset(
-    ("duration", "server_startup_time", "returncode", "num_prompts", "num_trials")
-)
-_COUNTED = re.compile(r"(?:total|successful|failed|completed|num)_|completed$")
-"""Inputs and counts of the benchmark, and the time of the whole job: no results."""
-
-_LOGGED_REQUESTS = re.compile(r"Throughput:\s++(\d++(?:\.\d*+)?) requests/s")
-_LOGGED_SECONDS = re.compile(r"Avg latency:\s++(\d++(?:\.\d*+)?) seconds")
-
 STEP = 51.2
 """tok/s: 512 tokens in a window of 10 s."""
 
@@ -74,7 +62,6 @@ _PATCH = re.compile(
     r"patch[_ ]failed|patch does not apply|corrupt patch|only non-Python files", re.IGNORECASE
 )
 _TIMEOUT = re.compile(r"timed[ _]?out|timeout", re.IGNORECASE)
-_ENDED_BY_CLOCK = re.compile(r"timed out after \d+")
 _NO_MEMORY = re.compile(
     r"out of memory|OutOfMemory|No available memory for the cache|Free memory on device"
 )
@@ -102,11 +89,6 @@ _CRASH = re.compile(
 )
 
 _REJECTED = re.compile(r"(?<!\d)(\d++) out of (\d++) hunks? FAILED -- saving rejects")
-_NOT_APPLIED = re.compile(
-    r"patch result rc=[1-9]|patch does not apply|Patch failed|\d out of \d++ hunks? FAILED$",
-    re.MULTILINE,
-)
-_PARTLY = re.compile(r"hunks?[ _]skipped", re.IGNORECASE)
 _APPLIED = re.compile(
     r"AGENT_PATCH_APPLIED|Patch applied successfully|patch result rc=0|\+ patch$", re.MULTILINE
 )
@@ -197,7 +179,7 @@ def rows_together(outcomes: Sequence[Outcome]) -> Iterator[Measured]:
         if values:
             continue
         detail = detail_of(error, outcome.log)
-        if status in _NOT_RUN or (
+        if status in ("skipped", "not_run", "no_perf_command", "no_patch") or (
             not outcome.has_metrics and status in (None, *SUCCESS) and not error
         ):
             yield Measured(origin, status=MeasuredStatus.NOT_RUN, detail=detail)
@@ -225,10 +207,12 @@ def values_of(
     A rate of no named kind is one of output tokens if the benchmark counts tokens of both kinds,
     and one of the prefill in `one_batch`; else it is `throughput`.
     """
-    requests, seconds = (
-        {float(each) for each in pattern.findall(log)}
-        for pattern in (_LOGGED_REQUESTS, _LOGGED_SECONDS)
-    )
+    logged = {
+        (unit, float(number))
+        for number, unit in re.findall(
+            r"(?:Throughput|Avg latency):\s++(\d++(?:\.\d*+)?) (requests/s|seconds)", log
+        )
+    }
     found: list[Value] = []
     for key, number in (metrics or {}).items():
         if (
@@ -236,9 +220,9 @@ def values_of(
             and not isinstance(number, bool)
             and (value := _value(key, number))
         ):
-            if value.metric == "throughput" and number in requests:
+            if value.metric == "throughput" and ("requests/s", number) in logged:
                 value = value._replace(metric="request_throughput", unit="req/s")
-            elif value.metric == "latency" and number in seconds:
+            elif value.metric == "latency" and ("seconds", number) in logged:
                 value = value._replace(unit="s")
             found.append(value)
     named_rates = {one.number for one in found if one.metric.endswith("_throughput")}
@@ -262,9 +246,12 @@ def _value(key: str, number: float) -> Value | None:
     name = key.removesuffix(f"_{ending}") if ending else key
     metric, statistic, unit = quantity(name)
     unit = _RATES[ending] if ending else unit
-    if name.removesuffix(f"_{unit}") in _NO_RESULTS or statistic == "std":
+    # inputs and counts of the benchmark, and the time of the whole job
+    is_counted = name.startswith(("total_", "successful_", "failed_", "completed", "num_"))
+    is_of_job = name.removesuffix(f"_{unit}") in ("duration", "server_startup_time", "returncode")
+    if statistic == "std" or is_of_job:
         return None
-    if _COUNTED.match(name) and unit is None and "throughput" not in name:
+    if is_counted and unit is None and "throughput" not in name:
         return None
     metric = _METRICS.get(metric, metric)
     if "throughput" in metric:
@@ -275,7 +262,7 @@ def _value(key: str, number: float) -> Value | None:
             unit or ("req/s" if metric == "request_throughput" else "tok/s"),
             number,
         )
-    if metric in _LATENCIES:
+    if metric in ("ttft", "tpot", "itl", "e2el", "latency"):
         return Value(metric, statistic, unit or "ms", number)
     return Value(metric, statistic or ("total" if unit == "s" else None), unit, number)
 
@@ -319,7 +306,7 @@ def failure_of(
     never_starts = variant is Variant.REFERENCE or baseline_ran is False
     causes = (
         (Failure.PATCH, is_changed and _PATCH.search(told)),
-        (Failure.TIMEOUT, _TIMEOUT.search(told) or _ENDED_BY_CLOCK.search(log)),
+        (Failure.TIMEOUT, _TIMEOUT.search(told) or "timed out after " in log),
         (Failure.INFRASTRUCTURE, variant is Variant.BASELINE and (error or log)),
         (Failure.INFRASTRUCTURE, _NOT_OF_THE_CHANGE.search(everything)),
         (Failure.INFRASTRUCTURE, not baseline_ran and _NO_MEMORY.search(everything)),
@@ -339,7 +326,7 @@ def detail_of(error: str | None, log: str = "") -> str | None:
         for line in lines_of(log)
         if _NOT_OF_THE_CHANGE.search(line) or _NO_MEMORY.search(line) or _CRASH.search(line)
     )
-    lines = [line.strip() for line in deque(telling, _TELLING_LINES)]
+    lines = [line.strip() for line in deque(telling, 12)]
     told = "\n".join(dict.fromkeys(lines)) if lines else log.strip()
     parts = [(error or "")[:_LONGEST].strip(), told[-_LONGEST:]]
     return "\n".join(part for part in parts if part)[:_LONGEST] or None
@@ -358,10 +345,6 @@ def patch_in(told: object, log: str) -> PatchApplied:
             if max(len(rejected), len(_WRITTEN.findall(log))) > whole
             else PatchApplied.NO
         )
-    if _PARTLY.search(log):
-        return PatchApplied.PARTIAL
     if isinstance(told, bool):
         return PatchApplied.YES if told else PatchApplied.NO
-    if _NOT_APPLIED.search(log):
-        return PatchApplied.NO
     return PatchApplied.YES if _APPLIED.search(log) else PatchApplied.UNKNOWN
