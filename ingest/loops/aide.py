@@ -27,7 +27,6 @@ _JOURNALS = ("logs/*/journal.json", "logs/*/*/journal.json")
 _NO_SERIES = "Each experiment names its own metrics, so that their values make no common series."
 _PRICE = "cost (USD)"
 _STAGE = re.compile(r"stage_(\d+)")
-_NUMBERS = re.compile(r"\d{1,18}")
 
 
 class _Metric(NamedTuple):
@@ -246,7 +245,7 @@ def _read_run(file: MeasuredFile) -> Iterable[Loop]:
 
 
 def _order(journal: Path) -> tuple[list[int], str]:
-    return [int(each) for each in _NUMBERS.findall(journal.parent.name)], str(journal)
+    return [int(each) for each in re.findall(r"\d{1,18}", journal.parent.name)], str(journal)
 
 
 AIDE_JOURNAL = LoopFormat("aide-journal", _may_be_journal, _read_journal, ('"is_buggy"',))

@@ -25,10 +25,6 @@ from schemas.units import Better
 MOST_EXPERIMENTS = 100_000
 """Maximum number of experiments per file."""
 
-_HASH = re.compile(r"[0-9a-f]{7,40}\b", re.IGNORECASE)
-_BLANKS = re.compile(r"\s+")
-_DESCRIBED = 32
-
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -64,20 +60,15 @@ class Experiment:
         which stay when people edit a row. A baseline has its value beside them, since every loop
         from one commit has a "baseline".
         """
-        commit, text = (
-            (self.commit or "").lower(),
-            _BLANKS.sub(" ", self.description or "").strip().lower(),
-        )
-        is_telling = bool(_HASH.match(commit)) and self.state is not State.BASELINE and bool(text)
-        parts: tuple[object, ...] = (
-            (commit, text[:_DESCRIBED])
-            if is_telling
-            else (self.label, commit, text, self.value, self.word)
-        )
+        commit = (self.commit or "").lower()
+        text = " ".join((self.description or "").split()).lower()
+        parts: tuple[object, ...] = (self.label, commit, text, self.value, self.word)
         if self.identity:
             parts = (self.identity,)
         elif self.at:
             parts = (self.at.isoformat(), commit, self.value)
+        elif re.match(r"[0-9a-f]{7,40}\b", commit) and text and self.state is not State.BASELINE:
+            parts = (commit, text[:32])
         return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
 

@@ -26,6 +26,7 @@ from ingest.loops.words import (
     number,
     several_baselines,
     state_of,
+    unit_of,
     with_repeats,
 )
 from ingest.measurements.base import MeasuredFile
@@ -262,7 +263,6 @@ _KINDS = (
 )
 """Keys of what is measured on or with: values of several make no common series."""
 
-_UNIT = re.compile(r".*_(ns|us|µs|ms|s|sec|seconds|bytes|kb|mb)")
 _FAILED_CHECK = re.compile(
     r"(?:tests?|checks?|guard|conformance|invariants?|gate|lint)(?:_|\b).*fail|fail\w*_(?:tests?|checks?|gate)"
 )
@@ -448,12 +448,12 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     if metric and metric.key:
         first = [Experiment(state=State.BASELINE, value=baseline)] if baseline is not None else []
         better, better_from = _direction(rows, [*first, *experiments], metric)
-    unit = _UNIT.fullmatch(metric.name or "") if metric else None
     yield Loop(
         experiments=with_repeats(experiments) if are_decided else experiments,
         name=text_of(rows[0], ("loop", "loop_name", "session", "study", "project")),
         metric=metric.name if metric else None,
-        unit=text_of(rows[0], ("unit", "metric_unit", "metricUnit")) or (unit[1] if unit else None),
+        unit=text_of(rows[0], ("unit", "metric_unit", "metricUnit"))
+        or unit_of((metric and metric.name) or ""),
         better=better,
         better_from=better_from,
         baseline=baseline,

@@ -38,23 +38,20 @@ _COMPLETED = re.compile(
     r"parent (\S+)) in (\d+(?:\.\d+)?)s"
     r"(?:\. Metrics: (.*))?"
 )
-_CHANGES_TO_PARENT = re.compile(r" \(Δ: .*\)$")
 _FAILED = re.compile(
     r"(?:\S+ )?Iteration (\d{1,18})(?: error\b| failed\b| timed out|: No valid|: Generated code)"
     r"|Error (?:in|processing) .*?iteration (\d{1,18})",
     re.IGNORECASE,
 )
-_ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
+_ENSEMBLE = "Initialized LLM ensemble with models: "
 _ISLAND = re.compile(r"[ *]*Island \d+: ([1-9]\d*) programs, best=(-?\d+(?:\.\d+)?)")
-_PROGRAM = re.compile(r"Initialized OpenEvolve with (.+)")
+_PROGRAM = "Initialized OpenEvolve with "
 _FIRST_PROGRAM = "Adding initial program to database"
 _RESUMED = re.compile(
     r"Skipping initial program addition(?: \(resuming from iteration (\d{1,18}))?|Resuming "
     r"from checkpoint"
 )
 
-_METRIC = re.compile(r"([^\s=,][^=,]{0,99})=(.*)")
-_VALIDITY = re.compile(r"(?:.*_)?valid(?:ity)?(?:_.*)?")
 _FLAGS = (0.0, 1.0, -1.0, "True", "False")
 _PENALTY = -1000
 """This score, or a lower one beside a first one that is not negative, stands for a program that
@@ -115,19 +112,18 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
             completed.iteration, completed.parent, completed.at = int(iteration[1]), parent, at
             completed.seconds = float(iteration[6])
             if iteration[7] and not completed.metrics:
-                completed.metrics = _metrics(_CHANGES_TO_PARENT.sub("", iteration[7]))
+                completed.metrics = _metrics(iteration[7].partition(" (Δ: ")[0])
         elif (
             message.startswith("Metrics: ") and completed and not completed.metrics
         ):  # workers' own lines may be missing
             completed.metrics = _metrics(message.removeprefix("Metrics: "))
         elif failed := _FAILED.match(message):
             run.failed.add(int(failed[1] or failed[2]))
-        elif named := _PROGRAM.fullmatch(message):
-            run.name = named[1]
-        elif ensemble := _ENSEMBLE.fullmatch(message):
-            run.models |= {
-                model.partition(" (weight")[0].strip() for model in ensemble[1].split(", ")
-            }
+        elif message.startswith(_PROGRAM):
+            run.name = message.removeprefix(_PROGRAM)
+        elif message.startswith(_ENSEMBLE):
+            models = message.removeprefix(_ENSEMBLE).split(", ")
+            run.models |= {model.partition(" (weight")[0].strip() for model in models}
         elif resumed := _RESUMED.match(message):
             run.is_resumed = True
             run.standing = _standing(file, resumed[1], run.standing)
@@ -169,7 +165,8 @@ def _loop_of(run: _Run) -> Loop:
     flags = {
         name
         for name in values
-        if _VALIDITY.fullmatch(name) and all(value in _FLAGS for value in values[name])
+        if {"valid", "validity"} & {*name.split("_")}
+        and all(value in _FLAGS for value in values[name])
     }
     if len(values.get("error", programs)) < len(programs):  # otherwise what all measure
         flags.add("error")
@@ -239,23 +236,19 @@ def _metrics(text: str) -> dict[str, float | str]:
     found: dict[str, float | str] = {}
     parts = text.split(", ")
     for place, part in enumerate(parts):
-        if not (named := _METRIC.fullmatch(part)):
+        name, sign, written = part.partition("=")
+        if not sign or not 0 < len(name) <= 100 or name[0].isspace():
             continue
-        value = _number(named[2])
+        value = _number(written)
         if (
             value is None
-            and not named[2].startswith(("[", "(", "{"))
-            and named[2] not in ("True", "False", "None")
+            and not written.startswith(("[", "(", "{"))
+            and written not in ("True", "False", "None")
         ):
-            rest = ", ".join([named[2], *parts[place + 1 :]])
-            score = re.search(rf", {SCORE}=([^,]+)", rest)
-            number_of_score = _number(score[1]) if score else None
-            return (
-                {SCORE: number_of_score} | found | {named[1]: rest}
-                if number_of_score is not None
-                else found | {named[1]: rest}
-            )
-        found[named[1]] = named[2] if value is None else value
+            rest = ", ".join([written, *parts[place + 1 :]])
+            score = _number(rest.partition(f", {SCORE}=")[2].partition(",")[0])
+            return ({} if score is None else {SCORE: score}) | found | {name: rest}
+        found[name] = written if value is None else value
     return found
 
 

@@ -5,7 +5,6 @@ JSON lines of configurations and runs, of events, or of measurements only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -52,20 +51,12 @@ _NUMBERS, _STATES = ("run", "iteration"), ("status", "decision")
 _INHERITED = ("name", *_NAMES, *_UNITS, *_DIRECTIONS)
 """What a configuration takes from the one before it, as Pi does."""
 
-_RUN = re.compile(r"\"(?:run|status)\"\s*:")
-_CONFIG = re.compile(r"\"(?:metricName|metric_name|bestDirection|best_direction)\"\s*:")
-_EVENTS = re.compile(r"\"kind\"\s*:\s*\"(?:init|run|result)\"")
-_MEASURED = re.compile(
-    r"\"primary\"\s*:.*\"(?:metric_name|direction)\"\s*:|\"(?:metric_name|direction)\"\s*:.*\"primary\"\s*:"
-)
-
 _LOST_CONFIG = (
     "Its configuration line is lost: what it measures, and which direction is better, is not known."
 )
 _INTERLEAVED = (
     "Two sessions wrote into the log at once: experiments of other segments stand among these."
 )
-_NO_BASELINE = "Its baseline has no result."
 
 
 @dataclass
@@ -83,7 +74,7 @@ class _Segment:
 
 
 def _may_hold_log(beginning: str) -> bool:
-    return "{" in beginning[:4096] and bool(_RUN.search(beginning))
+    return "{" in beginning[:4096] and ('"run"' in beginning or '"status"' in beginning)
 
 
 def _read_log(file: MeasuredFile) -> Iterable[Loop]:
@@ -283,10 +274,6 @@ def _stale(file: MeasuredFile) -> list[str]:
     return ["`.auto/log.jsonl` beside it goes on in its place"] if place and place.is_file() else []
 
 
-def _may_hold_events(beginning: str) -> bool:
-    return bool(_EVENTS.search(beginning))
-
-
 def _read_events(file: MeasuredFile) -> Iterable[Loop]:
     """Read runs and their results, two lines each.
 
@@ -327,7 +314,7 @@ def _read_events(file: MeasuredFile) -> Iterable[Loop]:
             better_from=None if better is Better.UNKNOWN else "the log",
             segment=number,
             folder=text_of(config, ("working_dir", "workingDir")),
-            no_gain=_NO_BASELINE if is_open else None,
+            no_gain="Its baseline has no result." if is_open else None,
             notes=notes_of(broken, copies),
         )
         number += 1
@@ -356,10 +343,6 @@ def _of_events(run: Entry, result: Entry) -> Experiment:
         identity=text_of(run, ("id",)) or text_of(result, ("run_id", "id")),
         **spent(result),
     )
-
-
-def _may_hold_measured(beginning: str) -> bool:
-    return bool(_MEASURED.search(beginning))
 
 
 def _read_measured(file: MeasuredFile) -> Iterable[Loop]:
@@ -426,5 +409,12 @@ def _part(entry: Entry, key: str) -> Entry:
 
 
 PI_LOG = LoopFormat("Pi autoresearch log", _may_hold_log, _read_log, ('"metric',))
-PI_EVENTS = LoopFormat("pi-rs events", _may_hold_events, _read_events, ('"run_id"',))
-HILL_CLIMBING = LoopFormat("hill-climbing log", _may_hold_measured, _read_measured, ('"primary"',))
+PI_EVENTS = LoopFormat(
+    "pi-rs events", lambda beginning: '"kind"' in beginning, _read_events, ('"run_id"',)
+)
+HILL_CLIMBING = LoopFormat(
+    "hill-climbing log",
+    lambda beginning: '"metric_name"' in beginning or '"direction"' in beginning,
+    _read_measured,
+    ('"primary"',),
+)

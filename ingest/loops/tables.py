@@ -25,19 +25,20 @@ from statistics import median
 from ingest.literals import LiteralSearch
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.words import (
-    RATE,
     SIDE,
     baseline_first,
     better_by_decisions,
     better_by_name,
+    better_said,
     never_zero,
     number,
     several_baselines,
     state_of,
+    unit_of,
     with_repeats,
 )
 from ingest.measurements.base import MeasuredFile, begins_json, lines_of
-from ingest.measurements.words import snake_case
+from ingest.measurements.words import is_hash, snake_case
 from ingest.sources.times import unix_time, written_time
 from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
@@ -71,7 +72,6 @@ _MOST_COLUMNS = 100
 _STATUS = re.compile(
     r"(?:.+_)?(?:status|decision|verdict|state|outcome|result|action|disposition|correctness)"
 )
-_HASH = re.compile(r"[0-9a-f]{7,40}|HEAD")
 _COMMIT = re.compile(
     r"(?:\w+_)?(?:commit|sha|git|revision|rev)(?:_(?:hash|sha|id))?|(?:git_|short_)?hash"
 )
@@ -130,20 +130,6 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 _HYPOTHESES = ("hypothesis", "rationale", "why", "reason", "learning", "lesson")
-_DURATIONS = re.compile(
-    r"(?:\w+_)?(?:time|duration|wall|elapsed|runtime|training|eval)(?:_time)?_(ms|s|secs?|seconds|m|mins?|minutes)"
-)
-_MILLISECONDS = {
-    "ms": 1,
-    "s": 1e3,
-    "sec": 1e3,
-    "secs": 1e3,
-    "seconds": 1e3,
-    "m": 6e4,
-    "min": 6e4,
-    "mins": 6e4,
-    "minutes": 6e4,
-}
 _COSTS = ("cost_usd", "usd", "cost", "total_cost_usd", "api_cost_usd")
 _TOKENS = ("tokens", "total_tokens", "tokens_used")
 _GROUPS = re.compile(
@@ -164,25 +150,13 @@ _BARE = re.compile(r"(?:\w+_)?(?:score|metric|value|objective|fitness|result|tot
 _CHANGE = re.compile(
     r"(?:.+_)?(?:improvement|delta|gain|change)(?:_?(?:pct|percent|%))?|.*(?:delta|diff|speedup)_?(?:pct|percent|%)"
 )
-_RISES = re.compile(r"improvement|gain|speedup")
-_ZEROS = re.compile(r"\.0+$")
-_FAILURE = re.compile(r"-1|[+-]?(?:9{3,}|10{3,})")
-_TIME_UNIT = re.compile(r"_(ns|us|µs|ms|s|sec|seconds)$")
 _REPLICATE = re.compile(r"(.+)[_-]r(?:ep)?\d+")
 
 _BESIDE = ("program.md", "../program.md", "../../program.md")
 _LONGEST_BESIDE = 1 << 20
-_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_FALLS = re.compile(
-    r"\blower(?:[ _-]is)?[ _-]better|\blowest\b|\bminimi[sz]|\bas low as\b", re.IGNORECASE
-)
-_CLIMBS = re.compile(
-    r"\bhigher(?:[ _-]is)?[ _-]better|\bhighest\b|\bmaximi[sz]|\bas high as\b", re.IGNORECASE
-)
-_IS_DIRECTION = re.compile(r"direction\W|(?:lower|higher)[ _-](?:is[ _-])?better", re.IGNORECASE)
-_LOWER_OR_HIGHER = re.compile(
-    r"\b(?:(lower|minimi[sz]e|down|decrease)|higher|maximi[sz]e|up|increase)(?![a-z])",
-    re.IGNORECASE,
+_DIRECTION = re.compile(
+    r"\b(?:(lower[ _-](?:is[ _-])?better|lowest\b|minimi[sz]|as low as\b)"
+    r"|higher[ _-](?:is[ _-])?better|highest\b|maximi[sz]|as high as\b)"
 )
 
 
@@ -215,7 +189,7 @@ class _Table:
             return self.named(_COMMIT)
         for at in range(len(self.names)):
             told = [cell for cell in self.column(at) if cell.lower() not in _MISSING]
-            hashes = [cell for cell in told if _HASH.fullmatch(cell) and not cell.isdigit()]
+            hashes = [cell for cell in told if is_hash(cell) and not cell.isdigit()]
             if len(hashes) > 0.5 * len(told) and len(hashes) > _LEAST_DECIDED * len(self.rows):
                 return at
         return None
@@ -415,12 +389,7 @@ def _decisions(table: _Table) -> _Decisions | None:
             at,
         )
     width = len(table.names)
-    rows = [
-        row
-        for each in table.rows
-        for one in _unglued(each, width, at)
-        if _is_experiment(row := _aligned(one, width, at), at)
-    ]
+    rows = [row for each in table.rows if _is_experiment(row := _aligned(each, width, at), at)]
     table = replace(table, rows=rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
@@ -440,28 +409,6 @@ def _decisions(table: _Table) -> _Decisions | None:
     words = [word.lower() for word in table.column(at)]
     more = _TESTED if "pass" in words else {}
     return _Decisions(table, at, [more.get(word) or state_of(word) for word in words])
-
-
-def _unglued(cells: list[str], width: int, at: int) -> Iterator[list[str]]:
-    """Yield the rows of a line: more than one if the end of a line was not written.
-
-    One cell is then the last of a row and the first of the next. It is divided before the next
-    number, or before a commit; otherwise all of it is the last.
-    """
-    begins, first = 0, cells[0]
-    while len(cells) - begins >= 2 * width - 1 and all(
-        state_of(cells[begins + place]) is not State.OTHER for place in (at, at + width - 1)
-    ):
-        ends = begins + width - 1
-        last = cells[ends]
-        if first.isdecimal() and len(first) < _LONGEST_NUMBER:
-            following = str(int(first) + 1)
-        else:
-            following = last[-len(first) :] if _HASH.fullmatch(last[-len(first) :]) else ""
-        following = following if last.endswith(following) else ""
-        yield [first, *cells[begins + 1 : ends], last.removesuffix(following).strip()]
-        begins, first = ends, following
-    yield [first, *cells[begins + 1 :]]
 
 
 def _aligned(cells: list[str], width: int, at: int) -> list[str]:
@@ -578,41 +525,22 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
         cells = table.column(at)
         values = [number(cell) for cell in cells]
         if _are_numbers(cells):
-            in_name = None if RATE.search(name) else _TIME_UNIT.search(name)
             found.append(
                 _Metric(
                     at,
                     name,
-                    _measured(name, values, cells, decisions),
-                    in_name[1] if in_name else None,
+                    _measured(name, values, decisions),
+                    unit_of(name),
                 )
             )
     found = [each for each in found if any(value is not None for value in each.values)]
     varying = [each for each in found if len(set(each.values) - {None}) > 1]
-    if len(states) > 2 and varying:
-        of_kinds = [
-            cells
-            for at, name in enumerate(table.names)
-            if _GROUPS.fullmatch(name) and not _are_numbers(cells := table.column(at))
-        ]
-        # parameters are the same in every row, or in every row of a kind
-        found = [
-            each for each in varying if not any(_follows(kinds, each.values) for kinds in of_kinds)
-        ] or varying
+    if len(states) > 2 and varying:  # parameters are the same in every row
+        found = varying
     main = [
         each for each in found if not SIDE.search(each.name) and not _CHANGE.fullmatch(each.name)
     ]
-    return (
-        main
-        or [each for each in found if _CHANGE.fullmatch(each.name)][:1]
-        or [each for each in found if not _is_number_of_row(each)]
-    )
-
-
-def _follows(kinds: Sequence[str], values: Sequence[float | None]) -> bool:
-    """Return whether rows of one kind all have the same value, at least two rows of some kind."""
-    known = [(kind, value) for kind, value in zip(kinds, values, strict=True) if value is not None]
-    return len({*known}) == len({kind for kind, _ in known}) < len(known)
+    return main or [each for each in found if _CHANGE.fullmatch(each.name)][:1] or found
 
 
 def _is_of_row(table: _Table, at: int) -> bool:
@@ -637,45 +565,26 @@ def _are_numbers(cells: Sequence[str]) -> bool:
     return known > 0 and known >= _LEAST_NUMBERS * told
 
 
-def _is_number_of_row(metric: _Metric) -> bool:
-    values = [value for value in metric.values if value is not None]
-    return len(values) > 2 and all(after == before + 1 for before, after in pairwise(values))
-
-
 def _measured(
-    name: str, values: Sequence[float | None], cells: Sequence[str], decisions: _Decisions
+    name: str, values: Sequence[float | None], decisions: _Decisions
 ) -> list[float | None]:
     """Return the values of a column, None for those that only say that nothing was measured.
 
     These are values of crashed tries that are zero; zeros of quantities that are never zero; zeros
-    of discarded tries, written like the fractions of the others; and −1 or −999 where all the
-    others are positive or far smaller.
+    of discarded tries, written like the fractions of the others; and −1 where all others are
+    positive.
     """
     words = decisions.table.column(decisions.at)
-    plain = [_ZEROS.sub("", cell) for cell in cells]
-    rest = [
-        abs(value)
-        for value, text in zip(values, plain, strict=True)
-        if value and not _FAILURE.fullmatch(text)
-    ]
+    rest = [value for value in values if value and value != -1]
     is_fraction = any(value is not None and not value.is_integer() for value in values)
     least = min(_kept(values, decisions.states), default=0)
     found: list[float | None] = []
-    for value, text, state, word in zip(values, plain, decisions.states, words, strict=True):
-        if value is None or word.lower() in _UNMEASURED:
-            found.append(None)
-        elif value == 0:
+    for value, state, word in zip(values, decisions.states, words, strict=True):
+        is_failed = value == -1 and min(rest, default=-1) > 0 <= least
+        if value == 0:
             is_stopped = state is State.DISCARDED and is_fraction and least > 0
-            found.append(
-                None if state is State.CRASHED or is_stopped or never_zero(name) else value
-            )
-        else:
-            is_failure = (
-                rest
-                and _FAILURE.fullmatch(text)
-                and (abs(value) > 50 * median(rest) or (value == -1 and min(rest) > 0 <= least))
-            )
-            found.append(None if is_failure else value)
+            is_failed = state is State.CRASHED or is_stopped or never_zero(name)
+        found.append(None if is_failed or word.lower() in _UNMEASURED else value)
     return found
 
 
@@ -695,11 +604,7 @@ def _metric(
     if len(candidates) < 2:
         return candidates[0] if candidates else None
     for _, text in texts:
-        sentences = [
-            sentence.lower()
-            for sentence in _SENTENCE.split(text)
-            if _FALLS.search(sentence) or _CLIMBS.search(sentence)
-        ]
+        sentences = list(filter(_DIRECTION.search, _sentences(text)))
         told = [
             each
             for each in candidates
@@ -715,6 +620,10 @@ def _metric(
         return candidates[0]
     followed = [each for each in candidates if len(each.steps(states)) > 1 and each.follows(states)]
     return followed[0] if len(followed) == 1 and not is_headless else None
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?])\s|\n", text.lower())
 
 
 def _names(sentence: str, name: str) -> bool:
@@ -736,24 +645,22 @@ def _direction(
     A comment, a text beside, the metric's name, or the decisions.
     """
     for comment in comments:
-        if _IS_DIRECTION.search(comment) and (
-            found := _LOWER_OR_HIGHER.search(comment.replace("_", " "))
-        ):
-            return Better.LOWER if found[1] else Better.HIGHER, "the log"
+        key, _, value = comment.lower().partition(":")
+        if "direction" in key and (better := better_said(value)) is not Better.UNKNOWN:
+            return better, "the log"
     for name, text in texts:
-        of_metric = [
-            sentence
-            for sentence in map(str.lower, _SENTENCE.split(text))
+        falls = {
+            bool(found[1])
+            for sentence in _sentences(text)
             if _names(sentence, metric.name)
-        ]
-        falls, climbs = (
-            sum(bool(each.search(sentence)) for sentence in of_metric) for each in (_FALLS, _CLIMBS)
-        )
-        if bool(falls) != bool(climbs):
-            return Better.LOWER if falls else Better.HIGHER, name
+            for found in _DIRECTION.finditer(sentence)
+        }
+        if len(falls) == 1:
+            return Better.LOWER if True in falls else Better.HIGHER, name
     by_name, by_decisions = better_by_name(metric.name), better_by_decisions(experiments)
     if _CHANGE.fullmatch(metric.name):
-        by_name = Better.HIGHER if _RISES.search(metric.name) else by_name
+        if any(word in metric.name for word in ("improvement", "gain", "speedup")):
+            by_name = Better.HIGHER
         kept, discarded = (
             [one.value for one in experiments if one.value is not None and one.state is state]
             for state in (State.KEPT, State.DISCARDED)
@@ -830,14 +737,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
     hypothesis = next((at for at in free[1:] if table.names[at] in _HYPOTHESES), None)
     parent = table.first_of(("parent", "parent_id"))
     time, cost, tokens = (table.first_of(each) for each in (_TIMES, _COSTS, _TOKENS))
-    durations = {
-        at: _MILLISECONDS[found[1]]
-        for at, name in enumerate(table.names)
-        if (found := _DURATIONS.fullmatch(name))
-    }
-    duration, factor = next(
-        ((at, each) for at, each in durations.items() if not metric or at != metric.at), (None, 0)
-    )
     used = {
         decisions.at,
         metric.at if metric else None,
@@ -857,7 +756,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
         found = next((found for at in texts if (found := _REPLICATE.fullmatch(row[at]))), None)
         first = stems.setdefault(found[1], place + 1) if found and value is not None else place + 1
         spent = number((cell(cost) or "").lstrip("$"))
-        took = number(cell(duration))
         counted = number(cell(tokens))
         yield Experiment(
             state=decisions.states[place],
@@ -876,7 +774,6 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
             at=_time(cell(time)),
             description=cell(description),
             hypothesis=cell(hypothesis),
-            duration_ms=round(took * factor) if took and took > 0 else None,
             cost_usd=None if spent is None else Decimal(str(spent)),
             tokens=round(counted) if counted is not None and counted >= 0 else None,
             repeats=first if first <= place else None,

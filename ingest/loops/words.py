@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.loops.base import Experiment
+from ingest.measurements.words import is_hash
 from schemas.rows.loop import State
 from schemas.units import Better
 
@@ -41,15 +42,27 @@ DECISIONS = frozenset(
 test results, too.
 """
 
+_LESS = (
+    "loss|bpb|bpc|nll|ppl|perplexity|latency|ttft|tpot|duration|elapsed|runtime|time|size|bytes"
+    "|words|ns|us|µs|ms|sec|secs|seconds|s|min|mins|minutes|[kmg]i?b"
+)
+"""Quantities that should fall, and that nothing has none of: their 0 shows that nothing was
+measured.
+"""
+
+_MORE = "tok|toks|tps|qps|rps|ops|tflops|gflops|flops|throughput|bandwidth"
+"""Rates: they should rise, and are never 0 either."""
+
 _LOWER = re.compile(
-    r"(?:^|_)(?:loss|bpb|bpc|nll|ppl|perplexity|wer|cer|err|error|errors|rmse|mse|mae|rate_of_errors|latency|ttft|tpot|duration|elapsed|runtime"
-    r"|time|size|bytes|words|allocs|allocations|cycles|instructions|miss|misses|ns|us|µs|ms|sec|secs|seconds|s|p50|p90|p95|p99)(?:_|$)"
-    r"|loss$|bpb$|_rate_of_error"
+    rf"(?:^|_)(?:{_LESS}|wer|cer|err|error|errors|rmse|mse|mae|rate_of_errors|allocs|allocations"
+    r"|cycles|instructions|miss|misses|p50|p90|p95|p99)(?:_|$)|(?:loss|bpb)$|_rate_of_error"
 )
 _HIGHER = re.compile(
-    r"(?:^|_)(?:acc|accuracy|auc|roc|f1|f05|f2|score|tok|toks|tokens_per_sec|tokens_per_second|tps|qps|rps|ops|tflops|gflops|flops|throughput"
-    r"|sharpe|elo|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall|speedup|bandwidth|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
+    rf"(?:^|_)(?:{_MORE}|acc|accuracy|auc|roc|f1|f05|f2|score|tokens_per_sec|tokens_per_second"
+    r"|sharpe|elo|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall"
+    r"|speedup|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
 )
+_NEVER_ZERO = re.compile(rf"(?:^|_)(?:{_LESS}|{_MORE})(?:_|$)|(?:loss|bpb)$|per_s")
 
 RATE = re.compile(
     r"(?:per_(?:s|sec|second)|/s(?:ec)?|_tps|_rps|_qps|(?:^|_)(?:toks?|tokens?|reqs?|requests?|samples|images|items|ops|frames|msgs|rows|[kmg]i?b)"
@@ -78,11 +91,6 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 
-_NEVER_ZERO = re.compile(
-    r"loss|bpb|bpc|perplexity|ppl|latency|ttft|tpot|runtime|duration|elapsed|bytes|size|words|throughput|flops|per_s"
-    r"|(?:^|_)(?:nll|time|tok|toks|tps|qps|rps|ops|ns|us|µs|ms|secs?|seconds|s|mins?|minutes|[kmg]i?b)(?:_|$)"
-)
-
 _REMEASURED = re.compile(
     (
         r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise "  # noqa: E501
@@ -90,8 +98,6 @@ _REMEASURED = re.compile(
     ),
     re.I,
 )
-_BEGINNING = 30
-_HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
 def state_of(word: str | None) -> State:
@@ -122,6 +128,13 @@ def better_by_name(metric: str) -> Better:
     if name.endswith(("_ns", "_us", "_µs", "_ms")):  # `score_ns`
         return Better.LOWER
     return Better.UNKNOWN if is_higher == is_lower else Better.HIGHER if is_higher else Better.LOWER
+
+
+def unit_of(metric: str) -> str | None:
+    """Return the unit at the end of a metric's name: `ms` of `parse_ms`; a rate has none there."""
+    stem, _, unit = metric.rpartition("_")
+    units = ("ns", "us", "µs", "ms", "s", "sec", "seconds", "bytes", "kb", "mb")
+    return unit if stem and unit in units and not RATE.search(metric) else None
 
 
 def better_said(text: object) -> Better:
@@ -244,13 +257,12 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
         is_settled = one.state in (State.BASELINE, State.KEPT)
         is_telling = (
             (are_committed or _is_called_baseline(one))
-            and bool(_HASH.fullmatch(commit))
+            and is_hash(commit)
             and one.state in (State.BASELINE, State.KEPT, State.OTHER)
         )
         earlier = by_commit.get(commit[:7]) if is_telling else None
-        begins = (one.description or "")[
-            :_BEGINNING
-        ]  # "verification loop slower than scan" measures nothing again
+        # "verification loop slower than scan" measures nothing again
+        begins = (one.description or "")[:30]
         if (
             earlier is None
             and held
@@ -265,7 +277,7 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
             found.append(one)
         if is_settled and one.value is not None:
             held = place
-            if _HASH.fullmatch(commit):
+            if is_hash(commit):
                 by_commit.setdefault(commit[:7], place)
     return found
 
