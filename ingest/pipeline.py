@@ -29,7 +29,8 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import Superseded, drop_superseded, known_sources
-from ingest.reading.tasks import Settings, Task, TaskPlanner, work_here, work_in_processes
+from ingest.reading.settings import Settings
+from ingest.reading.tasks import Task, TaskPlanner, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
 from ingest.store.ingests import (

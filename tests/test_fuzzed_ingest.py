@@ -21,7 +21,7 @@ from ingest.agents.readers import SourceReaders, UnreadLogs, all_readers
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.reading.read_source import read_source
-from ingest.reading.tasks import Settings
+from ingest.reading.settings import Settings
 from ingest.sources.document import Document
 from ingest.sources.files import Source, Unreadable
 from ingest.store.read_result import PortionKey, ReadResult

@@ -15,7 +15,8 @@ from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.reading.tasks import Settings, Task, TaskPlanner
+from ingest.reading.settings import Settings
+from ingest.reading.tasks import Task, TaskPlanner
 from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store

@@ -353,7 +353,8 @@ def _content_of(path: Path) -> tuple[int, bool]:
     """
     import pyarrow.parquet as pq
 
-    from ingest.reading.tasks import Settings, Task, work
+    from ingest.reading.settings import Settings
+    from ingest.reading.tasks import Task, work
     from ingest.sources.files import Source
     from ingest.sources.walking import read_paths
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 from ingest.facts import NO_FACTS, Facts
-from ingest.sources.document import Document, TakesLines, TextDocument
+from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS, NO_TYPE, Format, Names
 from schemas.rows.response import ResponseCopyRow
@@ -179,7 +179,4 @@ class AgentReader:
         return False
 
     def noted(self, last: Document) -> None:
-        """Take the document of the last noted event or passed line."""
-
-    passing: TakesLines | None = None
-    """Consumes lines of the source as bytes, without parsing."""
+        """Take the document of the last noted event."""

@@ -138,18 +138,12 @@ class SourceReaders:
         reader.around = self._around
         return reader
 
-    def passed(self, last: Document) -> None:
-        """Take the document of the last line that a reader consumed as bytes."""
-        for reader in self._readers.values():
-            if reader.passing:
-                reader.noted(last)
-
-    def note(self, events: Events, first: int, places: int) -> int:
+    def note(self, events: Events, first: int, number: int) -> int:
         """Return how many events the current reader can read from `first` on.
 
         These events must not end a run or reject one.
 
-        They are dispatched as in `feed`. `places`: offset of their document numbers.
+        They are dispatched as in `feed`. `number`: that of the first as a document.
         """
         reader = self.last
         if reader is None or type(reader).note is AgentReader.note:
@@ -173,7 +167,9 @@ class SourceReaders:
         except Exception:  # a defect: the event is fed as a document, which says what is wrong
             self.is_torn = True
         if count > first:
-            reader.noted(events.document(count - 1).moved(places))
+            last = events.document(count - 1)
+            last.ordinal = number + count - 1 - first
+            reader.noted(last)
         return count - first
 
     def met(self) -> Iterator[AgentReader]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest.reading.tasks import last_part
+from ingest.reading.settings import last_part
 from ingest.sources.files import Earlier, Source
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.ingests import supersede

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ from ingest.context.sidecars import (
 from ingest.context.small_files import MEASURE_FILE, split
 from ingest.facts import Facts
 from ingest.measurements.given import SaidBeside, error_in
-from ingest.reading.tasks import SMALL_BYTES, Settings, Task, known_source
+from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
 from ingest.sources.decoding import (
@@ -76,27 +76,6 @@ takes as long as reading those.
 
 ItemError = Callable[[], str | None]
 """Returns the standard error of an item's agent process."""
-
-
-def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
-    """Read the sources of a task: their rows go into the spool. Returns their results.
-
-    Errors of a source are never raised.
-    """
-    writer = SpoolWriter(
-        spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text
-    )
-    results: list[ReadResult] = []
-    if task.portion:
-        key = PortionKey(task.name, task.portion_number)
-        results.append(
-            _read_or_failed(task.sources[0], key, settings, writer, portion=task.portion)
-        )
-    else:
-        for number, source in enumerate(task.sources):
-            results += read_members(source, f"{task.name}.{number}", settings, writer)
-    writer.flush()
-    return results
 
 
 def read_members(
@@ -160,7 +139,7 @@ def _read_archive(
             yield
             for journal, error in items.held(more):
                 key = PortionKey(f"{name}.journal-{len(held)}")
-                held.append(_read_or_failed(journal, key, inside, spool, item_error=error))
+                held.append(read_or_failed(journal, key, inside, spool, item_error=error))
 
     for number, member in enumerate(members(source, sidecars_in, allowance=allowance)):
         if isinstance(member, Unreadable):
@@ -183,7 +162,7 @@ def _read_archive(
     yield archive
 
 
-def _read_or_failed(
+def read_or_failed(
     source: Source,
     key: PortionKey,
     settings: Settings,
@@ -191,6 +170,7 @@ def _read_or_failed(
     portion: Portion | None = None,
     item_error: ItemError | None = None,
 ) -> ReadResult:
+    """Read a source or a portion of it; its failure is a result, too."""
     try:
         known = None if portion else known_source(source, key.reading, settings)
         return known or read_source(source, key, settings, spool, portion, item_error=item_error)
@@ -341,10 +321,7 @@ class _SourceReader:
             # run
         ] = []
         self._is_of_trial = True
-        # documents that hold several runs count as so many, and those behind them have higher
-        # numbers
-        self._more = 0
-        self._next = 0
+        self._number = 0  # of the next document; one with several runs counts as so many
         self._again: Callable[[], contents.Contents] | None = None
         self._failed: set[int] = (
             set()
@@ -374,13 +351,12 @@ class _SourceReader:
             elif isinstance(part, Document):
                 self._document(part)
             else:
-                unreadable = replace(part, ordinal=part.ordinal + self._more)
-                self._next = unreadable.ordinal + 1
+                unreadable = replace(part, ordinal=self._number)
+                self._number += 1
                 if part.certain:
                     self._spool.reject(self._result, unreadable)
                 else:
                     doubtful.append(unreadable)
-            found.taker = self._readers.last.passing if self._readers.last else None
         self._result.container = found.kind
         self._is_cut = isinstance(part, Unreadable) and part.reason is RejectReason.TRUNCATED
         without_run = self._end()
@@ -403,9 +379,9 @@ class _SourceReader:
         """Reject the source from the point of failure on. Complete runs before it stay."""
         self._add_all(without_trial)
         self._result.kind = FileKind.LOG
-        position = f"after document {self._next}" if self._next else _BEGINNING
+        position = f"after document {self._number}" if self._number else _BEGINNING
         self._spool.reject(
-            self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error))
+            self._result, Unreadable(self._number, position, *reason_of(self._readers.agent, error))
         )
 
     def _events(self, events: Events) -> None:
@@ -413,26 +389,22 @@ class _SourceReader:
 
         Any other event is a document of its own.
         """
-        place, parsed = 0, len(events.values)
-        while place < parsed:
-            noted = self._readers.note(events, place, self._more)
+        place = 0
+        while place < len(events.values):
+            noted = self._readers.note(events, place, self._number)
             self._result.ignored += noted
+            self._number += noted
             place += noted
             if self._readers.is_torn:
-                self._restore(events.document(place).ordinal + self._more)
-            if place < parsed:
+                self._restore(self._number)
+            if place < len(events.values):
                 self._document(events.document(place))
                 place += 1
-        self._result.ignored += events.count - parsed
-        if taken := events.last_taken():
-            self._readers.passed(taken.moved(self._more))
-        self._next = events.ordinal + events.count + self._more
 
     def _document(self, document: Document) -> None:
         """Turn a document that ends a run into its rows, or a reject; ignore any other."""
-        if self._more:
-            document = document.moved(self._more)
-        self._next = document.ordinal + 1
+        document.ordinal = self._number
+        self._number += 1
         found: Sequence[Read | Unreadable] | None
         try:
             if self._item_error:
@@ -457,8 +429,7 @@ class _SourceReader:
                 self._add(_at(document.ordinal, one, place))
             else:
                 self._spool.reject(self._result, one)
-        self._more += len(found) - 1
-        self._next += len(found) - 1
+        self._number += len(found) - 1
 
     def _restore(self, until: int) -> None:
         """Make the readers anew from the documents before one that a reader failed to read.
@@ -469,25 +440,17 @@ class _SourceReader:
         if self._again is None or not self._readers.keeps_state or self._restored == _MOST_RESTORED:
             return
         self._restored += 1
-        readers, more = SourceReaders(self._context.source), 0
-        found = self._again()
-        for part in found.parts():
-            events = part if isinstance(part, Events) else None
-            documents: Iterable[Document] = (
-                (events.document(place) for place in range(len(events.values))) if events else ()
-            )
-            for document in (
-                each.moved(more) for each in ((part,) if isinstance(part, Document) else documents)
-            ):
-                if document.ordinal >= until:
-                    self._readers = readers
-                    return
-                if document.ordinal not in self._failed:
-                    with suppress(InvalidRecord):
-                        more += max(0, len(runs_with(readers, document, self._facts_of) or ()) - 1)
-            if events and (taken := events.last_taken()):
-                readers.passed(taken.moved(more))
-            found.taker = readers.last.passing if readers.last else None
+        readers, number = SourceReaders(self._context.source), 0
+        for part in self._again():
+            if number >= until:
+                break
+            runs = 1
+            if isinstance(part, Document) and number not in self._failed:
+                part.ordinal = number
+                with suppress(InvalidRecord):
+                    runs = max(1, len(runs_with(readers, part, self._facts_of) or ()))
+            number += runs
+        self._readers = readers
 
     def _end(self) -> list[Unreadable]:
         """Add the runs that end with the source; their last event, ignored so far, is their record.
@@ -504,12 +467,12 @@ class _SourceReader:
                 self._result.ignored -= not one.document.is_refused
                 self._add(
                     _at(
-                        self._next,
+                        self._number,
                         one._replace(rows=without_end(one.rows)) if self._is_cut else one,
                         0,
                     )
                 )
-                self._next += one.document.is_refused
+                self._number += one.document.is_refused
             else:
                 without_run.append(one)
         if failed:

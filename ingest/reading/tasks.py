@@ -13,45 +13,36 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
-from functools import cached_property
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ingest.context.path_template import PathTemplate
+from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources.archives import archive_kind
 from ingest.sources.files import (
     BIG_BYTES,
     CHANGED,
-    Earlier,
     Identity,
     Portion,
     Source,
     changed,
-    identify,
     identify_in_portions,
     portions,
 )
-from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.system.arrow import import_arrow_alone
 from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
 from schemas.errors import InputUnreadable, WorkerDied
-from schemas.file_kinds import FileKind
 
 if TYPE_CHECKING:
-    from ingest.context.sidecars import Sidecars
     from ingest.reading.known_sources import KnownSources
-
-SMALL_BYTES = 1 << 20
 
 TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
@@ -60,74 +51,6 @@ _HASHER = "hasher"
 
 UNDER_WAY = 3
 """Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of an ingest that reading depends on.
-
-    `known`: source_ids in the store, which are skipped, and their kinds.
-
-    `growing`: file name → sources in the store with rejects, transcripts and measured results.
-    `zone`: the time zone of times in paths; if none is named, that of the earlier ingest of the
-    source (`zones`, by name), else UTC. `unpacked`: sidecars that do not lie beside their logs
-    (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
-    """
-
-    template: PathTemplate | None = None
-    known: Mapping[str, str] = field(default_factory=dict)
-    growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
-    unpacked: Mapping[str, Path] = field(default_factory=dict)
-    trust_file_times: bool = False
-    trusted_since: datetime | None = None
-    zone: str = ""
-    zones: Mapping[str, str] = field(default_factory=dict)
-    keeps_text: bool = True
-
-    @cached_property
-    def sidecars(self) -> Sidecars:
-        """Files beside the sources.
-
-        Imported with the first source that is read, which saves 0.1 s if nothing is new.
-        """
-        from ingest.context.sidecars import Sidecars
-
-        return Sidecars(self.unpacked)
-
-    def zone_of(self, name: str) -> tzinfo:
-        return zone_of(self.zone or self.zones.get(name, ""))
-
-    def earlier(self, source: Source) -> Sequence[Earlier]:
-        """Return earlier sources that may be the beginning of this one (see `growing`)."""
-        return self.growing.get(last_part(source.name), ()) if self.growing else ()
-
-
-def last_part(name: str) -> str:
-    return name.replace("\\", "/").rpartition("/")[2]
-
-
-def known_source(source: Source, reading: str, settings: Settings) -> ReadResult | None:
-    """Return the result of a source in the store, else None. Reads nothing for a new store.
-
-    Raises OSError, InputUnreadable.
-    """
-    if not settings.known:
-        return None
-    identity = identify(source, settings.earlier(source))
-    if identity.source_id not in settings.known:
-        return None
-    result = ReadResult(
-        PortionKey(reading),
-        "",
-        source.name,
-        source.size,
-        source.size,
-        kind=FileKind(settings.known[identity.source_id]),
-        known=True,
-        modified_ns=source.modified_ns,
-    )
-    result.identify(identity)
-    return result
 
 
 @dataclass(frozen=True)
@@ -266,15 +189,30 @@ class TaskPlanner:
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
     """Do one task: write its rows into the spool. Returns the results of its sources.
 
-    Garbage collection is off: it takes a twelfth of the time, and reading makes no reference
-    cycles. In the dashboard, other threads' cycles wait for the end of the task.
+    Errors of a source are never raised. Garbage collection is off: it takes a twelfth of the time,
+    and reading makes no reference cycles. In the dashboard, other threads' cycles wait for the end
+    of the task.
     """
-    from ingest.reading.read_source import read_task  # all that new sources need
+    from ingest.reading.read_source import read_members, read_or_failed
+    from ingest.store.spool import SpoolWriter  # all that new sources need
 
+    writer = SpoolWriter(
+        spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text
+    )
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return read_task(task, settings, spool)
+        if task.portion:
+            key = PortionKey(task.name, task.portion_number)
+            results = [read_or_failed(task.sources[0], key, settings, writer, task.portion)]
+        else:
+            results = [
+                result
+                for number, source in enumerate(task.sources)
+                for result in read_members(source, f"{task.name}.{number}", settings, writer)
+            ]
+        writer.flush()
+        return results
     finally:
         if was_enabled:
             gc.enable()

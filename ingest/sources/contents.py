@@ -29,7 +29,6 @@ from ingest.sources.decoding import (
 from ingest.sources.document import (
     Document,
     Events,
-    TakesLines,
     TextDocument,
     excerpt,
     is_whole_record,
@@ -91,9 +90,8 @@ class Contents:
 
     `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line
     breaks), mixed (with text between), text (a log that is no JSON), none. `file_kind`: the kind of
-    the source, for one in which nothing looked like a run. `taker`: once set, it is offered lines
-    before they are parsed. Raises OSError if the file itself cannot be read, InputUnreadable if it
-    was shortened meanwhile.
+    the source, for one in which nothing looked like a run. Raises OSError if the file itself cannot
+    be read, InputUnreadable if it was shortened meanwhile.
     """
 
     def __init__(
@@ -106,7 +104,6 @@ class Contents:
     ) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
-        self.taker: TakesLines | None = None
         self._source = source
         self._portion = portion
         self._window_bytes = window_bytes
@@ -179,15 +176,14 @@ class Contents:
         for found in scanner.spans():
             if isinstance(found, Events):
                 found.ordinal, found.place_of = self._ordinal, self._place
-                self._ordinal += found.count
-                self._documents += found.count
-                self._last_line = found.line + found.count - 1
+                self._ordinal += len(found.values)
+                self._documents += len(found.values)
+                self._last_line = found.line + len(found.values) - 1
                 yield found
             elif found.reason:
                 yield self._unreadable(found)
             else:
                 yield from self._found(found, noise=scanner.noise)
-            scanner.taker = self.taker
         self._judge(scanner, head)
         yield from self._left_unread(window)
         if not self._ordinal:

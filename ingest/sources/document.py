@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from ingest.sources.decoding import Readable
 from ingest.sources.files import Unreadable
@@ -162,53 +162,28 @@ def text_lines(stream: Readable) -> Iterator[str]:
         yield rest.decode("utf-8", "replace")
 
 
-class TakesLines(Protocol):
-    """Takes lines of a source as bytes, without parsing, since it needs little of them."""
-
-    def look_at(self, data: bytes) -> None:
-        """Set the bytes that the next lines are in."""
-
-    def takes(self, start: int, end: int) -> bool:
-        """Take the line from `start` to `end` (without its line feed).
-
-        False: nothing changed, and the line must be parsed.
-        """
-
-
 @dataclass
 class Events:
-    """Documents that are events on lines of their own, in sequence, the first on line `line`.
+    """Documents that are events on consecutive lines, the first on line `line`.
 
-    `count`: all of them; `numbers`: those that were parsed, counted from 0, with their places,
-    texts and values. The others were taken by a `TakesLines`; `taken`: place and text of the last
-    one, if it was taken. `end`: the byte at which the last line ends. `ordinal`: the number of the
-    first document. `place_of`: (line, byte) → position. A document of its own is made when it is
-    needed.
+    `end`: the byte at which the last line ends. `ordinal`: the number of the first document.
+    `place_of`: (line, byte) → position. A document of its own is made when it is needed.
     """
 
     line: int
-    count: int
-    numbers: Sequence[int]
     starts: list[int]
     texts: list[bytes]
     values: list[dict[str, Any]]
-    taken: tuple[int, bytes] | None
     end: int
     ordinal: int = 0
     place_of: Callable[[int, int], str] = "line {}, byte {}".format
 
     def document(self, place: int) -> Document:
-        """Return one of the parsed events as a document."""
-        return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(
-            self.values[place]
-        )
-
-    def last_taken(self) -> Document | None:
-        """Return the last document if it was taken, else None."""
-        return self._document(self.count - 1, *self.taken) if self.taken else None
-
-    def _document(self, number: int, start: int, text: bytes) -> Document:
-        return Document(self.ordinal + number, self.place_of(self.line + number, start), text)
+        """Return one of the events as a document."""
+        start = self.starts[place]
+        position = self.place_of(self.line + place, start)
+        document = Document(self.ordinal + place, position, self.texts[place])
+        return document.parsed_as(self.values[place])
 
 
 def excerpt(text: str) -> str:

@@ -24,7 +24,6 @@ from ingest.sources.document import (
     EXCERPT_CHARACTERS,
     RESULT_BYTES,
     Events,
-    TakesLines,
     is_whole_record,
     parse,
 )
@@ -216,7 +215,7 @@ class Scanner:
 
     `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside
     objects; `objects`: number of whole objects; `first_broken`: the object at the beginning of the
-    stream, if it is broken and was not reported. `taker` is offered lines before they are parsed.
+    stream, if it is broken and was not reported.
     `lines_together`: events on lines are yielded in batches.
     """
 
@@ -226,13 +225,11 @@ class Scanner:
         self.noise = False
         self.objects = 0
         self.first_broken: Span | None = None
-        self.taker: TakesLines | None = None
         self._in_torn = (
             False  # within a torn document of several lines, until a line without indent
         )
         self._window = window
         self._lines_together = lines_together
-        self._shown: tuple[TakesLines, bytes] | None = None  # what the taker looks at
         self._examined_again = 0
 
     def spans(self) -> Iterator[Span | Events]:
@@ -335,53 +332,33 @@ class Scanner:
         if at > first:
             return at
         line = window.line_at(first)
-        while (events := self._events_at(at, line)).count:
+        while count := len((events := self._events_at(at, line)).values):
             self.blank = False
-            self.objects += events.count
+            self.objects += count
             at = events.end - window.base + 1
-            line += events.count
+            line += count
             yield events
         return at
 
     def _events_at(self, at: int, line: int) -> Events:
         """Return the batch of events on the lines from `at` on."""
-        base, data, taker = self._window.base, self._window.data, self.taker
-        if taker and (
-            self._shown is None or self._shown[0] is not taker or self._shown[1] is not data
-        ):
-            self._shown = taker, data
-            taker.look_at(data)
-        takes = taker.takes if taker else None
-        numbers: list[int] = []
+        base, data, until = self._window.base, self._window.data, at + _EVENTS_BYTES
         starts: list[int] = []
         texts: list[bytes] = []
         values: list[dict[str, Any]] = []
-        count, last, until = 0, at, at + _EVENTS_BYTES
         with suppress(ValueError):
             while at < until and (end := data.find(b"\n", at)) >= 0:
-                if takes and takes(at, end):
-                    count, last = count + 1, at
-                    until += end + 1 - at
-                    at = end + 1
-                    continue
                 text = data[at:end]
                 if not _may_be_event(text):
                     break
                 value = from_json(text, cache_strings="keys")
                 if type(value) is not dict or type(value.get("type")) is not str:
                     break
-                numbers.append(count)
                 starts.append(base + at)
                 texts.append(text)
                 values.append(value)
-                count, last = count + 1, at
                 at = end + 1
-        taken = (
-            (base + last, data[last : at - 1])
-            if count > len(numbers) and numbers[-1:] != [count - 1]
-            else None
-        )
-        return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
+        return Events(line, starts, texts, values, base + at - 1)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """Return the offset to continue from, and the object at `start`: whole, or broken.

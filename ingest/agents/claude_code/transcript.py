@@ -9,18 +9,14 @@ sessions repeat lines of others.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ahocorasick_rs import BytesAhoCorasick
-
 from ingest.agents.base import AgentReader, Found
 from ingest.agents.claude_code.responses import (
-    PLAIN_LENGTH,
     Response,
     Responses,
     Speaker,
@@ -30,7 +26,6 @@ from ingest.agents.claude_code.responses import (
 )
 from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
 from ingest.agents.distilled import ended
-from ingest.agents.shared.logged import COMMIT_MARK
 from ingest.agents.shared.runs import (
     ActiveTime,
     By,
@@ -266,128 +261,6 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _LONGEST else None
 
 
-# Lines that are passed over
-
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
-_OUTPUT = (
-    rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"[^"\\]*+",'
-    rb'"type":"tool_result",'
-)
-_BEGINNING = re.compile(
-    rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT)
-)
-"""The beginning of a line that may be skipped. Groups: its author and place, and its side chain
-flag.
-"""
-_MARKS = (
-    b'"usage"',
-    b'"[Request interrupted by user',
-    b'"searchCount"',
-    b'"permissionMode"',
-    b'"forkedFrom"',
-    b'"session_id"',
-)
-"""Marks of a line that must be parsed, and a name that only other agents' lines have. Quotes inside
-tool output are escaped.
-"""
-_FAILURE = b'"is_error"'
-_NONE_FAILED = b":false"
-_CHANGED = COMMIT_MARK.encode()
-_COUNTED_FILES = (b" file", b" files")
-"""What git prints before that mark: tool output says "changed" for many other things."""
-_TIME = b'"timestamp":"'
-_BRACE, _QUOTE = b'}"'
-_SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _CHANGED, _TIME)}
-"""One search per mark: for a single word the library compares 32 bytes at a time, ten times as fast
-as for several.
-"""
-
-FRAMES_KEPT = 1000
-"""Maximum number of line beginnings remembered per file. Real files have a few."""
-
-
-class PassedLines:
-    """Skips lines of one transcript.
-
-    For tool output and progress, only the time is read from the bytes.
-
-    Such lines are three quarters of a transcript, and most contain nothing else for the reader. A
-    line is skipped only if its bytes show that:
-
-    - it begins in Claude Code's format, up to its type and the type of its first block, and its
-      author and place (session, folder,
-    version, …) were parsed on an earlier line;
-    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, a
-      commit, …;
-    - it has exactly one time, and ends with a brace.
-
-    Any other line is parsed, so no tokens are missed, however a line is written. A line that is
-    broken in the middle of such an output, and has none of the marks, goes unnoticed.
-
-    `count`: skipped lines.
-    """
-
-    def __init__(self, facts: SessionFacts) -> None:
-        self.count = 0
-        self._facts = facts
-        self._frames: set[bytes] = set()
-        self._data = b""
-        self._marks: list[int] = []
-        self._times: list[int] = []
-
-    def look_at(self, data: bytes) -> None:
-        """Find the marks and times in the bytes of the next lines."""
-        failures = (
-            end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end)
-        )
-        commits = (
-            start for start, _ in _found(_CHANGED, data) if data.endswith(_COUNTED_FILES, 0, start)
-        )
-        self._data = data
-        self._marks = sorted(
-            (
-                *(start for mark in _MARKS for start, _ in _found(mark, data)),
-                *failures,
-                *commits,
-                len(data),
-            )
-        )
-        self._times = [*(end for _, end in _found(_TIME, data)), len(data), len(data)]
-
-    def takes(self, start: int, end: int) -> bool:
-        """Return whether the line from `start` to `end` is skipped, after reading its time.
-
-        Lines must come in order.
-        """
-        if self._marks[bisect_left(self._marks, start)] < end or not (
-            begins := _BEGINNING.match(self._data, start, end)
-        ):
-            return False
-        frame, is_sidechain = begins.groups()
-        if frame not in self._frames:
-            if b'"sessionId":"' in frame and len(self._frames) < FRAMES_KEPT:
-                self._frames.add(frame)
-            return False
-        if self._facts.prompt is None and is_sidechain == b"false":
-            return False
-        place = bisect_left(self._times, start)
-        at = self._times[place]
-        if self._data[end - 1] != _BRACE or at >= end or self._times[place + 1] < end:
-            return False
-        stamp = self._data[at : at + PLAIN_LENGTH].decode("latin-1")
-        if not is_plain(stamp) or not stamp.isascii() or self._data[at + PLAIN_LENGTH] != _QUOTE:
-            return False
-        self._facts.note_time(stamp, By.TOOL)
-        self.count += 1
-        return True
-
-
-def _found(mark: bytes, data: bytes) -> list[tuple[int, int]]:
-    """Return (start, end) of every occurrence of a mark, in order."""
-    return [(start, end) for _, start, end in _SEARCHES[mark].find_matches_as_indexes(data)]
-
-
 # The reader
 
 _OWN_RANK, _SUBAGENTS_RANK = 3, 1
@@ -406,7 +279,6 @@ class ClaudeTranscript(AgentReader):
 
     def __init__(self) -> None:
         self._facts = SessionFacts()
-        self.passing: PassedLines = PassedLines(self._facts)
         self._responses = Responses()
         self._calls = ToolCounts()
         self._messages = self._lines = 0
@@ -559,7 +431,7 @@ class ClaudeTranscript(AgentReader):
             "agent": self.agent,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": _SUBAGENTS_RANK if is_subagents else _OWN_RANK,
-            "lines": self._lines + self.passing.count,
+            "lines": self._lines,
             "agent_version": facts.version,
             "session_id": run_id,
             "started_at": started_at,
