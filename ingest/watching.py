@@ -26,7 +26,6 @@ BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 change.
 """
 
-LONGEST_REST_SECONDS = 10.0
 
 NET_SECONDS = 600.0
 """Everything is ingested again so long after a change: a full queue of the kernel loses events."""
@@ -97,7 +96,7 @@ class Pending:
         Each reading of a growing transcript may take seconds.
         """
         self._failures = 0
-        self._not_before = now + (min(seconds, LONGEST_REST_SECONDS) if seconds >= 1.0 else 0.0)
+        self._not_before = now + (min(seconds, 10.0) if seconds >= 1.0 else 0.0)
         for path in unread:
             if self._tries[path] < len(BACK_OFF_SECONDS):
                 self._due.setdefault(path, now + BACK_OFF_SECONDS[self._tries[path]])

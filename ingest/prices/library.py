@@ -61,25 +61,12 @@ from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, Tiere
 
 ANTHROPIC = "anthropic"
 
-_LONG_CONTEXT = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}
-"""(provider, model) without tiers in the library → prompt size above which input of all kinds costs
-twice and output 1.5 times as much. Anthropic's price page had it for Sonnet 4 with the 1M context
-window, as for Sonnet 4.5.
-"""
 
 _LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 
-_ROUTERS = ("openrouter", "github-copilot")
-"""Providers of the library that resell the models of makers at the makers' prices."""
-
-_PROTOCOLS = (ANTHROPIC, "openai")
-"""Providers whose API gateways speak: a model of another maker that goes by their name comes from a
-gateway.
-"""
 
 _PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
-_LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +187,11 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
         return key.provider, model, None
     if key.model_id == key.model and (named := _by_name(snapshot, key)):
         return key.provider, named, None
+    # The first two resell the models of makers at the makers' prices. Gateways speak the API of the
+    # other two: a model of another maker that goes by their name comes from a gateway.
+    resellers = ("openrouter", "github-copilot", ANTHROPIC, "openai")
     if (
-        (is_listed and key.provider not in (*_ROUTERS, *_PROTOCOLS))
+        (is_listed and key.provider not in resellers)
         or key.provider.lower() in LOCAL_PROVIDERS
         or is_free(key.model_id)
     ):
@@ -273,7 +263,7 @@ def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: 
 
     An unknown model must not get the price of another one.
     """
-    shortened = _LONG_NUMBER.sub(r"\1", reference, count=1)
+    shortened = re.sub(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))", r"\1", reference, count=1)
     return shortened != reference and _lookup(snapshot, shortened, provider) is model
 
 
@@ -296,7 +286,10 @@ def _period(model: ModelInfo, day: date, source: str, provider: str | None = Non
     tiered = _tiered(prices)
     if tiered is None:
         return None
-    long = _LONG_CONTEXT.get((provider or "", model.id))
+    # (provider, model) without tiers in the library → prompt size above which input of all kinds
+    # costs twice and output 1.5 times as much. Anthropic's price page had it for Sonnet 4 with the
+    # 1M context window, as for Sonnet 4.5.
+    long = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}.get((provider or "", model.id))
     if long and not tiered.tiers:
         tiered = TieredRates(tiered.base, ((long, tiered.base.times(_LONG_INPUT, _LONG_OUTPUT)),))
     return Period(day, tiered, source, tuple(_variants(model, prices, day)))
@@ -410,25 +403,14 @@ US_INFERENCE = Decimal("1.1")
 """Anthropic's factor for inference in the US only; Claude Code applies it from version 2.1.239 on.
 """
 
-US_INFERENCE_SINCE = (4, 6)
-"""Versions of Claude from which on Anthropic's own API offers the choice; `inference_geo` has no
-meaning elsewhere.
-"""
 
 BATCH_FACTOR = Decimal("0.5")
 
-BATCH_PROVIDERS = (ANTHROPIC, "openai")
-"""Providers with that factor on their price pages."""
 
 FAST_MODE = {(ANTHROPIC, "claude-opus-4-6"): Decimal(6), (ANTHROPIC, "claude-opus-4-7"): Decimal(6)}
 """(provider, model) → factor of fast mode on all tokens (Anthropic's price page), for models whose
 fast price the library lacks.
 """
-
-STANDARD_TIERS = ("standard", "default", "auto")
-"""Words for the usual tier: Anthropic's, OpenAI's, and the one for the provider's choice."""
-
-_CLAUDE_VERSION = re.compile(r"^claude-[a-z]+-(\d+)(?:-(\d+))?$")
 
 
 def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates, tuple[str, ...]]:
@@ -448,7 +430,8 @@ def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates
             tiered = tiered.times(factor)
         words.append("fast mode" if fast or factor else "fast mode at the standard price")
     tier = service.service_tier
-    if tier and tier not in STANDARD_TIERS:
+    # Words for the usual tier: Anthropic's, OpenAI's, and the one for the provider's choice.
+    if tier and tier not in ("standard", "default", "auto"):
         known = (
             variants.get("processing=batch" if tier == "batch" else f"service_tier={tier}")
             if tiered is period.tiered
@@ -457,14 +440,17 @@ def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates
         if known:
             tiered = known
             words.append(tier if tier == "batch" else f"{tier} tier")
-        elif tier == "batch" and key.provider in BATCH_PROVIDERS:
+        # Providers with that factor on their price pages.
+        elif tier == "batch" and key.provider in (ANTHROPIC, "openai"):
             tiered = tiered.times(BATCH_FACTOR)
             words.append(tier)
         else:
             words.append(f"{tier} tier at the standard price")
     if service.inference_geo == "us" and key.provider == ANTHROPIC:
-        version_ = _CLAUDE_VERSION.match(key.model)
-        if version_ and (int(version_[1]), int(version_[2] or 0)) >= US_INFERENCE_SINCE:
+        version_ = re.match(r"^claude-[a-z]+-(\d+)(?:-(\d+))?$", key.model)
+        # Versions of Claude from which on Anthropic's own API offers the choice; `inference_geo`
+        # has no meaning elsewhere.
+        if version_ and (int(version_[1]), int(version_[2] or 0)) >= (4, 6):
             tiered = tiered.times(US_INFERENCE)
             words.append("US inference")
     return tiered, tuple(words)

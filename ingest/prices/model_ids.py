@@ -79,20 +79,9 @@ LOCAL_PROVIDERS = frozenset(
 that name.
 """
 
-_FREE = re.compile(r"[:/-]free$", re.IGNORECASE)
-_REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
 _MAKER_PREFIX = re.compile(r"^[a-z0-9]+\.(?=[a-z])")
 _BEDROCK_VERSION = re.compile(r"-v\d+(:\d+)?(:\d+k)?$")
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
-_DATE = re.compile(r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$")
-_DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
-_VERSION_FIRST = re.compile(r"^claude-([4-9](?:-\d{1,2})?)-([a-z]+)")
-"""Matches `claude-4-6-opus`, which is `claude-opus-4-6`. Up to version 3 Anthropic itself put the
-version first.
-"""
-_ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
-
-_MOST_ROUTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +98,7 @@ def is_free(logged: str | None) -> bool:
 
     `z-ai/glm-4.5-air:free`, `minimax-m2-free`.
     """
-    return _FREE.search(logged or "") is not None
+    return re.search(r"[:/-]free$", logged or "", flags=re.IGNORECASE) is not None
 
 
 def makers(model: str, provider: str) -> tuple[str, ...]:
@@ -143,7 +132,7 @@ def parse_model_id(
 
 def _parse(text: str) -> ModelId:
     provider, region, text = _routed(text)
-    prefix = _REGION_PREFIX.match(text)
+    prefix = re.match(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.", text)
     rest = text[prefix.end() :] if prefix else text
     bedrock = prefix is not None or _is_versioned(rest) or rest.startswith("anthropic.")
     return ModelId(
@@ -165,8 +154,10 @@ def _is_versioned(text: str) -> bool:
 def _routed(text: str) -> tuple[str | None, str | None, str]:
     """Return the outermost route's provider, the innermost ARN's region, and the id behind all."""
     provider, region = None, None
-    for _ in range(_MOST_ROUTES):
-        if arn := _ARN.match(text):
+    for _ in range(8):
+        if arn := re.match(
+            r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$", text
+        ):
             provider, region, text = provider or "aws", arn["region"] or region, arn["id"]
         elif "/" in text:
             route, _, text = text.partition("/")
@@ -190,9 +181,19 @@ def _bare(text: str) -> str:
     """
     name = _CONTEXT_SUFFIX.sub("", text)
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
-    name = _DATE.sub("", _BEDROCK_VERSION.sub("", name) if _is_versioned(text) else name)
+    name = re.sub(
+        r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$",
+        "",
+        _BEDROCK_VERSION.sub("", name) if _is_versioned(text) else name,
+    )
+    # Matches `claude-4-6-opus`, which is `claude-opus-4-6`. Up to version 3 Anthropic itself put
+    # the version first.
     return (
-        _VERSION_FIRST.sub(r"claude-\2-\1", _DOTTED_VERSION.sub("-", name))
+        re.sub(
+            r"^claude-([4-9](?:-\d{1,2})?)-([a-z]+)",
+            r"claude-\2-\1",
+            re.sub(r"(?<=\d)\.(?=\d)", "-", name),
+        )
         if name.startswith("claude")
         else name
     )

@@ -38,9 +38,6 @@ from schemas.rows.price import (
     TieredRates,
 )
 
-FAST_FACTORS = (Decimal(2), Decimal(6))
-"""Factors of fast mode on the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
@@ -120,7 +117,8 @@ def alternatives(
 def _of_library(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
     """Yield prices of the model for another speed, tier, region or date."""
     named = [tiered.base for name, tiered in library.variants if name == "speed=fast"]
-    for rates in (*named, *(library.rates.times(factor) for factor in FAST_FACTORS)):
+    # Factors of fast mode on the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7).
+    for rates in (*named, *(library.rates.times(factor) for factor in (Decimal(2), Decimal(6)))):
         yield Alternative(CostCause.FAST_MODE, "the price of fast mode", rates)
     for name, tiered in library.variants:
         if name != "speed=fast":

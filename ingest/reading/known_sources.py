@@ -20,9 +20,6 @@ from ingest.store.read_result import PortionKey, ReadResult
 from schemas.errors import StoreMissing
 from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
-MOST_ALIKE = 16
-"""Limit of the sources with the same file name that a file is compared with."""
-
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
     from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
@@ -185,7 +182,8 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
         store,
         dict(zip(columns[3], columns[4], strict=True)),
         frozenset(archive_id for (archive_id,) in archives),
-        {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
+        # a file is compared with so many sources of its name
+        {name: tuple(found[-16:]) for name, found in by_name.items()},
         dict(zones),
         {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),
         columns[1:4],

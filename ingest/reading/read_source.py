@@ -69,10 +69,6 @@ if TYPE_CHECKING:
 
 _BEGINNING = "line 1, byte 0"
 
-_MOST_RESTORED = 4
-"""Defects of readers in a source after which its documents before them are read again: each time
-takes as long as reading those.
-"""
 
 ItemError = Callable[[], str | None]
 """Returns the standard error of an item's agent process."""
@@ -437,7 +433,9 @@ class _SourceReader:
         The reader may have kept a part of that one.
         """
         self._readers.is_torn = False
-        if self._again is None or not self._readers.keeps_state or self._restored == _MOST_RESTORED:
+        # Defects of readers in a source after which its documents before them are read again: each
+        # time takes as long as reading those.
+        if self._again is None or not self._readers.keeps_state or self._restored == 4:
             return
         self._restored += 1
         readers, number = SourceReaders(self._context.source), 0

@@ -44,13 +44,9 @@ from schemas.errors import InputUnreadable, WorkerDied
 if TYPE_CHECKING:
     from ingest.reading.known_sources import KnownSources
 
-TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
 
 _HASHER = "hasher"
-
-UNDER_WAY = 3
-"""Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class TaskPlanner:
             else:
                 batch.append(source)
                 size += source.size
-                if size >= TASK_BYTES or len(batch) >= TASK_SOURCES:
+                if size >= (1 << 24) or len(batch) >= TASK_SOURCES:
                     yield Task(f"small{number}", tuple(batch))
                     batch, size, number = [], 0, number + 1
         if known:
@@ -261,7 +257,8 @@ def work_in_processes(
                 inherited_block(),
             ):  # the first tasks start the processes: signals wait until a start is complete
                 running.add(pool.submit(_work_as_begun, task))
-            if len(running) >= jobs * UNDER_WAY:
+            # Tasks handed out per worker: enough to keep it busy, few enough to bound the memory.
+            if len(running) >= jobs * 3:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         while running:

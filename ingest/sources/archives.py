@@ -31,18 +31,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a full disk: nothing is wrong with the archive."""
 
 _BEHIND_A_BOMB = "a member before it expands like a decompression bomb"
-_SHARES_BYTES = "it overlaps another member, like a decompression bomb"
-_LEAST_HEADER = 30
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-_ZSTANDARD = 93  # a compression method of zip, which Python reads from 3.14 on only
-_LONGEST_TEXT_HEADER = 1 << 20
-_TEXT_HEADERS = (
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-)
 _ERRORS = (
     *DECOMPRESSION_ERRORS,
     Broken,
@@ -190,7 +179,9 @@ class _Archive:
                         depth,
                     )
             yield from self._unread(
-                name, [_inner(name, entry.filename) for entry in overlapping], _SHARES_BYTES
+                name,
+                [_inner(name, entry.filename) for entry in overlapping],
+                "it overlaps another member, like a decompression bomb",
             )
 
     def _pieces(
@@ -326,7 +317,7 @@ def _parted(
     ):
         if entry.header_offset >= end:
             apart.add(place)
-            end = entry.header_offset + _LEAST_HEADER + entry.compress_size
+            end = entry.header_offset + 30 + entry.compress_size  # 30: the least header
     placed = list(enumerate(entries))
     return [entry for place, entry in placed if place in apart], [
         entry for place, entry in placed if place not in apart
@@ -355,7 +346,8 @@ def _opened_member(
 
     Raises as `zipfile` does.
     """
-    if entry.compress_type != _ZSTANDARD:
+    # Zstandard, which Python reads from 3.14 on only
+    if entry.compress_type != 93:
         with archive.open(entry) as member:
             yield member
         return
@@ -431,7 +423,13 @@ class _Header(tarfile.TarInfo):
             header = super().frombuf(buf, encoding, errors)
         except tarfile.InvalidHeaderError as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError(f"a member's header is broken: {error}") from error
-        if header.type in _TEXT_HEADERS and header.size > _LONGEST_TEXT_HEADER:
+        if header.type in (
+            tarfile.XHDTYPE,
+            tarfile.XGLTYPE,
+            tarfile.SOLARIS_XHDTYPE,
+            tarfile.GNUTYPE_LONGNAME,
+            tarfile.GNUTYPE_LONGLINK,
+        ) and header.size > (1 << 20):
             raise tarfile.ReadError("a member's header is too long")
         return header
 

@@ -53,19 +53,6 @@ from schemas.marks import (
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 _BEGINNING = "line 1, byte 0"
-_SEEMS_QUOTED = (
-    "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
-)
-_LEFT_OUT = (
-    "journalctl omitted {} long messages, which may hold records; export the log with journalctl "
-    "--all"
-)
-_CUT = "{} objects that wrap log lines are truncated, and may have held records"
-_CODE = (FileKind.SOURCE, FileKind.PATCH)
-_OTLP_PROTOBUF = b"\n\x0cservice.name\x12"
-"""The attribute that every export of OpenTelemetry begins with or soon after, in protobuf."""
-_IN_PROTOBUF = "OpenTelemetry in protobuf is not read: let the exporter write `format: json`"
-"""Files in which a broken object is program code, whatever names it has."""
 
 
 def read(
@@ -149,10 +136,15 @@ class Contents:
     def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
+        # The attribute that every export of OpenTelemetry begins with or soon after, in protobuf.
         if (
-            b"\n" in head[0:5:4] and _OTLP_PROTOBUF in head
+            b"\n" in head[0:5:4] and b"\n\x0cservice.name\x12" in head
         ):  # a file exporter writes the length of each export in front of it
-            yield self._refused(RejectReason.LOOK_ALIKE, _IN_PROTOBUF, "")
+            yield self._refused(
+                RejectReason.LOOK_ALIKE,
+                "OpenTelemetry in protobuf is not read: let the exporter write `format: json`",
+                "",
+            )
             return
         if is_binary(head):
             if head.startswith(DATABASE_START) and (
@@ -209,12 +201,20 @@ class Contents:
         """Yield rejects of the parts of the source that could not be examined."""
         if self._wrapped and self._wrapped.left_out:
             yield self._refused(
-                RejectReason.TRUNCATED, _LEFT_OUT.format(self._wrapped.left_out), ""
+                RejectReason.TRUNCATED,
+                f"journalctl omitted {self._wrapped.left_out} long messages, which may hold "
+                "records; export the log with journalctl --all",
+                "",
             )
         if window.broken:
             yield self._stopped(window.broken)
         elif self._wrapped and self._wrapped.cut:
-            yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._wrapped.cut), "")
+            yield self._refused(
+                RejectReason.TRUNCATED,
+                f"{self._wrapped.cut} objects that wrap log lines are truncated, and may have held "
+                "records",
+                "",
+            )
 
     def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
         """Yield the reject of a source without documents, if any.
@@ -230,7 +230,11 @@ class Contents:
         ):
             yield self._unreadable(broken)
         elif is_quoted:
-            yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
+            yield self._refused(
+                RejectReason.NOT_JSON,
+                "Looks like a record, but is quoted or not JSON.",
+                excerpt(text),
+            )
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
         """Yield the documents of an object: itself, or the records inside it.
@@ -300,7 +304,11 @@ class Contents:
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason
         self._ordinal += 1
-        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
+        # in these a broken object is program code, whatever names it has
+        is_code = (
+            self.file_kind in (FileKind.SOURCE, FileKind.PATCH)
+            and span.reason is RejectReason.NOT_JSON
+        )
         certain = span.has_marks and not is_code
         return Unreadable(
             self._ordinal - 1,

@@ -33,17 +33,7 @@ SUSPECT_RATIO = 1000
 """A source that exceeds both limits when decompressed is a bomb and no log."""
 
 DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, MemoryError)
-_DECOMPRESSED_BLOCK = (
-    1 << 16
-)  # a fixed size, so that the bytes before a break do not depend on the reader
-_ZSTANDARD_BLOCK = 1 << 12  # of compressed data: a hostile one holds 30,000 times as much
 _UTF_8_BOM = b"\xef\xbb\xbf"
-_BOMS = (
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 
 
 class Broken(Exception):
@@ -107,8 +97,9 @@ class _Zstandard:
 
     def read1(self, _: int, /) -> bytes:
         while True:
+            # of compressed data: a hostile one holds 30,000 times as much
             data = (self._frame.unused_data if self._frame.eof else b"") or self._stream.read(
-                _ZSTANDARD_BLOCK
+                1 << 12
             )
             if not data and not self._frame.eof:
                 raise EOFError("a frame is not complete")
@@ -204,7 +195,8 @@ class _Decompressed:
             if self._broken:
                 raise self._broken
             try:
-                self._waiting = self._stream.read1(_DECOMPRESSED_BLOCK)
+                # a fixed size, so that the bytes before a break do not depend on the reader
+                self._waiting = self._stream.read1(1 << 16)
             except DECOMPRESSION_ERRORS as error:
                 is_cut = isinstance(error, EOFError)
                 said = (
@@ -261,7 +253,12 @@ def decoded(head: bytes) -> str:
 
 def _encoding(head: bytes) -> str | None:
     """Return the encoding if it is not UTF-8: by byte order mark, or NULs beside `{` or `[`."""
-    for mark, encoding in _BOMS:
+    for mark, encoding in (
+        (b"\xff\xfe\0\0", "utf-32"),
+        (b"\0\0\xfe\xff", "utf-32"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
         if head.startswith(mark):
             return encoding
     if (
@@ -457,7 +454,6 @@ DATABASE_START = b"SQLite format 3\0"
 WRITE_AHEAD_STARTS = (b"7\x7f\x06\x82", b"7\x7f\x06\x83")
 """Beginnings of SQLite's `…-wal`, by the byte order of its checksums."""
 
-_PARQUET = b"PAR1"
 _OTHER_PROGRAMS = re.compile(
     rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format "
     rb"3\0|7\x7f\x06[\x82\x83]|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0"
@@ -468,17 +464,6 @@ _OTHER_PROGRAMS = re.compile(
 `-wal`), arrays, models, programs.
 """
 
-_PICTURES = re.compile(
-    rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",
-    re.DOTALL,
-)
-_DRAWING = re.compile(
-    (
-        r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!DOCTYPE svg[^>]{0,"
-        r"300}>\s*)?<svg[\s>]"
-    ),
-    re.DOTALL,
-)
 _PATCH = re.compile(
     r"^(?:diff --git |Index: \S|--- \S.*\n\+\+\+ \S|From [0-9a-f]{40} )", re.MULTILINE
 )
@@ -529,9 +514,13 @@ def kind_of(head: bytes, name: str, *, is_json: bool = False) -> FileKind:
 
     `is_json`: nothing but JSON was found in it.
     """
-    if _PICTURES.match(head):
+    if re.match(
+        rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",
+        head,
+        flags=re.DOTALL,
+    ):
         return FileKind.PICTURE
-    if head.startswith(_PARQUET):
+    if head.startswith(b"PAR1"):
         return FileKind.PARQUET
     if is_binary(head) or (head and not head.strip(b"\0")):
         return FileKind.BINARY
@@ -543,7 +532,12 @@ def kind_of(head: bytes, name: str, *, is_json: bool = False) -> FileKind:
 
 def _kind_of_text(text: str, name: str) -> FileKind:
     suffix = name.rpartition(".")[2]
-    if _DRAWING.match(text):
+    if re.match(
+        r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!DOCTYPE svg[^>]{0,"
+        r"300}>\s*)?<svg[\s>]",
+        text,
+        flags=re.DOTALL,
+    ):
         return FileKind.PICTURE
     if _PATCH.search(text, 0, 2000):  # a mail may precede it
         return FileKind.PATCH

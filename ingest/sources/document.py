@@ -25,7 +25,6 @@ EXCERPT_CHARACTERS = 300
 RESULT_BYTES = RESULT_START.encode()
 _LONGEST_TEXT_LINE = 1 << 20
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
-_RECORD_END_BYTES = 46
 
 
 def parse(text: str, parse_float: Callable[[str], Any] | None = None) -> Any:
@@ -199,6 +198,6 @@ def is_whole_record(line: bytes) -> bool:
         or line.find(b'{"type":', 1) >= 0
     ):
         return False
-    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(
+    return _RECORD_END.match(line, max(0, len(line) - 46)) is not None or line.count(
         b"{"
     ) == line.count(b"}")

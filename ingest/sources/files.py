@@ -39,10 +39,6 @@ IN_MEMORY_BYTES = 64 << 20
 LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
 """Temporary files leave this many bytes of their disk free, or this share of a small disk."""
 
-SETTLED_NS = 2_000_000_000
-"""A file modified more recently than this may change again with the same time: some file systems
-count in steps of two seconds.
-"""
 
 BIG_BYTES = 32 << 20
 """A larger file is a task of its own, and read in portions if each of its lines is a record."""
@@ -79,8 +75,10 @@ class Source:
 
         Raises ValueError, OSError.
         """
+        # A file modified more recently than this may change again with the same time: some file
+        # systems count in steps of two seconds.
         is_settled = (
-            0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS
+            0 <= status.st_mtime_ns < time.time_ns() - 2_000_000_000
         )  # a file of the future is not
         modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
         source = cls(

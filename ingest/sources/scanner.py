@@ -42,18 +42,9 @@ LONGEST_LINE = 1 << 20
 MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""
 
-_EVENTS_BYTES = 1 << 15  # events on lines are given out together until they have so many bytes
-_ALLOWED_BYTES = (
-    1 << 24
-    # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile
-    # text
-)
 _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
-_TOKEN_CHARACTERS = 160  # an error so near the end of a text may be that of a token that is cut off
-_DEEP_NESTING_SKIPPED = 4096
 _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _DECODER = json.JSONDecoder()
-_LENIENT_DECODER = json.JSONDecoder(strict=False)
 _EVENT = re.compile(EVENT_START.pattern.encode())
 _PREFIX = (
     r'(?:[\w.-]{1,80} *\| |[^\n{"]{0,80}?\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{1,12}(?:Z|[+-]\d\d:\d\d) )'
@@ -61,10 +52,7 @@ _PREFIX = (
 """What `docker compose logs` and GitHub Actions write before each line."""
 _LINE_PREFIX = re.compile(rf"^{_PREFIX}", re.MULTILINE)
 _OBJECT_START = re.compile(rf'\{{(?:[ \t\r\n]{{0,1000}}+["}}]|\r?\n{_PREFIX}[ \t]*["}}])'.encode())
-_START_BYTES = 1002
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
-_KEY_BYTES = 80
-_UNDECODED = re.compile("[\udc80-\udcff]")
 _OUTDENTED = re.compile(rb"\n[^ \t\r\n}\]]")
 _READABLE_FIELD = re.compile(
     rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])'
@@ -244,9 +232,7 @@ class Scanner:
                 at = yield from self._whole_on_lines(at)
             match = _OBJECT_START.search(window.data, at)
             # a brace near the end of the window may become the start of an object
-            brace = (
-                -1 if match else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
-            )
+            brace = -1 if match else window.data.rfind(b"{", max(at, len(window.data) - 1002))
             is_last = window.ended and not match
             until = match.start() if match else len(window.data) if is_last or brace < 0 else brace
             if lost := self._text(at, until):
@@ -342,7 +328,8 @@ class Scanner:
 
     def _events_at(self, at: int, line: int) -> Events:
         """Return the batch of events on the lines from `at` on."""
-        base, data, until = self._window.base, self._window.data, at + _EVENTS_BYTES
+        # events on lines are given out together until they have so many bytes
+        base, data, until = self._window.base, self._window.data, at + (1 << 15)
         starts: list[int] = []
         texts: list[bytes] = []
         values: list[dict[str, Any]] = []
@@ -371,7 +358,7 @@ class Scanner:
         self._in_torn = self._in_torn and not begins_line
         if begins_line and (span := self._on_a_line(start)):
             return span.end - window.base, span
-        if not begins_line and _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start):
+        if not begins_line and _KEY_BEFORE.search(window.data, max(0, start - 80), start):
             self.noise = True
             return start + 1, None
         found = self._decoded(start)
@@ -458,7 +445,7 @@ class Scanner:
             return None
         text = line.decode("utf-8", "replace")
         try:
-            value, decoded = _LENIENT_DECODER.raw_decode(text)
+            value, decoded = json.JSONDecoder(strict=False).raw_decode(text)
         except (ValueError, RecursionError):
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
@@ -482,11 +469,11 @@ class Scanner:
                 value = value if own == text[:end] else _DECODER.decode(own)
                 return self._span(start, start + _bytes_of(logged), own, value)
             except RecursionError:
-                return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
+                return Failure(text, 4096, "it is nested too deep")
             except json.JSONDecodeError as error:
+                # an error so near the end of a text may be that of a token that is cut off
                 if cut or not (
-                    error.msg.startswith("Unterminated")
-                    or error.pos >= len(text) - _TOKEN_CHARACTERS
+                    error.msg.startswith("Unterminated") or error.pos >= len(text) - 160
                 ):
                     return Failure(text, error.pos, error.msg, cut)
                 failure = Failure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
@@ -501,7 +488,8 @@ class Scanner:
         The next line, or the break if too many bytes were examined twice.
         """
         end = self._window.line_end(start, LONGEST_LINE)
-        if end < 0 or self._examined_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
+        # a bound on what hostile text lets us parse again
+        if end < 0 or self._examined_again > 4 * (self._window.base + start) + (1 << 24):
             return max(end + 1, stopped)
         self._examined_again += max(0, stopped - end)
         return min(end + 1, len(self._window.data))
@@ -549,7 +537,7 @@ def _bytes_of(text: str) -> int:
 
 def _clean(text: str) -> str:
     """Return a window's text with U+FFFD for bytes that were no UTF-8."""
-    if text.isascii() or not _UNDECODED.search(text):
+    if text.isascii() or not re.search("[\udc80-\udcff]", text):
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

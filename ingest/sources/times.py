@@ -15,12 +15,7 @@ _SECONDS = (_FIRST.timestamp(), _LAST.timestamp())
 _LONGEST = 40
 _DATE = r"(20\d\d)(?:-(\d\d)-|_(\d\d)_|\.(\d\d)\.|(\d\d))(\d\d)"
 _CLOCK = r"(\d\d)[-_:.]?(\d\d)[-_:.]?(\d\d)(?:[-_.,](\d{3}|\d{6})(?=Z))?"
-_ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
-_IN_A_NAME = re.compile(rf"(?<![0-9A-Za-z]){_DATE}[T_ @-]?{_CLOCK}(Z?)(?![0-9A-Za-z])", re.ASCII)
-_LENIENT = re.compile(
-    rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?({_ZONE})",
-    re.ASCII,
-)
+
 _IN_A_LINE = re.compile(
     rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?(?![0-9A-Za-z])"
 )
@@ -74,7 +69,12 @@ def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
     """
     if len(text) > _LONGEST:
         return None
-    if found := _LENIENT.fullmatch(text):
+    if found := re.fullmatch(
+        rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?"
+        r"((?:Z|[+-]\d\d:?\d\d)?)",
+        text,
+        flags=re.ASCII,
+    ):
         return _from_parts(found, zone)
     if re.fullmatch(r"\d{9,13}(\.\d{1,9})?", text, re.ASCII):
         return unix_time(float(text))
@@ -87,7 +87,14 @@ def time_of_path(name: str, zone: tzinfo = UTC) -> datetime | None:
     Only a full date with a full time counts; of several, the last one, which is the nearest to the
     file. `zone` applies if the name has none, as is usual.
     """
-    times = [_from_parts(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
+    times = [
+        _from_parts(found, zone)
+        for found in re.finditer(
+            rf"(?<![0-9A-Za-z]){_DATE}[T_ @-]?{_CLOCK}(Z?)(?![0-9A-Za-z])",
+            name[-4096:],
+            flags=re.ASCII,
+        )
+    ]
     return next(filter(None, reversed(times)), None)
 
 

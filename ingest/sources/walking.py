@@ -30,14 +30,11 @@ STANDARD_INPUT = Path("-")
 ITS_NAME = "stdin"
 
 IGNORE_FILE = ".tachographignore"
-LARGEST_IGNORE_FILE = 1 << 20
 
 MOST_BYTES = 4 << 30
 
 WRITER_SECONDS = 10.0
 
-SYSTEM_FOLDERS = ("/proc", "/sys")
-"""Folders whose files the system generates on reading, some endlessly."""
 
 MOST_STARS = 2
 """Stars in one segment of a pattern: each further one multiplies the time for a name that does not
@@ -127,7 +124,7 @@ def _ignore_file(file: str) -> pathspec.GitIgnoreSpec | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    if status.st_size > LARGEST_IGNORE_FILE:
+    if status.st_size > (1 << 20):
         raise UsageError(f"{file} is larger than a megabyte.", "Mend it, or take it away.")
     try:
         lines = Path(file).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
@@ -242,7 +239,8 @@ def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
 
 def _in_system_folder(path: Path) -> InputUnreadable | None:
     place = os.path.realpath(path)
-    folder = next((each for each in SYSTEM_FOLDERS if f"{place}/".startswith(f"{each}/")), None)
+    # Folders whose files the system generates on reading, some endlessly.
+    folder = next((each for each in ("/proc", "/sys") if f"{place}/".startswith(f"{each}/")), None)
     if folder is None:
         return None
     why = f"{folder} is a virtual file system and has no logs"

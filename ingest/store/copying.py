@@ -28,7 +28,6 @@ _PART_ROWS, _MOST_PARTS = 50_000, 64
 table.
 """
 
-_BATCH_ROWS = 2_000
 
 _COPIED = tuple(name for name in TABLES if name != "store_meta")
 
@@ -128,7 +127,7 @@ def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: Part) -
     rows = 0
     for batch in reading.sql(
         f'select * from "{part.table}" where {part.condition}'
-    ).to_arrow_reader(_BATCH_ROWS):
+    ).to_arrow_reader(2_000):
         writer.insert_table(part.table, pa.Table.from_batches([batch]))
         rows += batch.num_rows
     return rows

@@ -56,11 +56,6 @@ warnings.filterwarnings(
 
 T = TypeVar("T")
 
-_INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt")
-"""What DuckDB says of an interrupt while it runs a query, and while it asks Python for a table of
-Arrow. As an error of the data, the latter would make a reject of the source.
-"""
-
 
 def place_of(location: str, at: datetime | None = None) -> Place:
     """Return the kind of place that a location names.
@@ -292,7 +287,12 @@ class Store:
             with self._place.in_words():
                 yield
         except (RuntimeError, duckdb.Error) as error:
-            if any(words in str(error) for words in _INTERRUPTED):
+            # What DuckDB says of an interrupt while it runs a query, and while it asks Python for
+            # a table of Arrow. As an error of the data, the latter would make a reject of the
+            # source.
+            if any(
+                words in str(error) for words in ("Query interrupted", "failed: KeyboardInterrupt")
+            ):
                 raise KeyboardInterrupt from error
             raise
 

@@ -88,10 +88,6 @@ left join (
 left join annotations on annotations.run_id = runs.run_id{ended};
 """  # noqa: E501
 
-_OF_LABEL = (
-    "    case when annotations.labels['{0}'] is null then runs.{0} else "
-    "nullif(annotations.labels['{0}'], '') end as {0}"
-)
 
 _TIMES = f"""\
         -- the time of a file may be that of a copy: the date that somebody gave takes its place
@@ -127,8 +123,6 @@ _MEANINGS = """\
 create view v_columns as
 select * from (values"""  # noqa: E501
 
-_WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do not edit."
-
 
 _ANNOTATED = (
     *LABEL_COLUMNS,
@@ -162,7 +156,7 @@ def _view(sql: str, figures: Mapping[str, Figure]) -> str:
         for step in reversed(others)
     ]
     parts = {
-        "written": _WRITTEN,
+        "written": "-- Written by `make schema` from schemas/catalogue/figures.py; do not edit.",
         "undated_model": undated("model"),
         "figures": _listed(first),
         "outer": "\n".join([*outer, ""]),
@@ -170,7 +164,13 @@ def _view(sql: str, figures: Mapping[str, Figure]) -> str:
     }
     parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
     parts["times"] = _TIMES
-    parts["columns_of_labels"] = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
+    parts["columns_of_labels"] = ",\n".join(
+        (
+            f"    case when annotations.labels['{key}'] is null then runs.{key} else "
+            f"nullif(annotations.labels['{key}'], '') end as {key}"
+        )
+        for key in LABEL_COLUMNS
+    )
     return sql.format(**parts)
 
 

@@ -336,21 +336,22 @@ class Wait:
         time.sleep(random.uniform(0, min(0.05 * 2**self._lost, 2.0)))  # noqa: S311
 
 
-_HELD = (
-    "Could not set lock",
-    "Conflicting lock",
-    "Unique file handle conflict",
-    "different configuration",
-    "database is locked",
-)
-_HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
-
-
 def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
     """Return DuckDB's error as StoreHeld if another process holds the store, else None."""
-    if not any(words in str(error) for words in _HELD):
+    if not any(
+        words in str(error)
+        for words in (
+            "Could not set lock",
+            "Conflicting lock",
+            "Unique file handle conflict",
+            "different configuration",
+            "database is locked",
+        )
+    ):
         return None
-    found = _HOLDER.search(str(error))  # no process is named where it is this one
+    found = re.search(
+        r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)", str(error)
+    )  # no process is named where it is this one
     who = f"pid {found['pid']}, {Path(found['program']).name}" if found else f"pid {os.getpid()}"
     return StoreHeld(Holder(who, "writing" if read_only else "using it"))
 
@@ -411,7 +412,6 @@ def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool)
 _WAL = rf"({'|'.join(map(re.escape, WRITE_AHEAD_LOGS))})?"
 _UNFINISHED = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)"
 _LEFT_DATABASE = re.compile(rf"{_UNFINISHED}{_WAL}", re.ASCII)
-_LEFT_FOLDER = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
 _BESIDE = re.compile(
     rf"{_UNFINISHED}?{_WAL}|{re.escape(LOCK)}|{re.escape(WATCHING)}|{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?",
     re.ASCII | re.DOTALL,
@@ -477,7 +477,7 @@ def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
             end, path = entry.name.removeprefix(name), Path(entry.path)
             if end == entry.name:
                 continue
-            if _LEFT_FOLDER.fullmatch(end):
+            if re.fullmatch(rf"{re.escape(SPOOL)}\d+-.+", end, flags=re.ASCII | re.DOTALL):
                 clear(path)
             elif _LEFT_DATABASE.fullmatch(end) and (is_our_turn or is_old(path)):
                 path.unlink(missing_ok=True)
@@ -490,16 +490,6 @@ def remove_database(place: Path) -> None:
 
 
 # A place of a store
-
-_FAILURES = (
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.FatalException,
-    duckdb.TransactionException,
-)
-"""DuckDB's errors for a full or broken disk (the last one at a commit). Any other error of DuckDB
-is a bug of ours.
-"""
 
 
 @dataclass(frozen=True)
@@ -554,9 +544,16 @@ class Place:
     @contextmanager
     def in_words(self) -> Iterator[None]:
         """Turn DuckDB's errors within the block into messages. Raises StoreError."""
+        # DuckDB's errors for a full or broken disk (the last one at a commit). Any other error of
+        # DuckDB is a bug of ours.
         try:
             yield
-        except _FAILURES as error:
+        except (
+            duckdb.IOException,
+            duckdb.OutOfMemoryException,
+            duckdb.FatalException,
+            duckdb.TransactionException,
+        ) as error:
             raise failed(self.location, error) from error
 
     @contextmanager

@@ -64,9 +64,6 @@ _RESUMING = ", ".join((_agents_with("has_whole_files"), _agents_with("has_late_i
 _WITH_TRANSCRIPTS = _agents_with("has_transcripts")
 _MACROS = agent_macros("has_whole_files", "has_transcripts", "has_late_ids")
 
-_RESUMED = (
-    f"select distinct session_id from runs where agent in ({_RESUMING}) and run_id in ({{runs}})"
-)
 
 _JOINED = f"""
 select session_id
@@ -125,7 +122,14 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     has its records now) and `refolded` (runs whose records changed).
     """
     connection.execute(_MACROS)
-    is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
+    is_resumed = bool(
+        made(
+            connection,
+            "resumed",
+            f"select distinct session_id from runs where agent in ({_RESUMING}) "
+            f"and run_id in ({runs})",
+        )
+    )
     run_step(connection, "records/folding" if is_resumed else "records/no_folding")
     is_held = made(connection, "held", _HELD)
     if made(connection, "parts", _PARTS.format(runs=runs)) or is_held:

@@ -40,10 +40,6 @@ where
 """Processes whose chains may change: of some runs, and of all runs in the same streams."""
 
 _RESTORED = "select run_id from restored"
-_RECOUNTED = " union ".join(
-    f"select source_id from {table}"
-    for table in ("touched_sources", "restored", "brought_back", "folding")
-)
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
 
 _OWN_SESSIONS = """
@@ -204,8 +200,6 @@ where
         other.path_template, other.path_tz)
 """
 
-_OF_PATHS = "(select run_id from run_records semi join paths using (source_id))"
-
 
 def _rename(connection: duckdb.DuckDBPyConnection) -> None:
     """Give inherited records the facts of the paths under which their heirs found them.
@@ -242,7 +236,9 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
     schema = pa.schema({"source_id": pa.string(), "rank_added": pa.int64()} | both_types)
     with registered(connection, told_by_paths=pa.Table.from_pylist(told, schema)):
         if made(connection, "paths", "select * from told_by_paths"):
-            note_alone(connection, _OF_PATHS)
+            note_alone(
+                connection, "(select run_id from run_records semi join paths using (source_id))"
+            )
             run_step(connection, "undo/paths")
 
 
@@ -295,7 +291,13 @@ def _take_back(writer: Writer) -> None:
             )
     if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
         connection.execute("insert into touched_runs select run_id from refolded")
-    recount(connection, _RECOUNTED)
+    recount(
+        connection,
+        " union ".join(
+            f"select source_id from {table}"
+            for table in ("touched_sources", "restored", "brought_back", "folding")
+        ),
+    )
     made(connection, "seen_files", "select source_id, labels, copy_labels from found_files limit 0")
     relabel(connection, "select run_id from touched_runs")
     is_merged = merge(writer, "select run_id from touched_runs")

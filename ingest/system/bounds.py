@@ -34,7 +34,6 @@ source.
 """
 
 _TICK_SECONDS = 0.25
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1 << 10
 
 
 class TooMuch(BaseException):
@@ -147,7 +146,9 @@ def _used() -> tuple[float, float]:
     It is unknown if the system does not say.
     """
     peak = (
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / (1 << 20)
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        * (1 if sys.platform == "darwin" else 1 << 10)
+        / (1 << 20)
         if resource
         else 0.0
     )

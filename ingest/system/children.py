@@ -29,8 +29,6 @@ _BUSY = 20
 """Seconds by the clock for one of the processor, on a machine that has a lot else to do."""
 
 _CANNOT, _TOO_MUCH = 3, 4
-_KILLED = [-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name)]
-"""Exit codes of a child."""
 
 
 def in_child(module: str, *arguments: str, size: int) -> Any:
@@ -70,7 +68,8 @@ def in_child(module: str, *arguments: str, size: int) -> Any:
     said = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode == _TOO_MUCH:
         raise TooMuch(said)
-    if done.returncode in _KILLED:
+    killed = [-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name)]
+    if done.returncode in killed:
         raise TooMuch(
             f"it took more than {seconds:,.0f} seconds of processor time, or "
             f"{megabytes:,.0f} MB of memory"

@@ -15,10 +15,6 @@ from typing import Any, NamedTuple
 from ingest.system.bounds import TooMuch
 from ingest.system.children import Cannot, in_child
 
-_LONGEST_VALUE = 1 << 26
-_STEPS = 100_000
-"""Steps of SQLite's machine, some milliseconds, between two looks at whether the parent is gone."""
-
 
 class DatabaseTable(NamedTuple):
     """A table: its wanted columns, and its rows, with null for what is no text and no number."""
@@ -55,8 +51,10 @@ def main(
     path, wanted, most = arguments[0], json.loads(arguments[1]), int(arguments[2])
     try:
         with closing(sqlite3.connect(path)) as database:
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-            database.set_progress_handler(is_orphaned, _STEPS)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 26)
+            # Steps of SQLite's machine, some milliseconds, between two looks at whether the parent
+            # is gone.
+            database.set_progress_handler(is_orphaned, 100_000)
             database.execute("pragma trusted_schema = off")
             database.execute("pragma query_only = on")
             database.text_factory = lambda data: data.decode("utf-8", "replace")

@@ -14,7 +14,6 @@ from ingest.system.secrets import scrubbed, scrubbed_text
 DEBUG = "TACHOGRAPH_DEBUG"
 """Environment variable that `tachograph --debug` sets to show tracebacks."""
 
-MOST_KEPT = 20
 
 _LONGEST = 300
 
@@ -59,7 +58,7 @@ def written_down(error: Exception) -> str:
                 errors="replace",
             ) as opened:
                 opened.write(traceback_of(error))
-            for old in sorted(folder.glob("error-*.txt"))[:-MOST_KEPT]:
+            for old in sorted(folder.glob("error-*.txt"))[:-20]:
                 old.unlink(missing_ok=True)
         except OSError:
             continue

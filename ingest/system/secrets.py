@@ -20,20 +20,13 @@ from collections.abc import Iterable, Sequence
 
 HIDDEN = "[hidden]"
 
-_LEAST_OF_ENVIRONMENT = 8
-"""Minimal length of an environment variable's value that is searched in a text: a shorter one would
-match inside words.
-"""
 
 _SECRET_NAME = re.compile(
     r"key(?!s?[-_]?(?:word|board|map|frame|stroke|point|bind|ring|func))|token(?!i[sz])|secret|passw(?:or)?d|passphrase|pwd|credential|cookie"
     r"|auth(?!or(?!i[sz]))|bearer|(?<![a-z])(?:pass|pat)\Z",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"tokens|max|min|num|limit|count|budget|len|size", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d_.,]+[kKmM]?")
-_REFERENCE = re.compile(r"\$\{?\w+\}?|\$\(.*|[\"']?(?:\*{3}|\[hidden\])[\"']?")
-"""References and placeholders, which are not secrets themselves."""
 
 _NAME = r"[A-Za-z_][\w.-]*"
 _VALUE = r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|[^\s&;,'\")]+"
@@ -45,11 +38,6 @@ _HEADER = re.compile(
     rf"(?<![\w.-])(?P<before>(?P<name>{_NAME})[\"']?\s*:\s*)(?P<value>(?:(?:bearer|basic|token)\s+)?(?:{_VALUE}))",
     re.IGNORECASE,
 )
-_INNER_NAME = re.compile(r"(?P<name>[\w.-]++)=")
-_AMBIGUOUS_HEADERS = frozenset(
-    {"key", "keys", "auth", "token", "tokens", "password", "secret", "cookie", "credentials"}
-)
-"""Words before a colon that begin sentences as often as values."""
 
 _SCHEME = re.compile(
     r"\b(?P<before>(?:bearer|basic)\s+)(?P<value>(?=[\w.~+/-]*\d)[\w.~+/=-]{8,})", re.IGNORECASE
@@ -70,11 +58,9 @@ _SHAPES = re.compile(
 _WHOLE_HEADER = re.compile(
     r"\b(?P<before>(?:(?:set-)?cookie|(?:proxy-)?authorization)\s*:\s*)[^'\"\n]+", re.IGNORECASE
 )
-_LOGIN = re.compile(r"(?P<before>[^:\s]+:)(?!//)(?P<value>\S+)")
 _LOGIN_IN_TEXT = re.compile(
     r"(?P<before>(?<![\w-])(?:-u|--user|--proxy-user)(?:\s+|=)['\"]?[^:\s'\"]++:)(?!//)(?P<value>[^\s'\"]+)"
 )
-_LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 
 
 SECRET_VARIABLES = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MOTHERDUCK_TOKEN")
@@ -123,15 +109,17 @@ def is_secret(name: str, value: str = "") -> bool:
 
     A count of tokens, a path in PWD and a `$NAME` do not.
     """
+    # References and placeholders, which are not secrets themselves.
     if (
         not _SECRET_NAME.search(name)
         or name.lower().startswith("no-")
-        or _REFERENCE.fullmatch(value)
+        or re.fullmatch(r"\$\{?\w+\}?|\$\(.*|[\"']?(?:\*{3}|\[hidden\])[\"']?", value)
     ):
         return False
-    return not (_COUNTED.search(name) and _NUMBER.fullmatch(value)) and not (
-        name in ("PWD", "OLDPWD") and value.startswith("/")
-    )
+    return not (
+        re.search(r"tokens|max|min|num|limit|count|budget|len|size", name, flags=re.IGNORECASE)
+        and _NUMBER.fullmatch(value)
+    ) and not (name in ("PWD", "OLDPWD") and value.startswith("/"))
 
 
 def scrubbed_text(text: str) -> str:
@@ -165,8 +153,8 @@ def scrubbed_words(words: Iterable[str]) -> list[str]:
     scrubbed, option = [], ""
     for word in words:
         if (
-            option in _LOGIN_OPTIONS
-            and (login := _LOGIN.fullmatch(word))
+            option in ("-u", "--user", "--proxy-user")
+            and (login := re.fullmatch(r"(?P<before>[^:\s]+:)(?!//)(?P<value>\S+)", word))
             and not _NUMBER.fullmatch(login["value"])
         ):
             scrubbed.append(f"{login['before']}{HIDDEN}")
@@ -199,16 +187,17 @@ def command_of(arguments: Sequence[str]) -> str:
 
 def _without_value(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
+    # Words before a colon that begin sentences as often as values.
     is_sentence = (
         found.re is _HEADER
-        and name.lower() in _AMBIGUOUS_HEADERS
+        and name.lower() in "key keys auth token tokens password secret cookie credentials".split()
         and not found["before"].strip().endswith(('":', "':"))
     )
     if is_sentence:
         return found[0]
     if is_secret(name, value):
         return f"{found['before']}{HIDDEN}"
-    for inner in _INNER_NAME.finditer(value):  # `--env=TOKEN=X`
+    for inner in re.finditer(r"(?P<name>[\w.-]++)=", value):  # `--env=TOKEN=X`
         if is_secret(inner["name"], value[inner.end() :]):
             return f"{found['before']}{value[: inner.end()]}{HIDDEN}"
     return found[0]
@@ -221,6 +210,6 @@ def _of_environment() -> list[str]:
         for name, value in os.environ.items()
         if is_secret(name, value) and not value.startswith("/")
     }
-    return sorted(
-        (value for value in values if len(value) >= _LEAST_OF_ENVIRONMENT), key=len, reverse=True
-    )
+    # Minimal length of an environment variable's value that is searched in a text: a shorter one
+    # would match inside words.
+    return sorted((value for value in values if len(value) >= 8), key=len, reverse=True)

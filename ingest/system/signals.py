@@ -18,11 +18,6 @@ SIGNALS = tuple(
 )
 """Signals that interrupt us. Windows has no SIGHUP."""
 
-_REPEATED_SECONDS = 1.0
-"""`timeout` and some supervisors signal a process and then its group: a second signal within this
-time is ignored.
-"""
-
 
 @dataclass
 class _Received:
@@ -64,7 +59,9 @@ def interruptible() -> Iterator[None]:
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     now = time.monotonic()
-    is_repeated = now - _received.at < _REPEATED_SECONDS
+    # `timeout` and some supervisors signal a process and then its group: a second signal within
+    # this time is ignored.
+    is_repeated = now - _received.at < 1.0
     _received.number, _received.at = (
         _received.number if is_repeated else signal.Signals(number),
         now,

@@ -36,13 +36,22 @@ from schemas.errors import (
 # Extensions
 
 OBJECT_STORAGE = "httpfs"
-_CATALOGS = {"postgres:": "postgres_scanner", "sqlite:": "sqlite_scanner"}
-"""Prefix of a catalog's location after `ducklake:` → the extension that reads it."""
 
 
 def extensions_for(catalog: str) -> tuple[str, ...]:
     """Return the extensions for a catalog (the location of a lake without `ducklake:`)."""
-    return ("ducklake", *(name for begin, name in _CATALOGS.items() if catalog.startswith(begin)))
+    # Prefix of a catalog's location after `ducklake:` → the extension that reads it.
+    return (
+        "ducklake",
+        *(
+            name
+            for begin, name in (
+                ("postgres:", "postgres_scanner"),
+                ("sqlite:", "sqlite_scanner"),
+            )
+            if catalog.startswith(begin)
+        ),
+    )
 
 
 def is_remote(data_path: str) -> bool:
@@ -306,20 +315,6 @@ _TROUBLES = (
     ),
 )
 
-_PLACES = re.compile(
-    r"^Failed to attach DuckLake MetaData .*?Unable to connect to Postgres at .*?: (?=[a-z])"
-)
-"""Prefix of DuckDB's message that only repeats the catalog's location."""
-
-_MISSING = re.compile(
-    r"creating a new DuckLake is explicitly disabled|database does not exist|unable to open "
-    r"database file"
-)
-_CONFLICT = re.compile(
-    r"Transaction conflict|Exceeded the maximum retry count|could not serialize "
-    r"access|database is locked"
-)
-
 
 def missing(location: str) -> StoreMissing:
     """Return the error that there is no lake yet.
@@ -339,20 +334,35 @@ def failed(location: str, error: Exception, given: str = "") -> TachographError:
     `given`: the location with its secrets, which are never repeated.
     """
     text = str(error)
-    if _CONFLICT.search(text):
+    if re.search(
+        r"Transaction conflict|Exceeded the maximum retry count|could not serialize "
+        r"access|database is locked",
+        text,
+    ):
         return TransactionLost(
             f"another writer of {location} committed meanwhile: nothing was written.",
             "Run the command again.",
         )
-    if _MISSING.search(text):
+    if re.search(
+        r"creating a new DuckLake is explicitly disabled|database does not exist|unable to open "
+        r"database file",
+        text,
+    ):
         return missing(location)
     for trouble in _TROUBLES:
         if found := re.search(trouble.signs, text, re.IGNORECASE):
             said = scrubbed(next(filter(None, found.groups()), ""), given).strip()
             return trouble.error(f"{location}: {trouble.words.format(said)}", trouble.hint)
-    reason = scrubbed(_PLACES.sub("", text.partition("Error: ")[2] or text), given).partition("\n")[
-        0
-    ]
+    # Prefix of DuckDB's message that only repeats the catalog's location.
+    reason = scrubbed(
+        re.sub(
+            r"^Failed to attach DuckLake MetaData .*?Unable to connect to Postgres at .*?: "
+            r"(?=[a-z])",
+            "",
+            text.partition("Error: ")[2] or text,
+        ),
+        given,
+    ).partition("\n")[0]
     return StoreError(
         f"{location} failed: {reason}", f"To check the store: `{command_line('doctor', location)}`"
     )

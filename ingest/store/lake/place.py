@@ -50,10 +50,6 @@ from schemas.errors import StoreError, TachographError, UsageError
 
 LAKE = "ducklake:"
 
-MOST_SKEW_SECONDS = 300
-"""A writer is refused if its clock differs by more from the catalog's: object storages allow 900,
-Kerberos 300.
-"""
 
 _LOCK = 0x7461_6368_6F
 """Key of the advisory lock, in the catalog's database."""
@@ -73,11 +69,6 @@ from postgres_query('__ducklake_metadata_{ALIAS}', $$
 $$)"""
 """Returns whether the lock is ours now, who held it before, and the catalog's time in seconds since
 1970.
-"""
-
-_OPTIONS = {"parquet_compression": "zstd", "data_inlining_row_limit": 100}
-"""Options of a new lake. Texts of records shrink to a fifth with zstd. Up to so many rows of a
-table per commit go into the catalog instead of a file, until `compact` writes them.
 """
 
 
@@ -195,7 +186,12 @@ class Lake(Place):
 
     def make_tables(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Create the tables of a store in an empty lake, in one transaction."""
-        for name, value in _OPTIONS.items():  # before its views: DuckLake 1.0 crashes otherwise
+        # Options of a new lake. Texts of records shrink to a fifth with zstd. Up to so many rows
+        # of a table per commit go into the catalog instead of a file, until `compact` writes them.
+        for name, value in {
+            "parquet_compression": "zstd",
+            "data_inlining_row_limit": 100,
+        }.items():  # before its views: DuckLake 1.0 crashes otherwise
             connection.execute(f"call {ALIAS}.set_option('{name}', '{value}')")
         connection.begin()
         make_tables(connection, as_lake_sql)
@@ -230,7 +226,9 @@ class Lake(Place):
         locking.begin()
         [(is_ours, holder, now)] = locking.execute(_TRY_LOCK).fetchall()
         ahead_seconds = time.time() - now
-        if abs(ahead_seconds) > MOST_SKEW_SECONDS:
+        # A writer is refused if its clock differs by more from the catalog's: object storages
+        # allow 900, Kerberos 300.
+        if abs(ahead_seconds) > 300:
             off, how = (
                 timedelta(seconds=round(abs(ahead_seconds))),
                 "ahead of" if ahead_seconds > 0 else "behind",

@@ -23,21 +23,6 @@ from ingest.store.opening import ALIAS, TransactionLost, Wait, engine, stored_ve
 from ingest.system.secrets import without_secrets
 from schemas.errors import StoreMissing, UsageError
 
-GRACE = timedelta(days=1)
-"""How long a file stays after the last snapshot that needs it, for readers that began before."""
-
-_COMPACT = (
-    f"call ducklake_flush_inlined_data('{ALIAS}')",
-    # from this share of deleted rows on
-    f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => 0.1)",
-    f"call ducklake_merge_adjacent_files('{ALIAS}')",
-)
-_EXPIRE = f"call ducklake_expire_snapshots('{ALIAS}', older_than => $before::timestamptz)"
-_DELETE = (
-    f"call ducklake_cleanup_old_files('{ALIAS}', older_than => $before::timestamptz)",
-    f"call ducklake_delete_orphaned_files('{ALIAS}', older_than => $before::timestamptz)",
-)
-
 
 @dataclass(frozen=True)
 class TableFiles:
@@ -140,7 +125,16 @@ def compact(location: str, wait_seconds: float, on_wait: Callable[[str], object]
 
     Raises UsageError, StoreError.
     """
-    return _kept_up(location, _COMPACT, Wait(without_secrets(location), wait_seconds, on_wait))
+    return _kept_up(
+        location,
+        (
+            f"call ducklake_flush_inlined_data('{ALIAS}')",
+            # from this share of deleted rows on
+            f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => 0.1)",
+            f"call ducklake_merge_adjacent_files('{ALIAS}')",
+        ),
+        Wait(without_secrets(location), wait_seconds, on_wait),
+    )
 
 
 def expire(
@@ -152,7 +146,7 @@ def expire(
     """
     return _kept_up(
         location,
-        (_EXPIRE,),
+        (f"call ducklake_expire_snapshots('{ALIAS}', older_than => $before::timestamptz)",),
         Wait(without_secrets(location), wait_seconds, on_wait),
         datetime.now(UTC) - keep,
     )
@@ -180,8 +174,13 @@ def _kept_up(
         found = _status(connection, lake)
         for step in steps:
             repeated(step, {"before": before.isoformat()} if before else None)
-        old = {"before": (datetime.now(UTC) - GRACE).isoformat()}
-        deleted = sum(repeated(step, old) for step in _DELETE)
+        # How long a file stays after the last snapshot that needs it, for readers that began
+        # before.
+        old = {"before": (datetime.now(UTC) - timedelta(days=1)).isoformat()}
+        deleted = sum(
+            repeated(f"call ducklake_{step}('{ALIAS}', older_than => $before::timestamptz)", old)
+            for step in ("cleanup_old_files", "delete_orphaned_files")
+        )
         return Upkeep(found, _status(connection, lake), deleted)
 
 
