@@ -71,22 +71,15 @@ def test_one_record_is_found_whatever_lies_around_it(expected: str, data: str) -
     assert (kind(data), documents(data)) == (expected, [ONE])
 
 
-def test_utf_16_is_text() -> None:
-    assert documents(json.dumps(ONE).encode("utf-16")) == [ONE]
-
-
-@pytest.mark.parametrize(
-    "text", ["a\0b\n{}\n", "{}\n\0\n", "\0{}\n", "\0\n{}\0\n\0", "Café \0\0\0\n> {}\n"]
-)
+@pytest.mark.parametrize("text", ["a\0b\n{}\n", "\0\n{}\0\n\0", "Café \0\0\0\n> {}\n"])
 def test_the_odd_nul_makes_no_binary_of_a_log(text: str) -> None:
     assert documents(text.replace("{}", json.dumps(ONE))) == [ONE]
 
 
-@pytest.mark.parametrize("hole", [300, 20_000])
 @pytest.mark.parametrize("text", ["H{}\n", "log\nH{}\n", "log\n{}\nH", "{}\nH\nlog"])
-def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str, hole: int) -> None:
+def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str) -> None:
     """Such as a log has that was truncated while it was written, or that a crash cut off."""
-    assert documents(text.replace("{}", json.dumps(ONE)).replace("H", "\0" * hole)) == [ONE]
+    assert documents(text.replace("{}", json.dumps(ONE)).replace("H", "\0" * 20_000)) == [ONE]
 
 
 @pytest.mark.parametrize(
@@ -94,12 +87,6 @@ def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str, hole: int) -> N
 )
 def test_nothing_but_nuls_and_a_database_are_binary(data: bytes) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.BINARY, [])
-
-
-def test_a_nul_in_a_record_is_read() -> None:
-    assert [value["result"] for value in documents(record_text().replace("Done.", "a\0b"))] == [
-        "a\0b"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +122,6 @@ def test_a_document_keeps_the_text_as_it_was() -> None:
         (b"text \0\0\0\0 " * 200 + record_text().encode(), RejectReason.NOT_JSON),
         (record_text()[:-20].encode(), RejectReason.TRUNCATED),
         (json.dumps(record(), indent=2)[:-20].encode(), RejectReason.TRUNCATED),
-        (b'{"type":"resu', RejectReason.TRUNCATED),
         (b'{"type":"assistant","message":{', RejectReason.TRUNCATED),
         (b'{"type": "result", "num_turns": x}', RejectReason.NOT_JSON),
     ],
@@ -149,11 +135,8 @@ def test_what_looks_like_a_run_is_told_with_its_reason(data: bytes, reason: Reje
     ("name", "data", "expected"),
     [
         ("x", b"", FileKind.EMPTY),
-        ("x", b" \r\n\t", FileKind.EMPTY),
         ("x", b"\x00\x01\x02\xff" * 100, FileKind.BINARY),
-        ("x", bytes(range(128, 256)) * 20, FileKind.BINARY),
         ("x", "text → é 🎉\n".encode("utf-16-le") * 20, FileKind.BINARY),
-        ("x", b"\0", FileKind.BINARY),
         ("run.json", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, FileKind.PICTURE),
         ("a.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF" * 9, FileKind.PICTURE),
         (
@@ -162,9 +145,7 @@ def test_what_looks_like_a_run_is_told_with_its_reason(data: bytes, reason: Reje
             FileKind.PICTURE,
         ),
         ("x", b"hello", FileKind.TEXT),
-        ("x", b" " * 9000 + b"hello", FileKind.TEXT),
         ("notes.md", b'# Notes\n\nAn object: {"a": 1}\n', FileKind.TEXT),
-        ("a.py", b'x = {"type": kind}\n', FileKind.SOURCE),
         ("run", b"#!/bin/sh\necho hello\n", FileKind.SOURCE),
         ("settings.toml", b"[a]\nb = 1\n", FileKind.SOURCE),
         (
@@ -173,11 +154,8 @@ def test_what_looks_like_a_run_is_told_with_its_reason(data: bytes, reason: Reje
             FileKind.PATCH,
         ),
         ("a.txt", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n", FileKind.CSV),
-        ("a.csv", b"a\n1\n", FileKind.CSV),
-        ("x", b"[]", FileKind.JSON),
         ("x", b"[1, 2, 3", FileKind.JSON),
         ("x", b'{"a": 1}\n{"a": 2}\n', FileKind.JSON),
-        ("package.json", b'{"name": "x", "type": "module"}', FileKind.JSON),
         ("tsconfig.json", b'{\n  // comment\n  "a": {"b": 1,},\n}', FileKind.JSON),
         ("cut.json", b'{"name": "x", "scripts": {"a":', FileKind.JSON),
     ],
@@ -188,9 +166,7 @@ def test_a_file_that_is_no_log_has_a_kind(name: str, data: bytes, expected: File
     assert contents.file_kind is expected
 
 
-@pytest.mark.parametrize(
-    "data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]"]
-)
+@pytest.mark.parametrize("data", ["[1, 2.5]", "12", '"text"', "[" + "1, " * 9000 + "1]"])
 def test_json_without_an_object_is_json(data: str) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.JSON, [])
 
@@ -304,8 +280,6 @@ QUOTED: list[dict[str, object]] = [
     {"type": "user", "message": {"content": [{"type": "tool_result", "content": record_text()}]}},
     {"type": "user", "tool_use_result": record()},
     {"role": "tool", "tool_call_id": "1", "content": record_text()},
-    {"role": "tool", "name": record_text(), "content": None},
-    {"messages": [{"role": "user", "content": "look: " + record_text()}]},
     {"messages": [{"role": "user", "content": [{"text": record_text()}, {"json": record()}]}]},
     {"contents": [{"role": "user", "parts": [{"text": record_text()}]}]},
     {"body": json.dumps({"role": "tool", "content": record_text()})},
@@ -322,11 +296,9 @@ def test_records_quoted_in_an_event_are_no_documents() -> None:
 @pytest.mark.parametrize(
     "wrapper",
     [
-        {"data": ONE},
         {"a": {"b": [{"c": ONE}]}},
         {"body": "```\nlog " + json.dumps(ONE, indent=2) + "\n```"},
         {"body": json.dumps({"inner": json.dumps(ONE)})},
-        {"content": json.dumps(ONE), "path": "log.json"},
         {"role": "runner", "output": json.dumps(ONE)},
         {"role": "assistant", "content": "done", "run": ONE},
         [{"name": "x", "output": json.dumps(ONE)}],
@@ -350,7 +322,7 @@ def test_a_wrapped_record_keeps_its_figures_to_the_last_digit() -> None:
     assert cost in part.text
 
 
-@pytest.mark.parametrize("depth", range(940, 1000, 3))
+@pytest.mark.parametrize("depth", [940, 970, 985, 1000])
 def test_a_wrapped_record_at_the_limit_of_nesting_is_told_or_read(depth: int) -> None:
     data = (
         '{"w":{"type":"result","duration_ms":1,"num_turns":2,"x":'
@@ -365,14 +337,6 @@ def test_a_wrapped_record_at_the_limit_of_nesting_is_told_or_read(depth: int) ->
 def test_a_wrapped_record_with_figures_out_of_range_is_no_crash() -> None:
     body = json.dumps({"inner": record_text().replace("60000", "1e999")})
     assert [value["duration_ms"] for value in documents(body)] == [float("inf")]
-    assert (
-        len(
-            documents(
-                json.dumps({"body": '{"x": ' + record_text().replace("60000", "1e999") + "}"})
-            )
-        )
-        == 1
-    )
 
 
 def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
@@ -429,10 +393,8 @@ RECORD = record_text()
     ("line", "time"),
     [
         (f"[2025-11-30T17:40:06.182Z] [INFO] {RECORD}", "2025-11-30T17:40:06.182000+00:00"),
-        (f"2025-11-30T17:40:06.1823456Z {RECORD}", "2025-11-30T17:40:06.182345+00:00"),
         (f"2025-11-30 18:40:06,182+01:00 agent: {RECORD} end", "2025-11-30T17:40:06.182000+00:00"),
         (f"2025-11-30 17:40:06 text of the line before\n{RECORD}", None),
-        (f"took 2025-11-30: {RECORD}", None),
         (RECORD, None),
     ],
 )

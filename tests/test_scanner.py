@@ -38,17 +38,11 @@ def told(text: str) -> list[tuple[RejectReason | None, str]]:
         json.dumps(ONE, indent=2),
         f"[2025-01-01] {COMPACT} done",
         f"```json\n{json.dumps(ONE, indent=2)}\n```",
-        f"text {{ not json }} {COMPACT}",
-        f'{{"broken": undefined}} {COMPACT}',
+        f'text {{ not json }} {{"broken": undefined}} {COMPACT}',
     ],
 )
 def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(text: str) -> None:
     assert [value.get("uuid") for value in values(text) if isinstance(value, dict)] == ["1"]
-
-
-@pytest.mark.parametrize("between", ["", " ", "\t", "\n"])
-def test_records_behind_one_another_are_as_many_as_they_are(between: str) -> None:
-    assert values(between.join([COMPACT] * 3)) == [ONE] * 3
 
 
 def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures() -> None:
@@ -68,7 +62,6 @@ def test_a_comma_too_many_is_no_early_end(closed: str) -> None:
 
 
 PRETTY = json.dumps(ONE, indent=2)
-SHORT = PRETTY.replace("{\n ", "{")
 
 
 def prefixed(prefix: str, text: str) -> str:
@@ -79,7 +72,7 @@ def prefixed(prefix: str, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"]
+    "text", [PRETTY.replace("{\n ", "{"), f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"]
 )
 @pytest.mark.parametrize(
     "prefix",
@@ -111,9 +104,7 @@ def test_a_prefix_that_not_every_line_has_makes_no_record() -> None:
 HALF = '{"type":"assistant","session_id":"k","message":{"content":[{"type":"text","text":"half'
 
 
-@pytest.mark.parametrize(
-    "cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + "\\u00", HALF + "x" * LONGEST_LINE]
-)
+@pytest.mark.parametrize("cut", [HALF, HALF[:30], COMPACT[:-1], HALF + "x" * LONGEST_LINE])
 def test_a_torn_line_is_one_reject_and_costs_no_other_line(cut: str) -> None:
     text = f"{COMPACT}\n{cut}{COMPACT}\n{EVENT}\n"
     assert values(text) == [ONE, json.loads(EVENT)]
@@ -124,12 +115,10 @@ def test_a_torn_line_is_one_reject_and_costs_no_other_line(cut: str) -> None:
     "line",
     [
         HALF + json.dumps(COMPACT)[1:-1],
-        HALF + json.dumps(COMPACT)[1:],
         HALF + COMPACT + '"}',
         HALF + COMPACT + "x" * LONGEST_LINE + '"}',
         '{"type":"user","tool_use_result":' + COMPACT,
         'note {"type":"user","content":"it said ' + COMPACT + '"}',
-        json.dumps({"type": "user", "content": COMPACT}),
         json.dumps({"type": "user", "content": HALF + COMPACT}),
     ],
 )
@@ -141,11 +130,10 @@ def test_an_object_that_is_never_closed_takes_nothing_of_the_lines_behind_it() -
     assert values(f'options {{"x": [\n{COMPACT}\n{COMPACT}') == [ONE, ONE]
 
 
-def test_what_is_the_value_of_a_key_belongs_to_the_object_around_it() -> None:
+def test_text_with_braces_is_no_object_and_a_value_of_a_key_belongs_to_the_object_around_it() -> (
+    None
+):
     assert values(f'"result" : {COMPACT}') == []
-
-
-def test_quotes_and_braces_in_running_text_are_not_told() -> None:
     assert told('if (x) { "y" } else { }\n{"a" b}\nset {"x"}') == []
 
 
@@ -157,41 +145,18 @@ def test_numbers_of_thousands_of_digits_and_deep_nesting_are_no_crash() -> None:
 
 
 HOSTILE = (
-    *(
-        '{"a":',
-        '{"a":\n',
-        '[{"a":',
-        '{"',
-        '{"type":"result",',
-        '{"type":"result","x":{\n',
-        "{ ",
-        '{"type":[\n',
-        "[1,",
-        '{"x"',
-        "{   ",
-    ),
-    *(
-        '{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n',
-        '{"type":"result",\n//x\n',
-        '{"a":1,//,',
-        "//,",
-        "}",
-    ),
-    *(
-        "> {\n>",
-        '> {\n> "a":1,\n',
-        '> {\n>"',
-        'a b c d e f g h {\n a b c d e f g h"',
-        "{\n[2025-11-30T17:40:06.201Z]\n",
-    ),
-    *('[{"type":', '{"type":"{"type":"a"}', 'x {"type":"{"type":1} '),
-    *(
-        '{"type":"result","a":"\\"',
-        '{"type":"a"\n',
-        '{"a":[\n',
-        '{"a":"',
-        '{"type":"result","x":[{"y":1},\n',
-    ),
+    '{"a":',
+    '[{"a":',
+    '{"type":"result","x":{\n',
+    "{ ",
+    "[1,",
+    '{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n',
+    "//,",
+    '> {\n> "a":1,\n',
+    "{\n[2025-11-30T17:40:06.201Z]\n",
+    '{"type":"{"type":"a"}',
+    '{"type":"result","a":"\\"',
+    '{"a":"',
 )
 
 
@@ -204,46 +169,10 @@ def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
 
 
 PIECES = (
-    *(
-        "{",
-        "}",
-        "[",
-        "]",
-        '"',
-        ",",
-        ":",
-        "\\",
-        "\n",
-        "\r\n",
-        " ",
-        "a",
-        "é",
-        "🎉",
-        "//x\n",
-        "1",
-        '"a":',
-        "null",
-        "```",
-    ),
-    *(
-        COMPACT,
-        EVENT,
-        '{"a":1}',
-        '{"type":"result"',
-        '{"type":"user","x":"',
-        '"num_turns":3',
-        "\n[2025-11-30T17:40:06.201Z] [INFO] ",
-        "\n\n",
-        *(
-            "> ",
-            "{\n",
-            '>  "a": 1',
-            "\n> ",
-            "\n> }",
-            '> {\n>  "a": 1\n> }\n',
-            "[2025-11-30T17:40:06.201Z] hello\n",
-        ),
-    ),
+    *'{}[]",:\\\n 1aé🎉',
+    *("\r\n", "//x\n", '"a":', "null", "```", COMPACT, EVENT, '{"a":1}', '{"type":"result"'),
+    *('{"type":"user","x":"', '"num_turns":3', "\n[2025-11-30T17:40:06.201Z] [INFO] "),
+    *("> ", "{\n", '>  "a": 1', '> {\n>  "a": 1\n> }\n', "[2025-11-30T17:40:06.201Z] hello\n"),
 )
 
 
@@ -284,7 +213,6 @@ def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], betwe
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda line: line[20:],
         lambda line: line[100:],
         lambda line: b"\0" * 20 + line[20:],
         lambda line: b"\0" * len(line),

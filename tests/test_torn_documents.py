@@ -1,12 +1,8 @@
-"""What the records of all agents have in common.
-
-What is in them, in a cut or a wrong one is no run, and runs before and behind it are.
-"""
+"""What is in a record of any agent, cut or whole, is no run; runs before and behind it are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,13 +15,12 @@ from tests.documents import runs_in
 from tests.fuzz import seeds
 
 RECORD = record()
-QUOTED: dict[str, Callable[[], Any]] = {
-    "in a string": lambda: json.dumps(RECORD),
-    "indented in a string": lambda: "log:\n" + json.dumps(RECORD, indent=2) + "\nend",
-    "as a value": lambda: RECORD,
-    "in a wrapper": lambda: {"output": RECORD},
-    "in a list": lambda: [RECORD, RECORD],
-}
+QUOTED: tuple[Any, ...] = (
+    json.dumps(RECORD),
+    f"log:\n{json.dumps(RECORD, indent=2)}\nend",
+    RECORD,
+    {"output": [RECORD, RECORD]},
+)
 AGENTS = {
     "Trae": ("llm_interactions", 0, "response", "content"),
     "InspectAI": ("samples", 0, "output", "choices", 0, "message", "content"),
@@ -57,74 +52,50 @@ def ids(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("reader", AGENTS)
-def test_a_record_in_a_text_is_no_run(reader: str) -> None:
-    assert RECORD["uuid"] not in ids(with_record(reader, json.dumps(RECORD)))
+def test_a_record_in_a_document_is_no_run_however_it_is_torn(reader: str) -> None:
+    assert RECORD["uuid"] not in ids(with_record(reader, QUOTED[0]))
+    for quoted in QUOTED:
+        text = with_record(reader, quoted)
+        behind = text.rindex("total_cost_usd") + 500
+        for cut in {min(behind, len(text) - 2), len(text) - 2}:
+            assert RECORD["uuid"] not in ids(text[:cut]) | ids(text[:cut] + "\x01" + text[cut:])
 
 
-@pytest.mark.parametrize("cut", [20, 50, 80, 99])
 @pytest.mark.parametrize("reader", ["MiniSweAgent", "SweAgent", "HarborTrials", "Atif"])
-def test_a_cut_file_is_a_reject_and_no_run(reader: str, cut: int) -> None:
+def test_a_cut_file_is_a_reject_and_no_run(reader: str) -> None:
     data = seeds.seed(reader)
-    runs, rejects = runs_in(data[: len(data) * cut // 100])
-    assert (runs, len(rejects)) == ([], 1)
-
-
-FIGURES: dict[str, tuple[tuple[str | int, ...], tuple[str, ...]]] = {
-    "MiniSweAgent": (
-        ("messages", 2, "extra", "response", "usage"),
-        ("prompt_tokens", "completion_tokens"),
-    ),
-    "SweAgent": (
-        ("info", "model_stats"),
-        ("instance_cost", "tokens_sent", "tokens_received", "api_calls"),
-    ),
-    "HarborTrials": (
-        ("agent_result",),
-        ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"),
-    ),
-    "Atif": (
-        ("final_metrics",),
-        ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd"),
-    ),
-    "TerminalBench": (("results", 0), ("total_input_tokens", "total_output_tokens")),
-}
-"""Reader → the place of figures in its log, and their names."""
+    for share in (20, 50, 99):
+        runs, rejects = runs_in(data[: len(data) * share // 100])
+        assert (runs, len(rejects)) == ([], 1)
 
 
 @pytest.mark.parametrize(
-    ("reader", "name"), [(reader, name) for reader, (_, names) in FIGURES.items() for name in names]
+    ("reader", "place", "name"),
+    [
+        ("MiniSweAgent", ("messages", 2, "extra", "response", "usage"), "prompt_tokens"),
+        ("SweAgent", ("info", "model_stats"), "instance_cost"),
+        ("HarborTrials", ("agent_result",), "n_cache_tokens"),
+        ("Atif", ("final_metrics",), "total_cost_usd"),
+        ("TerminalBench", ("results", 0), "total_output_tokens"),
+    ],
 )
-def test_a_wrong_figure_is_named(reader: str, name: str) -> None:
-    value = place = json.loads(seeds.seed(reader))
-    keys = FIGURES[reader][0]
-    for key in keys:
-        place = place[key]
-    place[name] = -1
-    assert f"{'.'.join(map(str, keys))}" in (detail := runs_in(json.dumps(value).encode())[1][0])
+def test_a_wrong_figure_is_named(reader: str, place: tuple[str | int, ...], name: str) -> None:
+    value = inner = json.loads(seeds.seed(reader))
+    for key in place:
+        inner = inner[key]
+    inner[name] = -1
+    [detail, *_] = runs_in(json.dumps(value).encode())[1]
+    assert ".".join(map(str, place)) in detail
     assert name in detail
-
-
-@pytest.mark.parametrize("how", QUOTED)
-@pytest.mark.parametrize("reader", AGENTS)
-def test_a_record_in_a_torn_document_is_no_run(reader: str, how: str) -> None:
-    text = with_record(reader, QUOTED[how]())
-    behind = text.rindex("total_cost_usd") + 500
-    for cut in {min(behind, len(text) - 2), (behind + len(text)) // 2, len(text) - 2}:
-        assert RECORD["uuid"] not in ids(text[:cut])
-        broken = text[:cut] + "\x01" + text[cut:]
-        assert RECORD["uuid"] not in ids(broken)
 
 
 @pytest.mark.parametrize("reader", AGENTS)
 def test_records_around_a_torn_document_are_runs(reader: str) -> None:
     torn = with_record(reader, [RECORD])[:-2].rstrip()
-    first, last = (
-        json.dumps(record(uuid=f"00000000-0000-0000-0000-00000000000{number}")) for number in (2, 3)
-    )
-    logged = f"{first}\n{torn}\n[2026-05-01T10:00:00Z] [INFO] {last}\n"
-    found = {"00000000-0000-0000-0000-000000000002", "00000000-0000-0000-0000-000000000003"}
-    for text in (logged, f"{first}\n{torn}\n{last}\n"):
-        assert ids(text) == found
+    found = [f"00000000-0000-0000-0000-00000000000{number}" for number in (2, 3)]
+    first, last = (json.dumps(record(uuid=uuid)) for uuid in found)
+    for before in ("", "[2026-05-01T10:00:00Z] [INFO] "):
+        assert ids(f"{first}\n{torn}\n{before}{last}\n") == set(found)
 
 
 def test_what_is_found_does_not_depend_on_the_windows() -> None:
