@@ -299,50 +299,45 @@ def is_by_hour_or_cheaper_kinds(model: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    ("model_id", "provider", "region", "input_"),
-    [
-        ("claude-opus-4-6[1m]", "anthropic", None, "5"),
-        ("us.anthropic.claude-opus-4-6-v1", "aws", "us", "5.5"),
-        ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", "eu", "3.3"),
-        ("global.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", "global", "3"),
-        (
-            "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1",
-            "aws",
-            "us",
-            "5.5",
-        ),
-        ("claude-sonnet-4-5@20250929", "google", None, "3"),
-        ("gpt-4o-2024-05-13", "openai", None, "5"),  # the first version of gpt-4o has its own price
-        ("gpt-4o", "openai", None, "2.5"),
-        ("glm-5.1", "zhipuai", None, "0.828"),
-        ("anthropic/claude-sonnet-4.5", "openrouter", None, "3"),
-        ("claude-opus-4-65", "anthropic", None, None),  # only begins like claude-opus-4-6
-        ("us.anthropic.claude-opus-4-65-v1", "aws", "us", None),
-        ("claude-sonnet-latest", "anthropic", None, None),
-        ("claude-opus-4-6", None, None, None),
-        ("a-model-of-ours", "openai", None, None),
-        ("gpt-5.4", "packyapi", None, "2.5"),  # behind a gateway: as at the maker
-        ("claude-opus-4-6[1m]", "litellm", None, "5"),
-        ("claude-opus-4.6", "openai", None, "5"),  # behind a gateway that speaks OpenAI's protocol
-        ("claude-opus-4-65", "openai", None, None),
-        ("glm-4.6", "anthropic", None, "0.6"),
-        ("anthropic/claude-4.6-opus-20260205", "openrouter", None, "5"),
-        ("GLM-4.6", "zai-coding-plan", None, "0.6"),
-        ("openrouter/openai/gpt-4o-mini", "openrouter", None, "0.15"),
-        ("claude-opus-4-65", "packyapi", None, None),
-        ("a-model-of-ours", "packyapi", None, None),
-        ("minimax-m2.7-free", "packyapi", None, None),
-        ("gpt-oss-120b", "ollama", None, None),  # on one's own machine
-    ],
-)
-def test_which_price_a_model_id_has(
-    model_id: str, provider: str | None, region: str | None, input_: str | None
-) -> None:
-    parsed = parse_model_id(model_id)
-    key = ModelKey(model_id, parsed.model, provider, region)
+PRICES = """
+claude-opus-4-6[1m] anthropic - 5
+us.anthropic.claude-opus-4-6-v1 aws us 5.5
+eu.anthropic.claude-sonnet-4-5-20250929-v1:0 aws eu 3.3
+global.anthropic.claude-sonnet-4-5-20250929-v1:0 aws global 3
+arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1 aws us 5.5
+claude-sonnet-4-5@20250929 google - 3
+gpt-4o-2024-05-13 openai - 5     the first version of gpt-4o has its own price
+gpt-4o openai - 2.5
+glm-5.1 zhipuai - 0.828
+anthropic/claude-sonnet-4.5 openrouter - 3
+claude-opus-4-65 anthropic - -   only begins like claude-opus-4-6
+us.anthropic.claude-opus-4-65-v1 aws us -
+claude-sonnet-latest anthropic - -
+claude-opus-4-6 - - -
+a-model-of-ours openai - -
+gpt-5.4 packyapi - 2.5           behind a gateway: as at the maker
+claude-opus-4-6[1m] litellm - 5
+claude-opus-4.6 openai - 5       behind a gateway that speaks OpenAI's protocol
+claude-opus-4-65 openai - -
+glm-4.6 anthropic - 0.6
+anthropic/claude-4.6-opus-20260205 openrouter - 5
+GLM-4.6 zai-coding-plan - 0.6
+openrouter/openai/gpt-4o-mini openrouter - 0.15
+claude-opus-4-65 packyapi - -
+a-model-of-ours packyapi - -
+minimax-m2.7-free packyapi - -
+gpt-oss-120b ollama - -          on one's own machine
+"""
+"""Model id, provider, region, USD per million tokens of input, and why."""
+
+
+@pytest.mark.parametrize("line", PRICES.strip().splitlines())
+def test_which_price_a_model_id_has(line: str) -> None:
+    model_id, *given = line.split()[:4]
+    provider, region, price = (None if word == "-" else word for word in given)
+    key = ModelKey(model_id, parse_model_id(model_id).model, provider, region)
     found = PriceBook().rates(key, DAY)
-    assert (found and found.input * 10**6) == (Decimal(input_) if input_ else None)
+    assert (found and found.input * 10**6) == (Decimal(price) if price else None)
 
 
 def test_a_price_is_that_of_the_day() -> None:

@@ -112,237 +112,79 @@ def priced(store: Store, *responses: dict[str, Any], **run: Any) -> list[dict[st
 
 
 PLAIN = "0.00255"  # 10 × 5 + 100 × 25 dollars per million
-LONG_OPUS = {"at": datetime(2026, 2, 10, tzinfo=UTC), "cache_read_tokens": 250_000}
-CASES = [
-    pytest.param(OPUS_45, {"input_tokens": 10, "output_tokens": 100}, PLAIN, None, id="plain"),
-    pytest.param(
-        OPUS_45,
-        {"input_tokens": 10, "output_tokens": 100, "cost_reported_usd": Decimal(0)},
-        PLAIN,
-        None,
-        id="costUSD 0",
-    ),
-    pytest.param(
-        OPUS_45,
-        {
-            "cache_write_tokens": 1_000_000,
-            "cache_write_5m_tokens": 0,
-            "cache_write_1h_tokens": 1_000_000,
-        },
-        "10",
-        None,
-        id="1-hour writes",
-    ),
-    pytest.param(
-        OPUS_45,
-        {
-            "cache_write_tokens": 1_000_000,
-            "cache_write_5m_tokens": 600_000,
-            "cache_write_1h_tokens": 400_000,
-        },
-        "7.75",
-        None,
-        id="both lifetimes",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"cache_write_tokens": 1_000_000},
-        "6.25",
-        "cache writes assumed 5-minute",
-        id="no lifetime",
-    ),
-    pytest.param(
-        OPUS_45,
-        {
-            "cache_write_tokens": 1_000_000,
-            "cache_write_5m_tokens": 100_000,
-            "cache_write_1h_tokens": 300_000,
-        },
-        "7.375",
-        "cache writes assumed 5-minute",
-        id="the rest of a split at 5 minutes",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"input_tokens": 10, "output_tokens": 100, "web_search_requests": 3},
-        "0.03255",
-        "web searches",
-        id="searches",
-    ),
-    pytest.param(
-        OPUS_46,
-        {"input_tokens": 10, "output_tokens": 100, "speed": "fast"},
-        "0.0153",
-        "fast mode",
-        id="fast mode × 6",
-    ),
-    pytest.param(
-        "claude-opus-5",
-        {"input_tokens": 10, "output_tokens": 100, "speed": "fast"},
-        "0.0051",
-        "fast mode",
-        id="fast mode as the library has it",
-    ),
-    pytest.param(
-        "claude-haiku-4-5",
-        {"output_tokens": 100, "speed": "fast"},
-        "0.0005",
-        "fast mode at the standard price",
-        id="fast mode without a price",
-    ),
-    pytest.param(
-        SONNET_45,
-        {"input_tokens": 150_000, "output_tokens": 1000, "cache_read_tokens": 100_000},
-        "0.9825",
-        "long context",
-        id="above 200,000: the whole request",
-    ),
-    pytest.param(
-        SONNET_45,
-        {"input_tokens": 100_000, "output_tokens": 1000, "cache_read_tokens": 100_000},
-        "0.345",
-        None,
-        id="exactly 200,000: base",
-    ),
-    pytest.param(
-        SONNET_45,
-        {
-            "cache_write_tokens": 200_001,
-            "cache_write_5m_tokens": 200_001,
-            "cache_write_1h_tokens": 0,
-        },
-        "1.5000075",
-        "long context",
-        id="cache writes are a part of the prompt",
-    ),
-    pytest.param(
-        "claude-sonnet-4",
-        {"input_tokens": 200_001, "output_tokens": 1},
-        "1.2000285",
-        "long context",
-        id="Sonnet 4, by its price page",
-    ),
-    pytest.param(OPUS_46, LONG_OPUS, "0.25", "long context", id="Opus 4.6 before its tier ended"),
-    pytest.param(
-        OPUS_46,
-        LONG_OPUS | {"at": datetime(2026, 3, 13, tzinfo=UTC)},
-        "0.125",
-        None,
-        id="Opus 4.6 since",
-    ),
-    pytest.param(
-        "gpt-5.5",
-        {"input_tokens": 300_000, "output_tokens": 1000},
-        "3.045",
-        "long context",
-        id="above 272,000",
-    ),
-    pytest.param(
-        "gpt-5.5",
-        {"input_tokens": 272_000, "output_tokens": 1000},
-        "1.39",
-        None,
-        id="exactly 272,000: base",
-    ),
-    pytest.param(
-        "gpt-5-pro",
-        {"input_tokens": 0, "cache_read_tokens": 1000},
-        "0.015",
-        None,
-        id="no cached rate: the input rate",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"input_tokens": 10, "output_tokens": 100, "service_tier": "standard"},
-        PLAIN,
-        None,
-        id="standard tier",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"input_tokens": 10, "output_tokens": 100, "service_tier": "batch"},
-        "0.001275",
-        "batch",
-        id="batch",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"output_tokens": 100, "service_tier": "priority"},
-        "0.0025",
-        "priority tier at the standard price",
-        id="a tier without a price",
-    ),
-    pytest.param(
-        "gpt-5.5",
-        {
-            "at": datetime(2026, 10, 20, tzinfo=UTC),
-            "output_tokens": 100,
-            "service_tier": "priority",
-        },
-        "0.0075",
-        "priority tier",
-        id="a tier with a price",
-    ),
-    pytest.param(
-        OPUS_46,
-        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"},
-        "0.002805",
-        "US inference",
-        id="US inference",
-    ),
-    pytest.param(
-        OPUS_46,
-        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "global"},
-        PLAIN,
-        None,
-        id="global inference",
-    ),
-    pytest.param(
-        OPUS_45,
-        {"input_tokens": 10, "output_tokens": 100, "inference_geo": "us"},
-        PLAIN,
-        None,
-        id="no choice of region yet",
-    ),
-    pytest.param(
-        OPUS_46,
-        LONG_OPUS | {"service_tier": "batch", "inference_geo": "us", "web_search_requests": 1},
-        "0.1475",
-        "batch, US inference, long context, web searches",
-        id="everything at once: searches keep their price",
-    ),
-]
+CASES = """
+plain | claude-opus-4-5 | input 10 output 100 | 0.00255 |
+costUSD 0 | claude-opus-4-5 | input 10 output 100 reported 0 | 0.00255 |
+1-hour writes | claude-opus-4-5 | write 1000000 5m 0 1h 1000000 | 10 |
+both lifetimes | claude-opus-4-5 | write 1000000 5m 600000 1h 400000 | 7.75 |
+no lifetime | claude-opus-4-5 | write 1000000 | 6.25 | cache writes assumed 5-minute
+the rest of a split at 5 minutes | claude-opus-4-5 | write 1000000 5m 100000 1h 300000 | 7.375 | cache writes assumed 5-minute
+searches | claude-opus-4-5 | input 10 output 100 searches 3 | 0.03255 | web searches
+fast mode × 6 | claude-opus-4-6 | input 10 output 100 speed fast | 0.0153 | fast mode
+fast mode as the library has it | claude-opus-5 | input 10 output 100 speed fast | 0.0051 | fast mode
+fast mode without a price | claude-haiku-4-5 | output 100 speed fast | 0.0005 | fast mode at the standard price
+above 200,000: the whole request | claude-sonnet-4-5 | input 150000 output 1000 read 100000 | 0.9825 | long context
+exactly 200,000: base | claude-sonnet-4-5 | input 100000 output 1000 read 100000 | 0.345 |
+cache writes are a part of the prompt | claude-sonnet-4-5 | write 200001 5m 200001 1h 0 | 1.5000075 | long context
+Sonnet 4, by its price page | claude-sonnet-4 | input 200001 output 1 | 1.2000285 | long context
+Opus 4.6 before its tier ended | claude-opus-4-6 | at 2026-02-10 read 250000 | 0.25 | long context
+Opus 4.6 since | claude-opus-4-6 | at 2026-03-13 read 250000 | 0.125 |
+above 272,000 | gpt-5.5 | input 300000 output 1000 | 3.045 | long context
+exactly 272,000: base | gpt-5.5 | input 272000 output 1000 | 1.39 |
+no cached rate: the input rate | gpt-5-pro | read 1000 | 0.015 |
+standard tier | claude-opus-4-5 | input 10 output 100 tier standard | 0.00255 |
+batch | claude-opus-4-5 | input 10 output 100 tier batch | 0.001275 | batch
+a tier without a price | claude-opus-4-5 | output 100 tier priority | 0.0025 | priority tier at the standard price
+a tier with a price | gpt-5.5 | at 2026-10-20 output 100 tier priority | 0.0075 | priority tier
+US inference | claude-opus-4-6 | input 10 output 100 geo us | 0.002805 | US inference
+global inference | claude-opus-4-6 | input 10 output 100 geo global | 0.00255 |
+no choice of region yet | claude-opus-4-5 | input 10 output 100 geo us | 0.00255 |
+all: searches keep their price | claude-opus-4-6 | at 2026-02-10 read 250000 tier batch geo us searches 1 | 0.1475 | batch, US inference, long context, web searches
+"""  # noqa: E501
+"""Case | model | what its response has | its price in USD, by hand from the price pages | note."""
+
+COLUMNS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "read": "cache_read_tokens",
+    "write": "cache_write_tokens",
+    "5m": "cache_write_5m_tokens",
+    "1h": "cache_write_1h_tokens",
+    "searches": "web_search_requests",
+    "tier": "service_tier",
+    "geo": "inference_geo",
+    "reported": "cost_reported_usd",
+}
 
 
-@pytest.fixture(scope="module")
-def priced_cases(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """All cases as the responses of one session: a store for each would take longer."""
-    store = Store(tmp_path_factory.mktemp("cases") / "a.duckdb")
-    return priced(store, *(response(case.values[0], **case.values[1]) for case in CASES))  # type: ignore[arg-type]
+def cases() -> Iterator[tuple[str, dict[str, Any], Decimal, str | None]]:
+    """Yield each case: its name, its response, price and note."""
+    for line in CASES.strip().splitlines():
+        name, model, words, cost, note = (cell.strip() for cell in line.split("|"))
+        pairs = zip(words.split()[::2], words.split()[1::2], strict=True)
+        told: dict[str, Any] = {
+            COLUMNS.get(key, key): int(value) if value.isdigit() else value for key, value in pairs
+        }
+        if "cost_reported_usd" in told:
+            told["cost_reported_usd"] = Decimal(told["cost_reported_usd"])
+        if "at" in told:
+            told["at"] = datetime.fromisoformat(told["at"]).replace(tzinfo=UTC)
+        yield name, response(model, **told), Decimal(cost), note or None
 
 
-@pytest.mark.parametrize(
-    ("number", "told", "cost", "note"),
-    [pytest.param(no, *case.values[1:], id=case.id) for no, case in enumerate(CASES)],
-)
-def test_what_decides_the_price_of_a_response(
-    priced_cases: list[dict[str, Any]],
-    number: int,
-    told: dict[str, Any],
-    cost: str,
-    note: str | None,
-) -> None:
-    """Figures by hand, from the price pages."""
-    found = priced_cases[number]
-    assert (found["cost_list_usd"], found["price_note"], found["price_status"]) == (
-        Decimal(cost),
-        note,
-        "priced",
-    )
-    assert found["price_source"].startswith("genai-prices ")
-    assert found["cost_reported_usd"] == told.get("cost_reported_usd"), (
-        "what a line says stands beside the list price"
-    )
+def test_what_decides_the_price_of_a_response(store: Store) -> None:
+    """All cases are the responses of one session: a store for each would take longer."""
+    found = priced(store, *(told for _, told, _, _ in cases()))
+    for row, (name, told, cost, note) in zip(found, cases(), strict=True):
+        assert (row["cost_list_usd"], row["price_note"], row["price_status"]) == (
+            cost,
+            note,
+            "priced",
+        ), name
+        assert row["price_source"].startswith("genai-prices ")
+        assert row["cost_reported_usd"] == told.get("cost_reported_usd"), (
+            "what a line says stands beside the list price"
+        )
 
 
 def test_each_response_has_the_price_of_its_own_day_and_without_a_time_that_of_its_run(
