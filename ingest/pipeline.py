@@ -30,7 +30,7 @@ from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import Superseded, drop_superseded, known_sources
 from ingest.reading.settings import Settings
-from ingest.reading.tasks import Task, TaskPlanner, work_here, work_in_processes
+from ingest.reading.tasks import Task, tasks_of, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
 from ingest.store.ingests import (
@@ -226,8 +226,9 @@ def ingest(
         temporary_folder()
     said_beside = _SaidAboutMeasurements(options.measure)
     results: list[ReadResult] = []
-    with store.spool_folder() as spool, TaskPlanner(settings, known) as plan:
-        tasks = plan.tasks(said_beside.noted(_readable(sources, store, unreadable)))
+    with store.spool_folder() as spool:
+        readable = said_beside.noted(_readable(sources, store, unreadable))
+        tasks = tasks_of(readable, settings, known)
         for done in _read(tasks, settings, spool, options):
             results += done
             if on_progress and done:
@@ -240,7 +241,6 @@ def ingest(
                         done[-1].name,
                     )
                 )
-        results = [plan.identified(result) for result in results]
         results += known.members(results)
         broken = {result.key.reading: result.unreadable for result in results if result.unreadable}
         unreadable += broken.values()

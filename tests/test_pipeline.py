@@ -16,7 +16,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.settings import Settings
-from ingest.reading.tasks import Task, TaskPlanner
+from ingest.reading.tasks import Task, tasks_of
 from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
@@ -71,8 +71,8 @@ def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path)
         Source("gone", path=tmp_path / "gone"),
     )
     gone.__dict__["size"] = 1
-    with TaskPlanner(Settings(known={old.source_id: "log"})) as plan:
-        cards, task = plan.tasks(iter([old, new, gone, again]))
+    settings = Settings(known={old.source_id: "log"})
+    cards, task = tasks_of(iter([old, new, gone, again]), settings)
     assert isinstance(cards, list)
     assert [(card.name, card.known, card.bytes_read) for card in cards] == [
         ("old", True, 1),

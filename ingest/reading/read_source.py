@@ -225,9 +225,7 @@ def read_source(
     allowance: Allowance | None = None,
     item_error: ItemError | None = None,
 ) -> ReadResult:
-    """Read one source or one portion of it. The result of a portion has no source_id yet.
-
-    Raises OSError, InputUnreadable.
+    """Read one source or one portion of it. Raises OSError, InputUnreadable.
 
     Any other error of a reader, or too much time or memory, ends the reading with a reject; what
     was read before stays. `item_error`: given for an item's journal that is its only record, and so
@@ -256,11 +254,14 @@ def read_source(
         return result
     allowance = allowance or Allowance(source.size)
     before = allowance.spent
-    fingerprint = Fingerprint(settings.earlier(source))
+    fingerprint, checksum = Fingerprint(settings.earlier(source)), 0
+    if portion and portion.whole:
+        result.identify(portion.whole)
 
     def show(block: bytes) -> None:
+        nonlocal checksum
         if portion:
-            result.checksum = zlib.crc32(block, result.checksum)
+            checksum = zlib.crc32(block, checksum)
         else:
             fingerprint.update(block)
 
@@ -274,13 +275,15 @@ def read_source(
         raise
     except (Exception, TooMuch) as error:
         reader.stopped(error)
-        fingerprint, result.checksum = Fingerprint(settings.earlier(source)), 0
+        fingerprint, checksum = Fingerprint(settings.earlier(source)), 0
         with source.open() as stream:
             rest = PortionStream(stream, portion or Portion(0, source.size))
             while block := rest.read(SMALL_BYTES):
                 show(block)
     if not portion:
         result.identify(fingerprint.identity())
+    elif checksum != portion.checksum:
+        raise changed(source.name, CHANGED)
     return result
 
 

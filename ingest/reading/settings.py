@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.context.path_template import PathTemplate
-from ingest.sources.files import Earlier, Source, identify
+from ingest.sources.files import Earlier, Identity, Source, identify
 from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
 from schemas.file_kinds import FileKind
@@ -76,15 +76,21 @@ def known_source(source: Source, reading: str, settings: Settings) -> ReadResult
     identity = identify(source, settings.earlier(source))
     if identity.source_id not in settings.known:
         return None
-    result = ReadResult(
+    return known_result(source, reading, identity, settings)
+
+
+def known_result(
+    source: Source, reading: str, identity: Identity, settings: Settings
+) -> ReadResult:
+    """Return the result of a source that the store has."""
+    return ReadResult(
         PortionKey(reading),
-        "",
+        identity.source_id,
         source.name,
         source.size,
         source.size,
         kind=FileKind(settings.known[identity.source_id]),
         known=True,
+        begins_with=identity.begins_with,
         modified_ns=source.modified_ns,
     )
-    result.identify(identity)
-    return result

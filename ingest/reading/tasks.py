@@ -14,39 +14,33 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
-from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from ingest.reading.settings import SMALL_BYTES, Settings, known_source
+from ingest.reading.settings import SMALL_BYTES, Settings, known_result, known_source
 from ingest.sources.archives import archive_kind
 from ingest.sources.files import (
     BIG_BYTES,
-    CHANGED,
     Identity,
     Portion,
     Source,
-    changed,
-    identify_in_portions,
+    identified,
     portions,
 )
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.system.arrow import import_arrow_alone
 from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
-from schemas.errors import InputUnreadable, WorkerDied
+from schemas.errors import WorkerDied
 
 if TYPE_CHECKING:
     from ingest.reading.known_sources import KnownSources
 
 TASK_SOURCES = 1000
-
-_HASHER = "hasher"
 
 
 @dataclass(frozen=True)
@@ -63,123 +57,73 @@ Tasks = Iterable[Task | list[ReadResult]]
 """Tasks to do, and between them results of sources that need no reading, which pass unchanged."""
 
 
-class TaskPlanner:
-    """Makes tasks of sources.
+def tasks_of(
+    sources: Iterator[Source], settings: Settings, known: KnownSources | None = None
+) -> Iterator[Task | list[ReadResult]]:
+    """Yield sources as tasks, in order, and results of unchanged files and known small files.
 
-    A thread hashes files that are read in portions; `identified` adds the hash to their results.
-
-    The length of a source is fixed when its task is made. Later bytes of its file are for the next
-    ingest.
+    Known small files are in the store. Hashing a small file costs less than sending it to a worker;
+    if all files are known, no worker is started. The length of a source is fixed when its task is
+    made: later bytes of its file are for the next ingest.
     """
-
-    def __init__(self, settings: Settings, known: KnownSources | None = None) -> None:
-        self._settings = settings
-        self._known = known
-        self._hasher = ThreadPoolExecutor(1, _HASHER)
-        self._numbers = count()
-        self._identities: dict[str, Future[Identity]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._hasher.shutdown(wait=False, cancel_futures=True)
-
-    def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
-        """Yield sources as tasks, in order, and results of unchanged files and known small files.
-
-        Known small files are in the store.
-
-        Hashing a small file costs less than sending it to a worker; if all files are known, no
-        worker is started.
-        """
-        batch: list[Source] = []
-        known: list[ReadResult] = []
-        number = size = 0
-        for given in sources:
-            source = self._looked_up(given)
-            if isinstance(source, ReadResult):
-                known.append(source)
-                if len(known) >= TASK_SOURCES:
-                    yield known
-                    known = []
-            elif source.size >= BIG_BYTES:
-                yield from self._big(source, f"big{number}")
-                number += 1
-            else:
-                batch.append(source)
-                size += source.size
-                if size >= (1 << 24) or len(batch) >= TASK_SOURCES:
-                    yield Task(f"small{number}", tuple(batch))
-                    batch, size, number = [], 0, number + 1
-        if known:
-            yield known
-        if batch:
-            yield Task(f"small{number}", tuple(batch))
-
-    def _looked_up(self, source: Source) -> Source | ReadResult:
-        """Return the current source (loaded if small), or the result of one in the store.
-
-        With a new store nothing is known, and the workers load the files. Errors here are left to
-        the reader.
-        """
-        if self._known and (source_id := self._known.unchanged(source)):
-            return ReadResult(
-                PortionKey(f"known{next(self._numbers)}"),
-                source_id,
-                source.name,
-                source.size,
-                source.size,
-                known=True,
-            )
-        try:
-            source = source.as_it_is_now()
-            if not self._settings.known or source.size > SMALL_BYTES:
-                return source
-            source = source.loaded()
-            return known_source(source, f"known{next(self._numbers)}", self._settings) or source
-        except Exception:
-            return source
-
-    def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
-        parts: list[Portion] = []
-        known = None
-        with suppress(Exception):  # reading it reports the error
-            parts = [] if archive_kind(source) else portions(source)
-            known = known_source(source, name, self._settings) if len(parts) > 1 else None
-        if known:
-            yield [known]
-        elif len(parts) < 2:
-            yield Task(name, (source,))
+    batch: list[Source] = []
+    results: list[ReadResult] = []
+    size = 0
+    for number, given in enumerate(sources):
+        source = _looked_up(given, f"known{number}", settings, known)
+        if isinstance(source, ReadResult):
+            results.append(source)
+            if len(results) >= TASK_SOURCES:
+                yield results
+                results = []
+        elif source.size >= BIG_BYTES:
+            yield from _tasks_of_big(source, f"big{number}", settings)
         else:
-            self._identities[name] = self._hasher.submit(
-                identify_in_portions, source, self._settings.earlier(source), parts
-            )
-            for number, part in enumerate(parts):
-                yield Task(name, (source,), part, number)
+            batch.append(source)
+            size += source.size
+            if size >= (1 << 24) or len(batch) >= TASK_SOURCES:
+                yield Task(f"small{number}", tuple(batch))
+                batch, size = [], 0
+    if results:
+        yield results
+    if batch:
+        yield Task("small", tuple(batch))
 
-    def identified(self, result: ReadResult) -> ReadResult:
-        """Return the result of a portion with its source_id, which its reader did not know.
 
-        `unreadable` if the file changed meanwhile.
-        """
-        if result.source_id or result.unreadable:
-            return result
-        try:
-            identity = self._identities[result.key.reading].result()
-        except InputUnreadable as error:
-            return replace(result, unreadable=error)
-        except Exception as error:
-            said = getattr(error, "strerror", None) or error
-            return replace(result, unreadable=InputUnreadable(f"cannot read {result.name}: {said}"))
-        if identity.checksums[result.key.portion] != result.checksum:
-            return replace(result, unreadable=changed(result.name, CHANGED))
-        return replace(result, source_id=identity.source_id, begins_with=identity.begins_with)
+def _looked_up(
+    source: Source, reading: str, settings: Settings, known: KnownSources | None
+) -> Source | ReadResult:
+    """Return the current source (loaded if small), or the result of one in the store.
+
+    With a new store nothing is known, and the workers load the files. Errors here are left to the
+    reader.
+    """
+    if known and (source_id := known.unchanged(source)):
+        return known_result(source, reading, Identity(source_id), settings)
+    try:
+        source = source.as_it_is_now()
+        if not settings.known or source.size > SMALL_BYTES:
+            return source
+        source = source.loaded()
+        return known_source(source, reading, settings) or source
+    except Exception:
+        return source
+
+
+def _tasks_of_big(
+    source: Source, name: str, settings: Settings
+) -> Iterator[Task | list[ReadResult]]:
+    parts: list[Portion] = []
+    with suppress(Exception):  # reading it reports the error
+        parts = [] if archive_kind(source) else portions(source)
+        parts = identified(source, settings.earlier(source), parts) if len(parts) > 1 else []
+    if not parts:
+        yield Task(name, (source,))
+    elif (whole := parts[0].whole) and whole.source_id in settings.known:
+        yield [known_result(source, name, whole, settings)]
+    else:
+        for number, part in enumerate(parts):
+            yield Task(name, (source,), part, number)
 
 
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
@@ -230,11 +174,7 @@ def work_in_processes(
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
-    others = [
-        one
-        for one in threading.enumerate()
-        if one is not threading.current_thread() and not one.name.startswith(_HASHER)
-    ]
+    others = [one for one in threading.enumerate() if one is not threading.current_thread()]
     is_forked = (
         sys.platform == "linux" and not others
     )  # no other thread can hold a lock that a fork would wait for

@@ -21,7 +21,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -313,14 +313,10 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Identity:
-    """The hash of a source. `begins_with`: source_ids of earlier sources that it begins with.
-
-    `checksums`: a CRC-32 of each portion.
-    """
+    """The hash of a source. `begins_with`: source_ids of earlier sources that it begins with."""
 
     source_id: str
     begins_with: tuple[str, ...] = ()
-    checksums: tuple[int, ...] = ()
 
 
 class Fingerprint:
@@ -372,10 +368,15 @@ def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
 
 @dataclass(frozen=True)
 class Portion:
-    """A range of bytes of a file that begins at a line."""
+    """A range of bytes of a file that begins at a line.
+
+    `whole`: the identity of the file. `checksum`: the CRC-32 of the range.
+    """
 
     offset: int
     length: int
+    whole: Identity | None = None
+    checksum: int = 0
 
 
 class PortionStream(io.RawIOBase):
@@ -430,10 +431,10 @@ def portions(source: Source) -> list[Portion]:
     ]
 
 
-def identify_in_portions(
+def identified(
     source: Source, earlier: Sequence[Earlier], parts: Sequence[Portion]
-) -> Identity:
-    """Return the identity of a source that is read in portions, with a checksum of each.
+) -> list[Portion]:
+    """Return the portions with the identity of their file, and their checksums.
 
     Raises OSError, InputUnreadable.
     """
@@ -446,8 +447,11 @@ def identify_in_portions(
                 fingerprint.update(block)
                 checksum = zlib.crc32(block, checksum)
             checksums.append(checksum)
-    identity = fingerprint.identity()
-    return Identity(identity.source_id, identity.begins_with, tuple(checksums))
+    whole = fingerprint.identity()
+    return [
+        replace(part, whole=whole, checksum=checksum)
+        for part, checksum in zip(parts, checksums, strict=True)
+    ]
 
 
 def object_of(line: bytes) -> dict[str, Any]:

@@ -36,10 +36,10 @@ class ReadResult:
     measured. `measures`: their properties as stated by the source's archive. `without_run`: 1 for
     an item of a benchmark that is no run. `loops`, `experiments`: rows of a loop's log. `bytes`: of
     the whole source; `bytes_read`: of this portion. `known`: the store has the source already.
-    `begins_with`: source_ids of earlier sources that are a beginning of it. `checksum`: of a
-    portion. `modified_ns`: `Source.modified_ns` of a file that was opened. `resume_at`: 0 for
-    a session transcript. `members`: of an archive, the source_id of each file inside and its name
-    behind that of the archive.
+    `begins_with`: source_ids of earlier sources that are a beginning of it. `modified_ns`:
+    `Source.modified_ns` of a file that was opened. `resume_at`: 0 for a session transcript.
+    `members`: of an archive, the source_id of each file inside and its name behind that of the
+    archive.
     """
 
     key: PortionKey
@@ -60,7 +60,6 @@ class ReadResult:
     measures: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
     begins_with: tuple[str, ...] = ()
-    checksum: int = 0
     modified_ns: int | None = None
     resume_at: int | None = None
     members: tuple[tuple[str, str], ...] = ()
