@@ -30,11 +30,11 @@ from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import Superseded, drop_superseded, known_sources
 from ingest.reading.settings import Settings
-from ingest.reading.tasks import Task, tasks_of, work_here, work_in_processes
+from ingest.reading.tasks import ReadingTask, tasks_of, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
 from ingest.store.ingests import (
-    Origin,
+    IngestOrigin,
     measures_are_new,
     next_ingest,
     note_found,
@@ -85,7 +85,7 @@ class Options:
     trusted_since: datetime | None = None
     path_zone: str = ""
     measure: Mapping[str, str] = field(default_factory=dict)
-    origin: Origin = field(default_factory=Origin)
+    origin: IngestOrigin = field(default_factory=IngestOrigin)
     keeps_text: bool = True
     prepare: Callable[[], object] = lambda: None
 
@@ -289,12 +289,15 @@ def _readable(
 
 
 def _read(
-    tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: Path, options: Options
+    tasks: Iterator[ReadingTask | list[ReadResult]],
+    settings: Settings,
+    spool: Path,
+    options: Options,
 ) -> Iterator[list[ReadResult]]:
     """Yield the results of all sources, from worker processes if there are enough tasks."""
-    first: list[Task] = []
+    first: list[ReadingTask] = []
     for task in tasks:
-        if not isinstance(task, Task):
+        if not isinstance(task, ReadingTask):
             yield task
             continue
         first.append(task)

@@ -19,7 +19,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
-from ingest.store.chains import Link, Place, Totals, places
+from ingest.store.chains import ChainPlace, Link, Totals, places
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import record
@@ -231,7 +231,7 @@ def test_places_are_a_function_of_the_records_alone(
     chance.shuffle(session)
     assert places(session) == (found, doubtful)
     assert set(found) == {one.run_id for one in session}
-    assert places([link(1, 5, 5), link(2, 8, 3)])[0]["r2"] == Place("r1", 2, "r1")
+    assert places([link(1, 5, 5), link(2, 8, 3)])[0]["r2"] == ChainPlace("r1", 2, "r1")
 
 
 @given(st.lists(st.integers(0, 50), max_size=8))

@@ -16,7 +16,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.settings import Settings
-from ingest.reading.tasks import Task, tasks_of
+from ingest.reading.tasks import ReadingTask, tasks_of
 from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
@@ -79,7 +79,7 @@ def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path)
         ("again", True, 1),
     ]
     assert len({card.key for card in cards}) == 2
-    assert isinstance(task, Task)
+    assert isinstance(task, ReadingTask)
     assert task.sources == (new, gone)
 
 

@@ -122,7 +122,7 @@ def test_the_commands_in_errors_of_a_store_run(
 ) -> None:
     place = str(elsewhere)
     told = [
-        opening.Place(place).missing(),
+        opening.StorePlace(place).missing(),
         opening.failed(place, OSError(28, "No space left on device")),
         opening.other_version(place, SCHEMA_VERSION - 1),
     ]

@@ -343,7 +343,7 @@ def test_a_store_of_a_newer_duckdb_is_told_as_such() -> None:
         "versions between 64 and 68.\nThe database file was created with an newer version of "
         "DuckDB."
     )
-    told = opening._unusable(opening.Place("runs.duckdb"), duckdb.IOException(said))
+    told = opening._unusable(opening.StorePlace("runs.duckdb"), duckdb.IOException(said))
     assert isinstance(told, StoreVersionMismatch)
     assert str(told).startswith(
         "runs.duckdb was written by a newer DuckDB than the one that is installed here"

@@ -24,7 +24,7 @@ from ingest.reading.known_sources import retried
 from ingest.sources.files import Source
 from ingest.sources.walking import ITS_NAME, Excluding, read_paths
 from ingest.store.database import Store
-from ingest.store.ingests import Origin
+from ingest.store.ingests import IngestOrigin
 from ingest.system.arrow import import_arrow_alone
 from ingest.system.command_lines import command_line, on_disk
 from ingest.system.secrets import command_of
@@ -142,7 +142,7 @@ def pipeline_options(
         trust_file_times=how["trust_file_times"],
         path_zone=how["path_zone"],
         measure=parse_given(measures),
-        origin=Origin(command=command_of(sys.argv[1:])),
+        origin=IngestOrigin(command=command_of(sys.argv[1:])),
         keeps_text=not no_text,
         prepare=import_arrow_alone,
     )

@@ -14,7 +14,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import Seconds, Whole, Word, examples, utf8
-from ingest.store.ingests import Origin
+from ingest.store.ingests import IngestOrigin
 from ingest.system.command_lines import extra_command
 from ingest.system.secrets import command_of
 from ingest.system.signals import received
@@ -193,7 +193,7 @@ def measure(
     procedure = Procedure(
         command, **options, better=Better(how["better"]) if how["better"] else None
     )
-    origin = Origin(
+    origin = IngestOrigin(
         command=command_of([*sys.argv[1 : len(sys.argv) - len(command)], *command[:1], "…"])
     )
     with terminal.progress("Measuring") as advance:

@@ -170,14 +170,14 @@ def _ingest(
     from app.text.ingests import ended_words
     from ingest.pipeline import Options, ingest
     from ingest.sources.walking import read_paths
-    from ingest.store.ingests import Origin
+    from ingest.store.ingests import IngestOrigin
 
     page, problem = None, ""
     try:
         report = ingest(
             read_paths([ended.folder]),
             store,
-            Options(jobs=1, origin=Origin(command=called_as), keeps_text=keeps_text),
+            Options(jobs=1, origin=IngestOrigin(command=called_as), keeps_text=keeps_text),
         )
         problem = "" if report.has_runs else "its record was rejected"
         ids = [run_id for source in report.sources for run_id in source.run_ids]

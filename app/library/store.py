@@ -382,7 +382,7 @@ class Store:
         from ingest.agents.homes import only_sessions
         from ingest.context.path_template import PathTemplate
         from ingest.sources.walking import read_paths
-        from ingest.store.ingests import Origin
+        from ingest.store.ingests import IngestOrigin
 
         listed: Any = [paths] if isinstance(paths, str | os.PathLike) else paths
         named = list(listed) if isinstance(listed, Iterable) else [listed]
@@ -401,7 +401,7 @@ class Store:
             PathTemplate.parse(_text("path_template", path_template)) if path_template else None
         )
         options = pipeline.Options(
-            tuple(given.items()), template, jobs, origin=Origin(command=COMMAND)
+            tuple(given.items()), template, jobs, origin=IngestOrigin(command=COMMAND)
         )
         report = pipeline.ingest(
             read_paths(only_sessions([Path(path) for path in named])), self._store(), options
@@ -441,7 +441,7 @@ class Store:
                 "scipy is not installed, which the statistics need.",
                 f"Install it: {extra_command('measure')}",
             ) from error
-        from ingest.store.ingests import Origin
+        from ingest.store.ingests import IngestOrigin
 
         if isinstance(command, str) or not all(isinstance(word, str) for word in command):
             raise UsageError(f"command takes a list of words, not {command!r}.")
@@ -464,7 +464,7 @@ class Store:
             store,
             subject,
             Procedure(tuple(command), **how),
-            origin=Origin(command="tachograph.open(…).measure(…)"),
+            origin=IngestOrigin(command="tachograph.open(…).measure(…)"),
         )
         return Row(made.as_dict())
 

@@ -354,13 +354,13 @@ def _content_of(path: Path) -> tuple[int, bool]:
     import pyarrow.parquet as pq
 
     from ingest.reading.settings import Settings
-    from ingest.reading.tasks import Task, work
+    from ingest.reading.tasks import ReadingTask, work
     from ingest.sources.files import Source
     from ingest.sources.walking import read_paths
 
     sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:
-        results = list(work(Task("found", sources), Settings(), Path(spool)))
+        results = list(work(ReadingTask("found", sources), Settings(), Path(spool)))
         ends = [
             pq.read_table(file, columns=["record_kind", "outcome"]).to_pylist()
             for file in Path(spool).glob("runs-*.parquet")

@@ -21,7 +21,7 @@ from app.text.paired import as_dict, headline, lines
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.store.ingests import Origin
+from ingest.store.ingests import IngestOrigin
 from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.wire.paired_benchmark import MeasureVerdict, PairedBenchmark
@@ -124,7 +124,7 @@ def verify(
     subject: Subject,
     procedure: Procedure,
     keep: Path | None = None,
-    origin: Origin | None = None,
+    origin: IngestOrigin | None = None,
     say: Callable[[str], None] = lambda _: None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Verified:
@@ -161,7 +161,7 @@ def verify(
             told=f"Not kept: {file} cannot be written: {error.strerror}",
         )
     try:
-        ingest(read_paths([file]), store, Options(jobs=1, origin=origin or Origin()))
+        ingest(read_paths([file]), store, Options(jobs=1, origin=origin or IngestOrigin()))
         claim = (subject.run_id and verdict_of(store, subject.run_id)) or {}
     except TachographError as error:
         again = command_line(f"ingest {file}", store.location)

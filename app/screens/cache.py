@@ -287,11 +287,14 @@ def ingest_samples() -> IngestReport:
     """Read the sample logs into the store. Raises StoreError, UsageError."""
     from ingest.pipeline import Options
     from ingest.sources.walking import read_paths
-    from ingest.store.ingests import Origin
+    from ingest.store.ingests import IngestOrigin
 
     with _said() as say:
         return _ingest(
-            list(read_paths(samples())), None, say, Options(origin=Origin(visitor(), "sample logs"))
+            list(read_paths(samples())),
+            None,
+            say,
+            Options(origin=IngestOrigin(visitor(), "sample logs")),
         )
 
 
@@ -383,7 +386,7 @@ def ingest_uploads(
     """
     from ingest.context.sidecars import sidecars_among, unpacked
     from ingest.pipeline import Options
-    from ingest.store.ingests import UPLOAD, Origin
+    from ingest.store.ingests import UPLOAD, IngestOrigin
 
     done = 0
 
@@ -399,7 +402,7 @@ def ingest_uploads(
             unpacked=folders,
             trust_file_times=trust_file_times,
             path_zone=path_zone,
-            origin=Origin(visitor(), UPLOAD),
+            origin=IngestOrigin(visitor(), UPLOAD),
         )
         report = _ingest(sources, read, on_wait, options)
     if page := get_script_run_ctx():  # the framework keeps them as long as the page is open

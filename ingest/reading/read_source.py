@@ -321,7 +321,7 @@ class _SourceReader:
         ] = []
         self._is_of_trial = True
         self._number = 0  # of the next document; one with several runs counts as so many
-        self._again: Callable[[], contents.Contents] | None = None
+        self._again: Callable[[], contents.Documents] | None = None
         self._failed: set[int] = (
             set()
         )  # numbers of documents that a reader refused or failed to read

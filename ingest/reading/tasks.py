@@ -44,7 +44,7 @@ TASK_SOURCES = 1000
 
 
 @dataclass(frozen=True)
-class Task:
+class ReadingTask:
     """Sources to read whole, or one portion of a big one. `name` is unique in the ingest."""
 
     name: str
@@ -53,13 +53,13 @@ class Task:
     portion_number: int = 0
 
 
-Tasks = Iterable[Task | list[ReadResult]]
+Tasks = Iterable[ReadingTask | list[ReadResult]]
 """Tasks to do, and between them results of sources that need no reading, which pass unchanged."""
 
 
 def tasks_of(
     sources: Iterator[Source], settings: Settings, known: KnownSources | None = None
-) -> Iterator[Task | list[ReadResult]]:
+) -> Iterator[ReadingTask | list[ReadResult]]:
     """Yield sources as tasks, in order, and results of unchanged files and known small files.
 
     Known small files are in the store. Hashing a small file costs less than sending it to a worker;
@@ -82,12 +82,12 @@ def tasks_of(
             batch.append(source)
             size += source.size
             if size >= (1 << 24) or len(batch) >= TASK_SOURCES:
-                yield Task(f"small{number}", tuple(batch))
+                yield ReadingTask(f"small{number}", tuple(batch))
                 batch, size = [], 0
     if results:
         yield results
     if batch:
-        yield Task("small", tuple(batch))
+        yield ReadingTask("small", tuple(batch))
 
 
 def _looked_up(
@@ -112,21 +112,21 @@ def _looked_up(
 
 def _tasks_of_big(
     source: Source, name: str, settings: Settings
-) -> Iterator[Task | list[ReadResult]]:
+) -> Iterator[ReadingTask | list[ReadResult]]:
     parts: list[Portion] = []
     with suppress(Exception):  # reading it reports the error
         parts = [] if archive_kind(source) else portions(source)
         parts = identified(source, settings.earlier(source), parts) if len(parts) > 1 else []
     if not parts:
-        yield Task(name, (source,))
+        yield ReadingTask(name, (source,))
     elif (whole := parts[0].whole) and whole.source_id in settings.known:
         yield [known_result(source, name, whole, settings)]
     else:
         for number, part in enumerate(parts):
-            yield Task(name, (source,), part, number)
+            yield ReadingTask(name, (source,), part, number)
 
 
-def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
+def work(task: ReadingTask, settings: Settings, spool: Path) -> list[ReadResult]:
     """Do one task: write its rows into the spool. Returns the results of its sources.
 
     Errors of a source are never raised. Garbage collection is off: it takes a twelfth of the time,
@@ -161,7 +161,7 @@ def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
 def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[ReadResult]]:
     """Do the tasks in this process, one after the other."""
     for task in tasks:
-        yield work(task, settings, spool) if isinstance(task, Task) else task
+        yield work(task, settings, spool) if isinstance(task, ReadingTask) else task
 
 
 def work_in_processes(
@@ -189,7 +189,7 @@ def work_in_processes(
     running: set[Future[list[ReadResult]]] = set()
     try:
         for task in tasks:
-            if not isinstance(task, Task):
+            if not isinstance(task, ReadingTask):
                 yield task
                 continue
             with (
@@ -259,5 +259,5 @@ def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> Non
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _work_as_begun(task: Task) -> list[ReadResult]:
+def _work_as_begun(task: ReadingTask) -> list[ReadResult]:
     return work(task, _settings, _spool)

@@ -36,7 +36,7 @@ from ingest.sources.document import (
     text_lines,
 )
 from ingest.sources.files import Portion, PortionStream, Source, Unreadable
-from ingest.sources.scanner import LONGEST_LINE, WINDOW_BYTES, Scanner, Span, Window, scan
+from ingest.sources.scanner import LONGEST_LINE, WINDOW_BYTES, FoundObject, Scanner, Window, scan
 from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
@@ -61,7 +61,7 @@ def read(
     window_bytes: int = WINDOW_BYTES,
     show: Callable[[bytes], object] = lambda _: None,
     allowance: Allowance | None = None,
-) -> Contents:
+) -> Documents:
     """Return every document and unreadable part of a source (or a portion of it), in order.
 
     Reads while iterated.
@@ -69,10 +69,10 @@ def read(
     `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its
     decompressed size; by default its own.
     """
-    return Contents(source, portion, window_bytes, show, allowance or Allowance(source.size))
+    return Documents(source, portion, window_bytes, show, allowance or Allowance(source.size))
 
 
-class Contents:
+class Documents:
     """The documents of a source; to be iterated once.
 
     `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line
@@ -236,7 +236,7 @@ class Contents:
                 excerpt(text),
             )
 
-    def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
+    def _found(self, span: FoundObject, *, noise: bool) -> Iterator[Document | Unreadable]:
         """Yield the documents of an object: itself, or the records inside it.
 
         None if it is a part of running text.
@@ -260,7 +260,7 @@ class Contents:
             if event or not noise:
                 yield self._document(span).parsed_as(event or value)
 
-    def _inside(self, span: Span) -> list[Document | Unreadable]:
+    def _inside(self, span: FoundObject) -> list[Document | Unreadable]:
         """Return the records inside a wrapping object.
 
         They are parsed here, since one at the limit of nesting may be too deep by itself.
@@ -285,7 +285,7 @@ class Contents:
         self._documents += len(found)
         return found
 
-    def _document(self, span: Span) -> Document:
+    def _document(self, span: FoundObject) -> Document:
         self._ordinal += 1
         self._documents += 1
         logged_at = time_of_line(span.line_before) if span.line_before else None
@@ -301,7 +301,7 @@ class Contents:
             return f"byte {self._portion.offset + start}"
         return f"line {line}, byte {start}{' of the log inside' if self._wrapped else ''}"
 
-    def _unreadable(self, span: Span) -> Unreadable:
+    def _unreadable(self, span: FoundObject) -> Unreadable:
         assert span.reason
         self._ordinal += 1
         # in these a broken object is program code, whatever names it has

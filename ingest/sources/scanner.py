@@ -71,7 +71,7 @@ class Failure(NamedTuple):
     cut: bool = False
 
 
-class Span(NamedTuple):
+class FoundObject(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
     `value` is None if it is broken (`reason` and `error` say how, `text` is its beginning), and if
@@ -92,14 +92,14 @@ class Span(NamedTuple):
     has_marks: bool = False
 
 
-def scan(text: str) -> Iterator[Span]:
+def scan(text: str) -> Iterator[FoundObject]:
     """Yield each object at event level of a text and each reported broken one, in order.
 
     Raises nothing.
     """
     data = text.encode("utf-8", "replace")
     for span in Scanner(Window(io.BytesIO(data), len(data) + 1), lines_together=False).spans():
-        assert isinstance(span, Span)
+        assert isinstance(span, FoundObject)
         if span.line_bytes:
             text = span.line_bytes.decode("utf-8", "replace")
             value = None
@@ -212,7 +212,7 @@ class Scanner:
         self.array = False
         self.noise = False
         self.objects = 0
-        self.first_broken: Span | None = None
+        self.first_broken: FoundObject | None = None
         self._in_torn = (
             False  # within a torn document of several lines, until a line without indent
         )
@@ -220,7 +220,7 @@ class Scanner:
         self._lines_together = lines_together
         self._examined_again = 0
 
-    def spans(self) -> Iterator[Span | Events]:
+    def spans(self) -> Iterator[FoundObject | Events]:
         """Yield whole and broken objects, in order.
 
         `start` and `end` count from the beginning of the stream.
@@ -249,7 +249,7 @@ class Scanner:
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
 
-    def _text(self, at: int, until: int) -> Span | None:
+    def _text(self, at: int, until: int) -> FoundObject | None:
         """Note the text between objects.
 
         Return a broken object of it, a line that lost its beginning.
@@ -273,7 +273,7 @@ class Scanner:
         self.noise = self.noise or bool(rest)
         return None
 
-    def _lost_beginning(self, start: int) -> Span | None:
+    def _lost_beginning(self, start: int) -> FoundObject | None:
         """Return the end of an object that lost its beginning; None for other text.
 
         An object may lose its beginning when power fails.
@@ -291,7 +291,7 @@ class Scanner:
             return None
         return self._complaint(start, Failure(window.text(start, _DECODED_BYTES[0]), 0, error))
 
-    def _whole_on_lines(self, at: int) -> Generator[Span | Events, None, int]:
+    def _whole_on_lines(self, at: int) -> Generator[FoundObject | Events, None, int]:
         """Yield consecutive result records, or events, without a search for objects.
 
         They are whole lines, as in nearly all logs.
@@ -311,7 +311,7 @@ class Scanner:
                 return at
             self.blank = False
             self.objects += 1
-            yield Span(
+            yield FoundObject(
                 window.base + at, window.base + end, window.pass_line(at, end), "", line_bytes=text
             )
             at = end + 1
@@ -347,7 +347,7 @@ class Scanner:
                 at = end + 1
         return Events(line, starts, texts, values, base + at - 1)
 
-    def _object_at(self, start: int) -> tuple[int, Span | None]:
+    def _object_at(self, start: int) -> tuple[int, FoundObject | None]:
         """Return the offset to continue from, and the object at `start`: whole, or broken.
 
         None for plain text.
@@ -369,8 +369,8 @@ class Scanner:
             and _LINE_PREFIX.match(before.decode("utf-8", "replace"))
         ):
             bare = self._decoded(start, has_prefixes=True)
-            found = bare if isinstance(bare, Span) else found
-        if isinstance(found, Span):
+            found = bare if isinstance(bare, FoundObject) else found
+        if isinstance(found, FoundObject):
             self.objects += not self._in_torn
             return found.end - window.base, None if self._in_torn else found._replace(
                 line_before=before
@@ -394,14 +394,14 @@ class Scanner:
             stopped, len(window.data)
         ), span
 
-    def _complaint(self, start: int, failure: Failure) -> Span:
+    def _complaint(self, start: int, failure: Failure) -> FoundObject:
         reason, error = reject_reason(failure)
         window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
         place, marked = (
             window.base + start,
             has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)]),
         )
-        return Span(
+        return FoundObject(
             place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked
         )
 
@@ -412,7 +412,7 @@ class Scanner:
     def _line_before(self, start: int) -> bytes:
         return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
-    def _on_a_line(self, start: int) -> Span | None:
+    def _on_a_line(self, start: int) -> FoundObject | None:
         """Return the object if it is a whole line, as nearly all are.
 
         A result record is not parsed if its braces show that it is whole.
@@ -450,7 +450,7 @@ class Scanner:
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
-    def _decoded(self, start: int, *, has_prefixes: bool = False) -> Span | Failure:
+    def _decoded(self, start: int, *, has_prefixes: bool = False) -> FoundObject | Failure:
         """Decode the object at `start` from ever longer text.
 
         Thus an early error does not cost reading the whole stream.
@@ -494,13 +494,17 @@ class Scanner:
         self._examined_again += max(0, stopped - end)
         return min(end + 1, len(self._window.data))
 
-    def _whole(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
+    def _whole(
+        self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b""
+    ) -> FoundObject:
         self.objects += 1
         return self._span(start, end, text, value, line_bytes)
 
-    def _span(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
+    def _span(
+        self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b""
+    ) -> FoundObject:
         window = self._window
-        return Span(
+        return FoundObject(
             window.base + start,
             window.base + end,
             window.line_at(start),

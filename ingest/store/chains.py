@@ -88,7 +88,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Place:
+class ChainPlace:
     """The place of a record in its chain.
 
     `position` counts from 1; `earlier`: the run it continues, None at the start of a chain.
@@ -107,7 +107,7 @@ CANDIDATES = 64
 
 def places(
     links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})
-) -> tuple[dict[str, Place], dict[str, str]]:
+) -> tuple[dict[str, ChainPlace], dict[str, str]]:
     """Return the place of every record by run_id.
 
     And, for records that begin a chain but may continue another, the next smaller candidate.
@@ -115,7 +115,7 @@ def places(
     `carried`: records that continue one of another session (see `carries`) → that one.
     """
     smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
-    found: dict[str, Place] = {}
+    found: dict[str, ChainPlace] = {}
     doubtful: dict[str, str] = {}
     for link in sorted(links, key=_size):
         nearest = list(reversed(smaller[link.process]))
@@ -123,11 +123,11 @@ def places(
         if earlier := carried.get(link.run_id) or next(
             (other.run_id for other in nearest if continues(link, other)), None
         ):
-            found[link.run_id] = Place(
+            found[link.run_id] = ChainPlace(
                 found[earlier].chain_id, found[earlier].position + 1, earlier
             )
             continue
-        found[link.run_id] = Place(link.run_id, 1, None)
+        found[link.run_id] = ChainPlace(link.run_id, 1, None)
         if other := next((other for other in nearest if may_continue(link, other)), None):
             doubtful[link.run_id] = other.run_id
     return found, doubtful

@@ -34,7 +34,7 @@ _COPIED = tuple(name for name in TABLES if name != "store_meta")
 Sums = dict[int, tuple[int, str]]
 
 
-class Part(NamedTuple):
+class TablePart(NamedTuple):
     """Rows of a table that meet an SQL condition."""
 
     table: str
@@ -112,16 +112,16 @@ def _begin(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) ->
 
 def _differing_parts(
     reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection
-) -> Iterator[Part]:
+) -> Iterator[TablePart]:
     for table in _COPIED:
         parts = min(_MOST_PARTS, 1 + _count(reading, table) // _PART_ROWS)
         wanted, found = _sums(reading, table, parts), _sums(copy, table, parts)
         for part in sorted(wanted.keys() | found.keys()):
             if wanted.get(part) != found.get(part):
-                yield Part(table, f"hash({_key(table)}) % {parts} = {part}")
+                yield TablePart(table, f"hash({_key(table)}) % {parts} = {part}")
 
 
-def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: Part) -> int:
+def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: TablePart) -> int:
     """Replace one part, in one transaction. Returns its number of rows."""
     writer.connection.execute(f'delete from "{part.table}" where {part.condition}')
     rows = 0

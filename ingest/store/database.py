@@ -22,7 +22,7 @@ from ingest.store.opening import (
     SPOOL,
     Attached,
     OwnFiles,
-    Place,
+    StorePlace,
     TransactionLost,
     Wait,
     detach,
@@ -57,7 +57,7 @@ warnings.filterwarnings(
 T = TypeVar("T")
 
 
-def place_of(location: str, at: datetime | None = None) -> Place:
+def place_of(location: str, at: datetime | None = None) -> StorePlace:
     """Return the kind of place that a location names.
 
     Raises UsageError if `at` is given and the place keeps no history.
@@ -66,7 +66,7 @@ def place_of(location: str, at: datetime | None = None) -> Place:
         from ingest.store.lake.place import Lake
 
         return Lake(location, at)
-    place = Place(location) if is_path(location) else Elsewhere(location)
+    place = StorePlace(location) if is_path(location) else Elsewhere(location)
     if at:
         raise UsageError(
             f"{place.location} keeps no history: only a lake can be read as it was.",
@@ -297,7 +297,7 @@ class Store:
             raise
 
 
-class Elsewhere(Place):
+class Elsewhere(StorePlace):
     """A store that is no file, such as `md:…`.
 
     Only DuckDB knows how to reach it, and it isolates its users itself.

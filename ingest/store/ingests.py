@@ -32,7 +32,7 @@ def whoami() -> str:
 
 
 @dataclass(frozen=True)
-class Origin:
+class IngestOrigin:
     """Who ingests, and by which command (or UPLOAD). `who` defaults to the user of this process."""
 
     who: str = ""
@@ -52,7 +52,7 @@ def note_ingest(
     writer: Writer,
     ingest_id: int,
     started_at: datetime,
-    origin: Origin,
+    origin: IngestOrigin,
     counts: dict[str, Any],
     **said: Any,
 ) -> None:

@@ -196,7 +196,7 @@ def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     connection.commit()
 
 
-def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
+def stored_version(connection: duckdb.DuckDBPyConnection, place: StorePlace) -> int:
     """Return the version of an attached store's tables.
 
     Raises StoreMissing if it has no tables, NotAStore if they are not ours.
@@ -500,7 +500,7 @@ class Attached:
     new: Path | None = None
 
 
-class Place:
+class StorePlace:
     """A place of a store: here a file; subclasses are other kinds that DuckDB can attach.
 
     `location`: without secrets, for messages. `path`: the real path.
@@ -719,7 +719,7 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
     )
 
 
-def _unusable(place: Place, error: duckdb.Error) -> TachographError:
+def _unusable(place: StorePlace, error: duckdb.Error) -> TachographError:
     reason = _reason(error)
     if "database does not exist" in reason or "No such file or directory" in reason:
         return place.missing()

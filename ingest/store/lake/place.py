@@ -30,8 +30,8 @@ from ingest.store.opening import (
     PREVIOUS,
     Attached,
     Holder,
-    Place,
     StoreHeld,
+    StorePlace,
     TransactionLost,
     Wait,
     attach_sql,
@@ -83,7 +83,7 @@ def _roll_back(locking: duckdb.DuckDBPyConnection) -> None:
         locking.rollback()
 
 
-class Lake(Place):
+class Lake(StorePlace):
     """The lake at one location. `given`: the location as entered, possibly with a password.
 
     `at`: read the snapshot of that time; None: the last one.
