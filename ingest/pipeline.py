@@ -178,8 +178,8 @@ class IngestReport:
         details = ({reject.detail for reject in source.rejects} for source in self.sources)
         return Counter(
             agent
-            for told in details
-            for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL}
+            for found in details
+            for agent in {AGENT_BY_DETAIL[one] for one in found if one in AGENT_BY_DETAIL}
         )
 
     def counts(self) -> dict[str, int]:
@@ -224,10 +224,10 @@ def ingest(
         # fails
     ):
         temporary_folder()
-    said_beside = _SaidAboutMeasurements(options.measure)
+    properties = _MeasurementProperties(options.measure)
     results: list[ReadResult] = []
     with store.spool_folder() as spool:
-        readable = said_beside.noted(_readable(sources, store, unreadable))
+        readable = properties.collected(_readable(sources, store, unreadable))
         tasks = tasks_of(readable, settings, known)
         for done in _read(tasks, settings, spool, options):
             results += done
@@ -247,20 +247,19 @@ def ingest(
         results = [
             result for result in results if result.key.reading not in broken
         ]  # all of a file with one unreadable portion
-        said, restamped = said_beside.by_source(results), known.restamped(results)
+        measures, restamped = properties.by_source(results), known.restamped(results)
         asks = bool(
             options.labels
             or options.prices
             or options.retry_rejects
-            or said
+            or measures
             or restamped
             or store.has_leftovers
         )
         if asks or any(not result.known or result.begins_with for result in results):
-            written = _written(store, spool, results, options, started_at, said, restamped)
-        elif (
-            results
-        ):  # all is known: the store is not opened for writing, which takes longer and locks it
+            written = _written(store, spool, results, options, started_at, measures, restamped)
+        elif results:
+            # all is known: the store is not opened for writing, which takes longer and locks it
             with store.reading() as connection:
                 stored = source_counts(connection, [result.source_id for result in results])
             written = IngestReport(_reports(results, {}, stored, {}))
@@ -320,7 +319,7 @@ def _read(
         yield from work_here(chain(waiting, tasks), settings, spool)
 
 
-class _SaidAboutMeasurements:
+class _MeasurementProperties:
     """Properties of measurements, from the command line and from files beside the sources."""
 
     def __init__(self, everywhere: Mapping[str, str]) -> None:
@@ -328,7 +327,7 @@ class _SaidAboutMeasurements:
         self._files = SaidBeside()
         self._by_name: dict[str, dict[str, str]] = {}
 
-    def noted(self, sources: Iterator[Source]) -> Iterator[Source]:
+    def collected(self, sources: Iterator[Source]) -> Iterator[Source]:
         """Yield the sources, and malformed property files to be rejected.
 
         Collects the properties of well-formed ones.
@@ -337,8 +336,8 @@ class _SaidAboutMeasurements:
         for source in sources:
             if source.path and not source.temporary:
                 seen.add(os.path.realpath(source.path) if source.path.name == MEASURE_FILE else "")
-                if said := self._files.of(source.path):
-                    self._by_name[source.name] = said
+                if given := self._files.of(source.path):
+                    self._by_name[source.name] = given
             yield source
         for path in self._files.broken:
             with suppress(OSError):
@@ -354,10 +353,10 @@ class _SaidAboutMeasurements:
             (result, self._by_name.get(result.name.partition("!")[0], {})) for result in results
         )
         by_source = {
-            result.source_id: {**said, **result.measures, **self._everywhere}
-            for result, said in outside
+            result.source_id: {**given, **result.measures, **self._everywhere}
+            for result, given in outside
         }
-        return {source_id: said for source_id, said in by_source.items() if said}
+        return {source_id: given for source_id, given in by_source.items() if given}
 
 
 def _written(
@@ -399,12 +398,12 @@ def _written(
             replace=options.retry_rejects,
             prices=options.prices,
         )
-        said = {
+        given = {
             result.source_id: measures[result.source_id]
             for result in some
             if result.source_id in measures
         }
-        is_measured = measures_are_new(writer.connection, said)
+        is_measured = measures_are_new(writer.connection, given)
         superseded = drop_superseded(writer, some, number, retried=options.retry_rejects)
         stored = source_counts(
             writer.connection, [result.source_id for result in some if result.known]
@@ -424,7 +423,7 @@ def _written(
                 "path_tz": options.path_zone or None,
                 "price_file": price_file,
             }
-            note_found(writer.connection, number, has_measures=bool(said))
+            note_found(writer.connection, number, has_measures=bool(given))
             note_ingest(
                 writer,
                 number,
@@ -536,7 +535,7 @@ def _reports(
             counts = found | {"kind": FileKind(found["kind"])} if found else {}
             reports.append(SourceReport(first.name, first.source_id, known=True, **counts))
             continue
-        is_said = says_variant(measures.get(first.source_id, {}))
+        is_given = says_variant(measures.get(first.source_id, {}))
         rejects = (
             row.completed({"source_id": first.source_id})
             for result in parts
@@ -552,7 +551,7 @@ def _reports(
                 rejected=sum(result.rejected for result in parts),
                 ignored=sum(result.ignored for result in parts),
                 measurements=sum(result.measurements for result in parts),
-                without_variant=0 if is_said else sum(result.without_variant for result in parts),
+                without_variant=0 if is_given else sum(result.without_variant for result in parts),
                 without_run=first.without_run,
                 loops=sum(result.loops for result in parts),
                 experiments=sum(result.experiments for result in parts),

@@ -126,7 +126,7 @@ def changes(roots: Sequence[str], poll_seconds: float | None) -> Iterator[set[st
             *there, watch_filter=None, debounce=400, step=100, rust_timeout=200, yield_on_timeout=True,  # noqa: E501
             ignore_permission_denied=True, force_polling=poll_seconds is not None, poll_delay_ms=int((poll_seconds or 0) * 1000),  # noqa: E501
         ):  # fmt: skip
-            # what is modified in a folder is told by its files, too
+            # a modified folder also has events of its files
             yield {
                 path
                 for change, path in found
@@ -198,7 +198,7 @@ def our_outputs() -> list[os.stat_result]:
 def sole_watcher(location: str, watched: str) -> Iterator[None]:
     """Be the only watcher of a store for the block.
 
-    `watched`: told to whoever tries to be a second one. Raises StoreBusy, StoreError.
+    `watched`: shown to whoever tries to be a second one. Raises StoreBusy, StoreError.
     """
     lock = LockFile(f"{os.path.realpath(location)}{WATCHING}")
     try:

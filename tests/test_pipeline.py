@@ -220,22 +220,22 @@ BAD = {
     "JSON in JSON": (
         json.dumps(record_text()),
         "not_json",
-        "looks like a record but is not valid JSON",
+        "looks like a record, but is quoted or not JSON",
     ),
     "Python's dict": (
         str(json.loads(record_text())),
         "not_json",
-        "looks like a record but is not valid JSON",
+        "looks like a record, but is quoted or not JSON",
     ),
     "logfmt": (
         "level=info msg=" + json.dumps(record_text()),
         "not_json",
-        "looks like a record but is not valid JSON",
+        "looks like a record, but is quoted or not JSON",
     ),
     "Python's object": (
         "ResultMessage(subtype='success', total_cost_usd=0.1)",
         "not_json",
-        "looks like a record but is not valid JSON",
+        "looks like a record, but is quoted or not JSON",
     ),
     "10 MB cut": ('{"type":"result","a":"' + "x" * 10_000_000, "truncated", "truncated JSON"),
     "negative cost": (

@@ -242,12 +242,12 @@ def read_source(
     if is_sidecar and not (item_error and split(source.name)[1] == JOURNAL):
         result.kind, result.without_run = FileKind.SIDECAR, int(item_error is not None)
         result.identify(identify(source, settings.earlier(source)))
-        said = (
+        measures = (
             settings.sidecars.neighbour(path, source.name, MEASURE_FILE)
             if split(source.name)[1] == MEASURE_FILE
             else None
         )
-        if said and (wrong := error_in(said, source.name)):
+        if measures and (wrong := error_in(measures, source.name)):
             spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, wrong))
         else:
             result.ignored = 1

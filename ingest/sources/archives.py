@@ -278,8 +278,8 @@ class _Archive:
         for name in names[:room]:
             yield self._unreadable(name, f"skipped: {why}", reason=RejectReason.TOO_MUCH)
         if further := len(names[room:]):
-            said = f"{further:,} more members skipped, not listed here: {why}"
-            yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
+            message = f"{further:,} more members skipped, not listed here: {why}"
+            yield self._unreadable(archive, message, reason=RejectReason.TOO_MUCH)
 
     def _unreadable(
         self,
@@ -291,10 +291,10 @@ class _Archive:
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise error
         self.refused += 1
-        said = f": {str(error) or type(error).__name__}" if error else ""
+        cause = f": {str(error) or type(error).__name__}" if error else ""
         if isinstance(error, EOFError | Broken):
             reason = error.reason if isinstance(error, Broken) else RejectReason.TRUNCATED
-        return Unreadable(self.refused - 1, name, reason, f"{name}: {why}{said}")
+        return Unreadable(self.refused - 1, name, reason, f"{name}: {why}{cause}")
 
 
 def _inner(archive: str, name: str) -> str:

@@ -232,7 +232,7 @@ class Documents:
         elif is_quoted:
             yield self._refused(
                 RejectReason.NOT_JSON,
-                "Looks like a record, but is quoted or not JSON.",
+                "looks like a record, but is quoted or not JSON",
                 excerpt(text),
             )
 

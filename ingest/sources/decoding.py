@@ -199,12 +199,12 @@ class _Decompressed:
                 self._waiting = self._stream.read1(1 << 16)
             except DECOMPRESSION_ERRORS as error:
                 is_cut = isinstance(error, EOFError)
-                said = (
+                message = (
                     f"the .{self._kind} data {'is truncated' if is_cut else 'is damaged'}: "
                     f"{str(error) or type(error).__name__}"
                 )
                 self._broken = Broken(
-                    said, RejectReason.TRUNCATED if is_cut else RejectReason.NOT_UNPACKED
+                    message, RejectReason.TRUNCATED if is_cut else RejectReason.NOT_UNPACKED
                 )
                 raise self._broken from error
             self._allowance.spend(len(self._waiting))

@@ -133,10 +133,10 @@ def plausible(time: datetime) -> datetime | None:
 
 
 def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
-    year, *months, day, hour, minute, second, fraction, told = found.groups()
+    year, *months, day, hour, minute, second, fraction, zone_text = found.groups()
     month = next(filter(None, months))
     digits = f".{fraction:0<6}" if fraction else ""
-    clock = f"T{hour}:{minute}:{second or '00'}{digits}{told}" if hour else ""
+    clock = f"T{hour}:{minute}:{second or '00'}{digits}{zone_text}" if hour else ""
     return _iso(f"{year}-{month}-{day}{clock}", zone)
 
 

@@ -54,11 +54,11 @@ def note_ingest(
     started_at: datetime,
     origin: IngestOrigin,
     counts: dict[str, Any],
-    **said: Any,
+    **columns: Any,
 ) -> None:
     """Write the row of an ingest that ends now, replacing the row of a part of it.
 
-    `said`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see
+    `columns`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see
     `price_id`).
     """
     from schemas.rows.source import IngestRow  # a row model, which only a writer needs
@@ -75,7 +75,7 @@ def note_ingest(
         who=origin.who or whoami(),
         tool_version=version("tachograph"),
         command=command,
-        **said,
+        **columns,
         **counts,
     )
     writer.connection.execute(
@@ -116,13 +116,13 @@ def measures_are_new(
     """
     from ingest.store.database import run_step
 
-    said = [
+    properties = [
         (source, key, value) for source, given in measures.items() for key, value in given.items()
     ]
-    if not said:
+    if not properties:
         return False
     columns = dict(
-        zip(("sources", "keys", "values"), map(list, zip(*said, strict=True)), strict=True)
+        zip(("sources", "keys", "values"), map(list, zip(*properties, strict=True)), strict=True)
     )
     run_step(connection, "commit/11_given_measures", columns)
     return (

@@ -261,12 +261,12 @@ class Wait:
         self._began = self._counted_from = time.monotonic()
         self._pause = self.SHORTEST_SECONDS
         self._holder: Holder | None = None
-        self._said = ""
+        self._shown = ""
 
     def repeat(
-        self, attempt: Callable[[], T], tell: Callable[[Holder], object] = lambda _: None
+        self, attempt: Callable[[], T], on_held: Callable[[Holder], object] = lambda _: None
     ) -> T:
-        """Call `attempt` until it no longer raises StoreHeld. `tell` is called with each holder.
+        """Call `attempt` until it no longer raises StoreHeld. `on_held` is called with each holder.
 
         Raises StoreBusy.
         """
@@ -275,7 +275,7 @@ class Wait:
                 return attempt()
             except StoreHeld as held:
                 if held.holder:
-                    tell(held.holder)
+                    on_held(held.holder)
                 self._sleep(held.holder)
 
     def _sleep(self, holder: Holder | None) -> None:
@@ -303,13 +303,13 @@ class Wait:
                 else "another process"
             )
             does = self._holder.does if self._holder else "using it"
-            said = (
+            message = (
                 f"Waiting up to {self.seconds:g} s for {self.location}: {subject} is "
                 f"{does}{f' ({who})' if who else ''}"
             )
-            if said != self._said:
-                self._said = said
-                self.on_wait(said)
+            if message != self._shown:
+                self._shown = message
+                self.on_wait(message)
         time.sleep(self._pause * random.uniform(0.5, 1.5))  # noqa: S311
         self._pause = min(self._pause * 1.3, self.LONGEST_SECONDS)
 
@@ -389,7 +389,7 @@ def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool)
             finally:
                 lock.leave()
 
-    def tell(holder: Holder) -> None:
+    def on_held(holder: Holder) -> None:
         lock.write("\t".join((*holder, platform.node())))
 
     if read_only:
@@ -398,10 +398,10 @@ def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool)
     try:
         wait.repeat(lambda: _take(lock))
         ours = Holder(f"pid {os.getpid()}, tachograph", "writing")
-        tell(ours)
+        on_held(ours)
         _remove_leftovers(place, is_our_turn=lock.is_ours)
-        attached = wait.repeat(attach, tell)
-        tell(ours)
+        attached = wait.repeat(attach, on_held)
+        on_held(ours)
         yield attached
     finally:
         lock.leave()
@@ -686,9 +686,9 @@ def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
     if (
         "failed to allocate" in reason
     ):  # DuckDB's limit of memory; its advice is for those who write SQL
-        said = reason.partition("Possible solutions")[0].rstrip()
+        reason = reason.partition("Possible solutions")[0].rstrip()
         return StoreError(
-            f"{location} failed: {said}", "Memory is short: ingest fewer files at a time."
+            f"{location} failed: {reason}", "Memory is short: ingest fewer files at a time."
         )
     return StoreError(
         f"{location} failed: {reason}",
@@ -739,9 +739,9 @@ def _unusable(place: StorePlace, error: duckdb.Error) -> TachographError:
 
 
 def _unreachable(location: str, error: OSError | ValueError) -> StoreError:
-    said = getattr(error, "strerror", None) or error
+    reason = getattr(error, "strerror", None) or error
     return StoreError(
-        f"{location} cannot be used as a store: {said}.", "Choose another file with --db."
+        f"{location} cannot be used as a store: {reason}.", "Choose another file with --db."
     )
 
 

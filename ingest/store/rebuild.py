@@ -229,19 +229,19 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
             f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT}
         )
 
-    def without_texts(noted: str | None) -> str | None:
+    def without_texts(text: str | None) -> str | None:
         """Return a record's columns (JSON) without texts."""
         without = TEXTS | {"patch": None}
-        return noted and json.dumps(
-            {name: without.get(name, value) for name, value in json.loads(noted).items()},
+        return text and json.dumps(
+            {name: without.get(name, value) for name, value in json.loads(text).items()},
             separators=(",", ":"),
         )
 
-    noted = (
+    kept = (
         "select run_id, source_id, ordinal, raw, context, told from run_records where "
         "coalesce(raw, context, told) is not null"
     )
-    for run_id, source_id, ordinal, raw, context, told in connection.execute(noted).fetchall():
+    for run_id, source_id, ordinal, raw, context, told in connection.execute(kept).fetchall():
         connection.execute(
             "update run_records set raw = $raw, context = $context, told = $told"
             " where run_id = $run_id and source_id = $source_id and ordinal = $ordinal",

@@ -418,7 +418,7 @@ def _join_telemetry(writer: Writer) -> None:
     """
     connection = writer.connection
     run_step(connection, "records/parts_of_telemetry")
-    told: list[dict[str, Any]] = []
+    together: list[dict[str, Any]] = []
     for records in _numbered(
         connection,
         "parts_of_telemetry",
@@ -464,7 +464,7 @@ def _join_telemetry(writer: Writer) -> None:
                     for tool, count, errors in run.tool_calls
                 ]
                 figures |= own | times | {"tool_calls": calls}
-                told.append(
+                together.append(
                     {
                         "run_id": run_id,
                         "together": json.dumps(figures, default=str),
@@ -488,8 +488,8 @@ def _join_telemetry(writer: Writer) -> None:
         for name, rows_again in again.items():
             writer.insert_table(name, rows_again)
     schema = pa.schema({"run_id": pa.string(), "together": pa.string(), "is_remade": pa.bool_()})
-    with registered(connection, told_together=pa.Table.from_pylist(told, schema)):
-        made(connection, "joined", "select * from told_together")
+    with registered(connection, joined_rows=pa.Table.from_pylist(together, schema)):
+        made(connection, "joined", "select * from joined_rows")
 
 
 def _read_merged(writer: Writer) -> None:

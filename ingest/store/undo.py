@@ -206,9 +206,9 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
 
     The templates and time zones are those of these ingests.
 
-    Leaves the files whose paths tell something else in the table `paths`.
+    Leaves the files with other facts in their new paths in the table `paths`.
     """
-    told = []
+    rows = []
     for source_id, *found in connection.execute(_FOUND_OTHERWISE).fetchall():
         both = []
         for name, template, zone in (found[:3], found[3:]):
@@ -218,7 +218,7 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
             both.append(reading.facts(name, Path(name)))
         if both[0] != both[1]:
             rank = both[1].context_rank - both[0].context_rank
-            told.append(
+            rows.append(
                 {
                     "source_id": source_id,
                     "rank_added": rank,
@@ -234,8 +234,8 @@ def _rename(connection: duckdb.DuckDBPyConnection) -> None:
         f"{prefix}{name}": type_ for prefix in ("", "new_") for name, type_ in types.items()
     }
     schema = pa.schema({"source_id": pa.string(), "rank_added": pa.int64()} | both_types)
-    with registered(connection, told_by_paths=pa.Table.from_pylist(told, schema)):
-        if made(connection, "paths", "select * from told_by_paths"):
+    with registered(connection, rows_of_paths=pa.Table.from_pylist(rows, schema)):
+        if made(connection, "paths", "select * from rows_of_paths"):
             note_alone(
                 connection, "(select run_id from run_records semi join paths using (source_id))"
             )

@@ -65,9 +65,9 @@ def in_child(module: str, *arguments: str, size: int) -> Any:
         )
     except subprocess.TimeoutExpired:
         raise TooMuch(f"it took more than {_BUSY * seconds:,.0f} seconds") from None
-    said = done.stderr.decode("utf-8", "replace").strip()
+    message = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode == _TOO_MUCH:
-        raise TooMuch(said)
+        raise TooMuch(message)
     killed = [-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name)]
     if done.returncode in killed:
         raise TooMuch(
@@ -76,7 +76,7 @@ def in_child(module: str, *arguments: str, size: int) -> Any:
         )
     if done.returncode:
         raise ValueError(
-            said
+            message
             if done.returncode == _CANNOT
             else f"the process that read it ended with exit code {done.returncode}"
         )

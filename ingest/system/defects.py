@@ -20,8 +20,8 @@ _LONGEST = 300
 
 def what_failed(error: Exception) -> str:
     """Return the error in one line, no secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
-    said = str(error).strip().partition("\n")[0]
-    shown = scrubbed_text(scrubbed(said))
+    line = str(error).strip().partition("\n")[0]
+    shown = scrubbed_text(scrubbed(line))
     place = traceback.extract_tb(error.__traceback__)
     where = (
         f" ({'/'.join(Path(place[-1].filename).parts[-3:])}, line {place[-1].lineno})"
