@@ -17,6 +17,7 @@ from typing import Any
 
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.words import (
+    DECIDED,
     DECISIONS,
     SIDE,
     baseline_first,
@@ -36,118 +37,14 @@ from schemas.units import Better
 
 Entry = Mapping[str, Any]
 
-_DECODER = json.JSONDecoder()
-_MOST_SECONDARY = 100
-_LONGEST_SECONDARY = 200
 
 NO_DECISIONS = "It says of no experiment whether it was kept."
 
-_DECIDED = (
-    "decision",
-    "verdict",
-    "status",
-    "outcome",
-    "result",
-    "kept",
-    "accepted",
-    "is_kept",
-    "promoted",
-)
-_LABELS = (
-    "iteration",
-    "iter",
-    "run",
-    "experiment",
-    "exp",
-    "trial",
-    "round",
-    "attempt",
-    "cycle",
-    "generation",
-    "gen",
-    "num",
-    "number",
-    "n",
-)
-_IDS = ("experiment_id", "exp_id", "trial_id", "run_id", "id")
-_FLAGS = ("kept", "accepted", "is_kept", "promoted")
 _LABEL_WORDS = {
     "iter": "iteration",
     "gen": "generation",
     **dict.fromkeys(("exp", "num", "number", "n"), "experiment"),
 }
-_COMMITS = (
-    "commit",
-    "commit_hash",
-    "experiment_commit",
-    "commit_after",
-    "commit_sha",
-    "git_commit",
-    "git_sha",
-    "sha",
-    "harness_commit",
-)
-_COMMITS_BEFORE = (
-    "baseline_commit",
-    "commit_hash_before",
-    "commit_before",
-    "base_commit",
-    "parent_commit",
-)
-_IDEAS = (
-    "hypothesis",
-    "agent_idea",
-    "idea",
-    "rationale",
-    "change_description",
-    "changes",
-    "mutation",
-    "mutation_type",
-    "diff",
-    "patch",
-)
-_DESCRIPTIONS = (
-    "description",
-    "summary",
-    "title",
-    "change",
-    "change_description",
-    "change_summary",
-    "action",
-    "agent_idea",
-    "idea",
-    "diff_summary",
-    "experiment_name",
-    "experiment",
-    "name",
-    "job_name",
-    "note",
-    "notes",
-)
-_LESSONS = (
-    "hypothesis",
-    "rationale",
-    "reasoning",
-    "diagnosis",
-    "reason",
-    "failure_reason",
-    "feedback",
-    "comment",
-)
-_TIMES = (
-    "timestamp",
-    "ts",
-    "time",
-    "finished_at",
-    "ended_at",
-    "logged_at",
-    "created_at",
-    "generated_at",
-    "date",
-    "started_at",
-)
-_TOKENS_IN_ALL = ("total_tokens", "tokens_used", "iterationTokens", "iteration_tokens")
-_COSTS = ("cost_usd", "total_cost_usd", "costUsd", "usd", "cost")
 _DURATIONS = {
     **dict.fromkeys(("duration_ms", "durationMs", "elapsed_ms", "wall_ms"), 1),
     **dict.fromkeys(
@@ -170,106 +67,200 @@ _DURATIONS = {
         1000,
     ),
 }
-_PATCHES = ("diff", "patch")
-_DEEPEST = 3
-_STANDING = re.compile(
-    r"(?:champion|incumbent|best|baseline|prev(?:ious)?|parent)(?:_so_far)?_(.+)"
-)
-"""Keys of what a try is compared with, which name the metric: `best_val_loss`, `champion_sharpe`.
-"""
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "decision": (
+        "decision",
+        "verdict",
+        "status",
+        "outcome",
+        "result",
+        "kept",
+        "accepted",
+        "is_kept",
+        "promoted",
+    ),
+    "label": (
+        "iteration",
+        "iter",
+        "run",
+        "experiment",
+        "exp",
+        "trial",
+        "round",
+        "attempt",
+        "cycle",
+        "generation",
+        "gen",
+        "num",
+        "number",
+        "n",
+    ),
+    "id": ("experiment_id", "exp_id", "trial_id", "run_id", "id"),
+    "flag": ("kept", "accepted", "is_kept", "promoted"),
+    "commit": (
+        "commit",
+        "commit_hash",
+        "experiment_commit",
+        "commit_after",
+        "commit_sha",
+        "git_commit",
+        "git_sha",
+        "sha",
+        "harness_commit",
+    ),
+    "commit before": (
+        "baseline_commit",
+        "commit_hash_before",
+        "commit_before",
+        "base_commit",
+        "parent_commit",
+    ),
+    "idea": (
+        "hypothesis",
+        "agent_idea",
+        "idea",
+        "rationale",
+        "change_description",
+        "changes",
+        "mutation",
+        "mutation_type",
+        "diff",
+        "patch",
+    ),
+    "description": (
+        "description",
+        "summary",
+        "title",
+        "change",
+        "change_description",
+        "change_summary",
+        "action",
+        "agent_idea",
+        "idea",
+        "diff_summary",
+        "experiment_name",
+        "experiment",
+        "name",
+        "job_name",
+        "note",
+        "notes",
+    ),
+    "lesson": (
+        "hypothesis",
+        "rationale",
+        "reasoning",
+        "diagnosis",
+        "reason",
+        "failure_reason",
+        "feedback",
+        "comment",
+    ),
+    "time": (
+        "timestamp",
+        "ts",
+        "time",
+        "finished_at",
+        "ended_at",
+        "logged_at",
+        "created_at",
+        "generated_at",
+        "date",
+        "started_at",
+    ),
+    "tokens": ("total_tokens", "tokens_used", "iterationTokens", "iteration_tokens"),
+    "cost": ("cost_usd", "total_cost_usd", "costUsd", "usd", "cost"),
+    "patch": ("diff", "patch"),
+    # Keys of what the loop improves, the most telling first.
+    "metric": (
+        "metric_value",
+        "metric",
+        "primary",
+        "primary_metric",
+        "primary_value",
+        "score",
+        "value",
+        "objective",
+        "fitness",
+        "metric_score",
+        "mean",
+        "after",
+        "metric_after",
+        "score_after",
+        "value_after",
+        "new_score",
+        "new_value",
+        "candidate_score",
+        "overall_score",
+        "avg_score",
+        "composite",
+        "avg",
+        "average",
+        "overall",
+    ),
+    "baseline": (
+        "baseline",
+        "baseline_value",
+        "baseline_score",
+        "baseline_metric",
+        "before",
+        "metric_before",
+        "score_before",
+        "value_before",
+        "prev",
+        "previous",
+        "prev_best",
+        "previous_best",
+        "best_before",
+        "incumbent",
+        "incumbent_score",
+    ),
+    # Keys of what is measured on or with: values of several make no common series.
+    "kind": (
+        "machine",
+        "host",
+        "hardware",
+        "gpu",
+        "device",
+        "kernel",
+        "kernel_type",
+        "benchmark",
+        "dataset",
+        "corpus",
+        "taskset",
+        "model",
+        "module",
+    ),
+}
+"""Field of an experiment → its keys in the logs of all projects, the most telling first."""
 
 _NO_RESULT = re.compile(
     r"before|baseline|prev|old|parent|incumbent|champion|best|param|config|setting|env|candidate|gate|check",
     re.IGNORECASE,
 )
 _EVIDENCE = (
-    *(key for key in _LABELS if key not in ("n", "num", "number")),
+    *(key for key in KEYS["label"] if key not in ("n", "num", "number")),
     "experiment_id",
     "exp_id",
-    *_COMMITS,
-    *_IDEAS,
+    *KEYS["commit"],
+    *KEYS["idea"],
 )
-_DECIDED_STATES = (State.KEPT, State.DISCARDED, State.BASELINE)
 _EVENT = re.compile(
     r"init\w*|start\w*|config|session\w*|header|meta\w*|summary|notes?|hook|end|stop\w*|finish\w*|human\w*|heartbeat"
 )
 
-_METRICS = (
-    "metric_value",
-    "metric",
-    "primary",
-    "primary_metric",
-    "primary_value",
-    "score",
-    "value",
-    "objective",
-    "fitness",
-    "metric_score",
-    "mean",
-    "after",
-    "metric_after",
-    "score_after",
-    "value_after",
-    "new_score",
-    "new_value",
-    "candidate_score",
-    "overall_score",
-    "avg_score",
-    "composite",
-    "avg",
-    "average",
-    "overall",
-)
-"""Keys of what the loop improves, the most telling first."""
-
-_BARE = frozenset(_METRICS) | {"result"}
+_BARE = frozenset(KEYS["metric"]) | {"result"}
 """Names of metrics that say nothing of their direction: a bare `score` was lower in a real log."""
 
 _NAMED_METRIC = re.compile(
     r"(?:score|metric|val|valid|validation|eval|test|dev|holdout|bench|new|candidate)_\w+"
 )
 _RELATIVE = re.compile(r"(?:^|_)(?:delta|improvement|gain|change)(?:_|$)|_pct$|_percent$")
-_BASELINES = (
-    "baseline",
-    "baseline_value",
-    "baseline_score",
-    "baseline_metric",
-    "before",
-    "metric_before",
-    "score_before",
-    "value_before",
-    "prev",
-    "previous",
-    "prev_best",
-    "previous_best",
-    "best_before",
-    "incumbent",
-    "incumbent_score",
-)
-_KINDS = (
-    "machine",
-    "host",
-    "hardware",
-    "gpu",
-    "device",
-    "kernel",
-    "kernel_type",
-    "benchmark",
-    "dataset",
-    "corpus",
-    "taskset",
-    "model",
-    "module",
-)
-"""Keys of what is measured on or with: values of several make no common series."""
-
 _FAILED_CHECK = re.compile(
     r"(?:tests?|checks?|guard|conformance|invariants?|gate|lint)(?:_|\b).*fail|fail\w*_(?:tests?|checks?|gate)"
 )
 _FAILED_RUN = re.compile(
     r"crash|timed?_?out|compile|build_fail|error|oom|server_failed|benchmark_failed|launch_failed"
 )
-_PASSED = re.compile(r"(?:tests?|checks?|conformance|invariants?|guards?)_(?:passed|ok|pass)")
 _SWEPT = re.compile(
     r"ok|success|succeeded|completed|done|pass(?:ed)?|oom|crash(?:ed)?|(?:\w+_)?(?:timeout|error|failed)|\w+_violated"
 )
@@ -280,8 +271,6 @@ _TELLING = re.compile(
     + r"|gate_fail|(?:discard|reject|keep)\w*)\"|\"(?:kept|accepted|is_kept|promoted)\"\s*:\s*(?:true|false)|\"harness_commit\"\s*:",  # noqa: E501
     re.IGNORECASE,
 )
-_SWEEP = re.compile(r"\"status\"\s*:\s*\"(?:ok|success|completed)\"")
-_SWEEP_KEYS = re.compile(r"\"(?:params|config|hyperparameters|settings)\"\s*:")
 
 
 def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
@@ -294,6 +283,7 @@ def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
     """
     found: list[Entry] = []
     broken = 0
+    decoder = json.JSONDecoder()
     for line in file.lines:
         text = line.strip("\ufeff \t\x00")
         if not text:
@@ -301,7 +291,7 @@ def objects_in(file: MeasuredFile) -> tuple[list[Entry], int]:
         whole = len(found)
         try:
             while text and text[0] == "{":
-                value, end = _DECODER.raw_decode(text)
+                value, end = decoder.raw_decode(text)
                 found.append(value)
                 text = text[end:].lstrip()
         except (ValueError, RecursionError):
@@ -319,7 +309,9 @@ def without_copies(entries: Iterable[Entry]) -> tuple[list[Entry], int]:
     kept: list[Entry] = []
     copies = 0
     for entry in entries:
-        text = json.dumps(entry, sort_keys=True) if any(key in entry for key in _TIMES) else ""
+        text = (
+            json.dumps(entry, sort_keys=True) if any(key in entry for key in KEYS["time"]) else ""
+        )
         if text and text in seen:
             copies += 1
             continue
@@ -369,7 +361,7 @@ def time_of(entry: Entry) -> datetime | None:
 
     A date alone is no time: it would put the experiment before all others of its day.
     """
-    for key in _TIMES:
+    for key in KEYS["time"]:
         value = entry.get(key)
         if (
             found := written_time(value)
@@ -391,10 +383,11 @@ def spent(entry: Entry) -> dict[str, Any]:
         None,
     )
     cost = next(
-        (usd for key in _COSTS if (usd := finite(entry.get(key))) is not None and usd >= 0), None
+        (usd for key in KEYS["cost"] if (usd := finite(entry.get(key))) is not None and usd >= 0),
+        None,
     )
     tokens = next(
-        (count for key in _TOKENS_IN_ALL if (count := finite(entry.get(key))) is not None), None
+        (count for key in KEYS["tokens"] if (count := finite(entry.get(key))) is not None), None
     )
     parts = [finite(entry.get(key)) for key in ("input_tokens", "output_tokens")]
     if tokens is None and None not in parts:
@@ -411,12 +404,12 @@ def secondary_of(values: object, without: str | None = None) -> dict[str, float 
     """Return numbers and short texts among values of other metrics; ports put texts there, too."""
     found: dict[str, float | str] = {}
     for key, value in values.items() if isinstance(values, dict) else ():
-        is_short = isinstance(value, str) and 0 < len(value) <= _LONGEST_SECONDARY
+        is_short = isinstance(value, str) and 0 < len(value) <= 200
         if key != without and (
             is_short or (not isinstance(value, str) and finite(value) is not None)
         ):
             found[key] = value
-            if len(found) == _MOST_SECONDARY:
+            if len(found) == 100:
                 break
     return found
 
@@ -424,8 +417,10 @@ def secondary_of(values: object, without: str | None = None) -> dict[str, float 
 def _may_hold(beginning: str) -> bool:
     if "{" not in beginning[:4096]:
         return False
-    return bool(_TELLING.search(beginning)) or bool(
-        _SWEEP.search(beginning) and _SWEEP_KEYS.search(beginning)
+    is_sweep = re.search(r"\"status\"\s*:\s*\"(?:ok|success|completed)\"", beginning)
+    return bool(_TELLING.search(beginning)) or (
+        is_sweep is not None
+        and any(f'"{key}"' in beginning for key in ("params", "config", "settings"))
     )
 
 
@@ -459,7 +454,7 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
         baseline=baseline,
         baseline_commit=None
         if baseline is None
-        else _constant_commit(rows) or text_of(rows[0], _COMMITS_BEFORE),
+        else _constant_commit(rows) or text_of(rows[0], KEYS["commit before"]),
         no_gain=no_gain,
         notes=notes_of(broken, copies),
         cost_basis=_cost_basis(rows),
@@ -480,7 +475,7 @@ def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
         if (_decisions(entry) or _is_undecided(entry)) and not is_event(entry)
     ]
     decided = sum(
-        any(state in _DECIDED_STATES or word.lower() == "crash" for state, word in _decisions(row))
+        any(state in DECIDED or word.lower() == "crash" for state, word in _decisions(row))
         for row in rows
     )
     are_tries = sum(map(_is_try, rows)) * 2 >= len(rows) or _are_numbered_tries(rows)
@@ -501,12 +496,12 @@ def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
         for entry in entries
         if isinstance(word := entry.get("status"), str)
         and _SWEPT.fullmatch(word.lower())
-        and text_of(entry, _DESCRIPTIONS)
-        and any(key in entry for key in _LABELS)
+        and text_of(entry, KEYS["description"])
+        and any(key in entry for key in KEYS["label"])
         and any(map(entry.get, ("params", "config", "settings")))
     ]
     is_sweep = len(swept) == len(entries) and any(
-        finite(entry.get(key)) is not None for entry in swept for key in _METRICS
+        finite(entry.get(key)) is not None for entry in swept for key in KEYS["metric"]
     )
     return (swept, False) if is_sweep else ([], False)
 
@@ -536,7 +531,7 @@ def _are_numbered_tries(rows: Sequence[Entry]) -> bool:
 
 
 def _is_undecided(entry: Entry) -> bool:
-    return _is_try(entry) and any(key in entry and entry[key] is None for key in _DECIDED)
+    return _is_try(entry) and any(key in entry and entry[key] is None for key in KEYS["decision"])
 
 
 def is_event(entry: Entry) -> bool:
@@ -556,11 +551,11 @@ def _decisions(row: Entry) -> list[tuple[State, str]]:
     A count, such as `"kept": 3` in a summary, is no decision.
     """
     found = []
-    for key in _DECIDED:
+    for key in KEYS["decision"]:
         value = row.get(key)
         if isinstance(value, str) and value.strip():
             found.append((state_of(value), value.strip()))
-        elif isinstance(value, bool) and key in _FLAGS:
+        elif isinstance(value, bool) and key in KEYS["flag"]:
             found.append((State.KEPT, key) if value else (State.DISCARDED, f"not {key}"))
     return found
 
@@ -569,7 +564,9 @@ def _has_value(row: Entry) -> bool:
     """Return whether an entry has a number that a loop could improve, or a change of one."""
     numbers = {key: value for key, value in _flat(row).items() if finite(value) is not None}
     return any(
-        key in _METRICS or _RELATIVE.search(key) or not (isinstance(value, str) or _is_side(key))
+        key in KEYS["metric"]
+        or _RELATIVE.search(key)
+        or not (isinstance(value, str) or _is_side(key))
         for key, value in numbers.items()
     )
 
@@ -597,7 +594,7 @@ def _flat(row: Entry) -> dict[str, Any]:
 def _leaves(row: Entry, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield keys and value of each value of an entry, also in its objects; objects are left out."""
     for name, value in row.items():
-        if isinstance(value, dict) and len(above) < _DEEPEST:
+        if isinstance(value, dict) and len(above) < 3:
             yield from _leaves(value, (*above, name))
         else:
             yield (*above, name), value
@@ -616,15 +613,13 @@ def _state(row: Entry) -> tuple[State, str | None]:
         State.OTHER,
     )
     state, word = min(found, key=lambda one: ranked.index(one[0]), default=(State.OTHER, ""))
-    if word.removeprefix("not ") in _FLAGS and re.fullmatch(r"[\w-]{1,40}", reason):
+    if word.removeprefix("not ") in KEYS["flag"] and re.fullmatch(r"[\w-]{1,40}", reason):
         word = reason
     if state is State.DISCARDED:
         said = f"{word} {reason}".lower().replace(" ", "_")[:80]
         if row.get("build_passed") is False or _FAILED_RUN.search(word.lower()):
             state = State.CRASHED
-        elif _FAILED_CHECK.search(said) or any(
-            value is False and _PASSED.fullmatch(key) for key, value in row.items()
-        ):
+        elif _FAILED_CHECK.search(said):
             state = State.CHECKS_FAILED
     elif state is State.OTHER and _FAILED_RUN.search(word.lower()):
         state = State.CRASHED
@@ -647,8 +642,7 @@ def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
 
     The most telling one that has numbers, else the only number that is no count, time or cost.
 
-    Of several such numbers it is the one whose name all entries have as a text, or the rest of the
-    key of what tries are compared with.
+    Of several such numbers it is the one whose name all entries have as a text.
     """
     counts: Counter[str] = Counter()
     known: dict[str, None] = {}  # in order
@@ -660,7 +654,7 @@ def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
             if not isinstance(value, str) and finite(value) is not None
         )
     enough = 0.3 * max((counts[key] for key in counts), default=0)
-    for key in filter(known.__contains__, _METRICS):
+    for key in filter(known.__contains__, KEYS["metric"]):
         of_key = sum(_value(row, key) is not None for row in rows)
         if of_key and of_key >= enough:
             names = {name for row in rows if (name := _name(row, key))} or {key}
@@ -674,11 +668,7 @@ def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
     texts = {
         text for texts in texts_of.values() if len(texts) == 1 for text in texts
     }  # others say what a try changes
-    standing = {found[1] for path in texts_of if (found := _STANDING.fullmatch(_joined(path)))}
-    if (
-        len(named := [key for key in usual if key in texts]) == 1
-        or len(named := [key for key in usual if _joined(key) in standing]) == 1
-    ):
+    if len(named := [key for key in usual if key in texts]) == 1:
         return _Metric(named[0], named[0])
     inside = {key for key in usual if not any(key in row for row in rows)}
     own = [
@@ -704,18 +694,14 @@ def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
     return _Metric(first, first, is_relative=True) if first else None
 
 
-def _joined(key: str) -> str:
-    return key.lower().replace(".", "_")
-
-
 def _is_side(key: str) -> bool:
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
     known = (
-        key in _LABELS
-        or key in _BASELINES
-        or key in _TIMES
+        key in KEYS["label"]
+        or key in KEYS["baseline"]
+        or key in KEYS["time"]
         or key in _DURATIONS
-        or name.startswith(("baseline", "best", "prev"))
+        or name.startswith(("baseline", "best", "prev", "champion", "incumbent"))
     )
     return known or bool(SIDE.search(name))
 
@@ -780,29 +766,29 @@ def _experiment(row: Entry, value: float | None, metric: _Metric | None) -> Expe
     label = next(
         (
             key
-            for key in _LABELS
+            for key in KEYS["label"]
             if isinstance(row.get(key), int | str) and not isinstance(row.get(key), bool)
         ),
         None,
     )
-    description = text_of(row, _DESCRIPTIONS) or text_of(row, ("hypothesis",))
+    description = text_of(row, KEYS["description"]) or text_of(row, ("hypothesis",))
     if isinstance(row.get("candidate"), dict):
         description = description or text_of(row["candidate"], ("description", "name"))
-    patch = text_of(row, _PATCHES)
+    patch = text_of(row, KEYS["patch"])
     lessons = [
         text
-        for key in _LESSONS
+        for key in KEYS["lesson"]
         if (text := text_of(row, (key,))) and text not in (description, word)
     ]
     used = {
-        *_DECIDED,
-        *_COSTS,
+        *KEYS["decision"],
+        *KEYS["cost"],
         *_DURATIONS,
-        *_TOKENS_IN_ALL,
-        *_PATCHES,
-        *_COMMITS,
-        *_LESSONS,
-        *_DESCRIPTIONS,
+        *KEYS["tokens"],
+        *KEYS["patch"],
+        *KEYS["commit"],
+        *KEYS["lesson"],
+        *KEYS["description"],
         "model",
         "timestamp",
         "ts",
@@ -811,12 +797,14 @@ def _experiment(row: Entry, value: float | None, metric: _Metric | None) -> Expe
     rest = {key: one for key, one in _flat(row).items() if key not in used and key != label}
     return Experiment(
         state=state,
-        label=f"{_LABEL_WORDS.get(label, label)} {row[label]}" if label else text_of(row, _IDS),
+        label=f"{_LABEL_WORDS.get(label, label)} {row[label]}"
+        if label
+        else text_of(row, KEYS["id"]),
         parent=text_of(row, ("parent", "parent_id", "parent_best_commit")),
         word=word,
         value=value,
         secondary=secondary_of(rest),
-        commit=text_of(row, _COMMITS),
+        commit=text_of(row, KEYS["commit"]),
         at=time_of(row),
         description=description,
         hypothesis="\n".join(lessons) or None,
@@ -835,7 +823,7 @@ def _baseline_apart(first: Entry, experiment: Experiment, key: str) -> float | N
     ):
         return None
     unit = key.rpartition("_")[2]
-    for name in (f"baseline_{key}", f"{key}_before", f"baseline_{unit}", *_BASELINES):
+    for name in (f"baseline_{key}", f"{key}_before", f"baseline_{unit}", *KEYS["baseline"]):
         if name != key and (found := finite(first.get(name))) is not None:
             return found
     return None
@@ -846,7 +834,7 @@ def _constant_commit(rows: Sequence[Entry]) -> str | None:
     for key, value in rows[0].items():
         if (
             key.endswith("_commit")
-            and key not in _COMMITS
+            and key not in KEYS["commit"]
             and isinstance(value, str)
             and all(row.get(key) == value for row in rows)
         ):
@@ -870,7 +858,7 @@ def _no_gain(
         "machine" in row and ("parent_best_commit" in row or "delta_vs_best" in row) for row in rows
     ):
         return "It is a ledger of several machines: each one's values are relative to its own best."
-    for key in _KINDS:
+    for key in KEYS["kind"]:
         kinds = {
             row[key]
             for row in rows
@@ -886,7 +874,7 @@ def _cost_basis(rows: Sequence[Entry]) -> CostBasis | None:
 
     Or all input tokens at full price, where no cached ones are told apart.
     """
-    if not any(finite(row.get(key)) is not None for row in rows for key in _COSTS):
+    if not any(finite(row.get(key)) is not None for row in rows for key in KEYS["cost"]):
         return None
     if any(
         key in row

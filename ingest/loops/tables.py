@@ -25,6 +25,7 @@ from statistics import median
 from ingest.literals import LiteralSearch
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.words import (
+    DECIDED,
     SIDE,
     baseline_first,
     better_by_decisions,
@@ -49,7 +50,6 @@ _WORDS = LiteralSearch(
     leftmost=True,
 )
 
-_DECIDED = frozenset((State.KEPT, State.DISCARDED, State.BASELINE))
 _STRONG = re.compile(r"keep|kept|discard|revert|crash", re.IGNORECASE)
 """Words that hardly any table but a loop's has: papers, tests and chains of samples are accepted,
 too, and trials have a baseline.
@@ -370,7 +370,7 @@ def _decisions(table: _Table) -> _Decisions | None:
         decided = strong + sum(
             count
             for word, count in found.items()
-            if states[word] in _DECIDED and not _STRONG.search(word)
+            if states[word] in DECIDED and not _STRONG.search(word)
         )
         is_status = _STATUS.fullmatch(name) is not None
         if decided and (strong or is_status):
@@ -472,7 +472,7 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
         )
     elif groups:
         no_gain = f"Its rows measure different things ({groups})."
-    elif not _DECIDED & set(states):
+    elif not DECIDED & set(states):
         no_gain = "Nothing in it was kept or discarded."
     if table.is_headless:
         notes.append("It has no line of headings: the columns were recognised by their content.")

@@ -35,9 +35,9 @@ STATES = {
 }
 """Decision or status in lower case → state. Any other word is OTHER, never KEPT."""
 
-DECISIONS = frozenset(
-    word for word, state in STATES.items() if state in (State.KEPT, State.DISCARDED, State.BASELINE)
-) | {"crash"}
+DECIDED = frozenset((State.KEPT, State.DISCARDED, State.BASELINE))
+
+DECISIONS = frozenset(word for word, state in STATES.items() if state in DECIDED) | {"crash"}
 """Words that show a column to be one of decisions: others, such as `failed`, stand in any table of
 test results, too.
 """
