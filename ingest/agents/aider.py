@@ -4,7 +4,7 @@ Analytics: several processes write one log, and no line names its session. A mes
 session if that session's total plus the message's own cost is the message's total. Without any
 cost, a launch ends the session, since totals of zero identify nothing.
 
-Chat history: a launch that asked a model is a run. Its header has its local time. Each answer is
+Chat history: a launch that called a model is a run. Its header has its local time. Each answer is
 followed by its tokens (in thousands from 10,000 on) and its cost in cents. Within one process the
 session's cost continues over the header of the next launch: such a run uses the costs of its
 answers, and the run of the previous launch is its parent. `sent` includes cache writes but not
@@ -58,15 +58,17 @@ class _Session(OpenRun):
     costs: dict[str | None, Decimal] = field(default_factory=dict)
 
     def note(self, line: AiderEvent) -> None:
-        told = line.properties
+        properties = line.properties
         self.messages += 1
-        self.total = told.total_cost or self.total
-        self.agent_version = told.aider_version or self.agent_version
+        self.total = properties.total_cost or self.total
+        self.agent_version = properties.aider_version or self.agent_version
         self.note_time(event_time(line.time), By.MODEL)
-        tokens = Tokens(told.prompt_tokens or 0, output=told.completion_tokens or 0)
-        self.used[told.main_model] = self.used.get(told.main_model, Tokens()) + tokens
-        if told.cost is not None:
-            self.costs[told.main_model] = self.costs.get(told.main_model, Decimal()) + told.cost
+        tokens = Tokens(properties.prompt_tokens or 0, output=properties.completion_tokens or 0)
+        self.used[properties.main_model] = self.used.get(properties.main_model, Tokens()) + tokens
+        if properties.cost is not None:
+            self.costs[properties.main_model] = (
+                self.costs.get(properties.main_model, Decimal()) + properties.cost
+            )
 
     def values(self) -> dict[str, Any]:
         basis = (TokensBasis.UPPER_BOUND, _INCLUSIVE)
@@ -112,20 +114,20 @@ class AiderAnalytics(AgentReader):
         if name != "message_send":
             return ()
         line = wire_record(AiderEvent, document)
-        told = line.properties
-        before = (told.total_cost or 0.0) - float(told.cost or 0)
+        properties = line.properties
+        before = (properties.total_cost or 0.0) - float(properties.cost or 0)
         # It continues the last session that fits, and rather one with this model.
         fitting = [
             one
             for one in self._open
             if one.user == line.user_id and abs(one.total - before) < _ROUNDED
         ]
-        same = [one for one in fitting if told.main_model in one.used]
+        same = [one for one in fitting if properties.main_model in one.used]
         if fitting:
             session = (same or fitting)[-1]
             self._open = [one for one in self._open if one is not session]
         else:
-            first = [line.time, told.model_dump(mode="json")]
+            first = [line.time, properties.model_dump(mode="json")]
             session = _Session(
                 document, user=line.user_id, first=first, is_whole=abs(before) < _ROUNDED
             )
@@ -241,23 +243,23 @@ class _Launch:
         elif line.strip():
             self.is_asking = False
         if line.startswith("> "):
-            if told := _TOKENS.fullmatch(line):
-                self._count(told)
-            elif told := _VERSION.fullmatch(line):
-                self.version = told[1]
-            elif told := _MODEL.fullmatch(line):
-                self.model = told[1]
+            if found := _TOKENS.fullmatch(line):
+                self._count(found)
+            elif found := _VERSION.fullmatch(line):
+                self.version = found[1]
+            elif found := _MODEL.fullmatch(line):
+                self.model = found[1]
 
-    def _count(self, told: re.Match[str]) -> None:
-        sent, written, read, received = (_number(text) for text in told.groups()[:4])
+    def _count(self, found: re.Match[str]) -> None:
+        sent, written, read, received = (_number(text) for text in found.groups()[:4])
         tokens = Tokens(sent - written if written <= sent else sent, read, written, received)
         self.answers += 1
-        self.first = self.first or told[0].rstrip()
+        self.first = self.first or found[0].rstrip()
         self.used[self.model] = self.used.get(self.model, Tokens()) + tokens
-        if told[5]:
-            self.before = self.before if self.costs else Decimal(told[6]) - Decimal(told[5])
-            self.total = Decimal(told[6])
-            self.costs[self.model] = self.costs.get(self.model, Decimal()) + Decimal(told[5])
+        if found[5]:
+            self.before = self.before if self.costs else Decimal(found[6]) - Decimal(found[5])
+            self.total = Decimal(found[6])
+            self.costs[self.model] = self.costs.get(self.model, Decimal()) + Decimal(found[5])
 
     def values(self) -> dict[str, Any]:
         """Return the values of the `Run`.
@@ -293,7 +295,7 @@ class AiderChatHistory(AgentReader):
     agent: ClassVar[str] = AIDER.key
 
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
-        """Yield the runs; a launch that asked no model is skipped."""
+        """Yield the runs; a launch that called no model is skipped."""
         assert isinstance(document, TextDocument)
         launch: _Launch | None = None
         for line in document.lines:

@@ -307,25 +307,25 @@ class _Session(OpenRun):
         self.is_over = True
         if result.exit_code:
             self.error = self.error or f"exit code {result.exit_code}"
-        told = self.values() | {
+        values = self.values() | {
             "record_kind": RecordKind.STREAM,
             "rank": 3,
             "session_id": self.session_id or result.session_id,
         }
         if self.first_id is None:
-            told |= {"run_id": result_id}
+            values |= {"run_id": result_id}
         else:
-            told |= {"run_id": _run_id(None, self.first_id), "part_ids": (result_id,)}
+            values |= {"run_id": _run_id(None, self.first_id), "part_ids": (result_id,)}
         if result.exit_code is not None:
-            told["ended_as"] = f"exit code {result.exit_code}"
+            values["ended_as"] = f"exit code {result.exit_code}"
         if usage := result.usage:
             if usage.session_ms is not None:
-                told["duration_ms"] = round(usage.session_ms)
+                values["duration_ms"] = round(usage.session_ms)
             if usage.api_ms is not None:
-                told["duration_api_ms"] = round(usage.api_ms)
+                values["duration_api_ms"] = round(usage.api_ms)
             if usage.premium_requests is not None and not self.totals.is_billed:
-                told |= {"credits": usage.premium_requests, "credits_unit": PREMIUM_REQUESTS}
-        return told
+                values |= {"credits": usage.premium_requests, "credits_unit": PREMIUM_REQUESTS}
+        return values
 
 
 def _run_id(session_id: str | None, first: str | None) -> str:
@@ -398,8 +398,8 @@ class CopilotHistories(RecordReader):
         times = [time for item in record.timeline if (time := event_time(item.timestamp))]
         started_at = event_time(record.start_time) or min(times, default=None)
         ended_at = max(times, default=None)
-        asked = [item.text for item in record.timeline if item.type == "user"]
-        said = [
+        prompts = [item.text for item in record.timeline if item.type == "user"]
+        answers = [
             item.text
             for item in record.timeline
             if item.type == "copilot" and item.text and item.text.strip()
@@ -419,9 +419,9 @@ class CopilotHistories(RecordReader):
             "started_at": started_at,
             "ended_at": ended_at,
             "duration_ms": milliseconds_between(started_at, ended_at),
-            "num_turns": len(asked) or None,
+            "num_turns": len(prompts) or None,
             "errors": [item.text for item in record.timeline if item.type == "error" and item.text],
-            "prompt": next(filter(None, asked), None),
-            "final_text": said[-1] if said else None,
+            "prompt": next(filter(None, prompts), None),
+            "final_text": answers[-1] if answers else None,
             "tool_calls": merged(tools),
         }

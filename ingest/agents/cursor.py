@@ -52,7 +52,7 @@ _FAILED = frozenset(
 )
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
-_NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
+_NO_TOKENS = "Cursor's log has no token counts. Since 2026-03 they are at the end of a run."
 
 
 @dataclass
@@ -98,11 +98,11 @@ class _Run(OpenRun):
             None,
         )
         function = call.get("function")
-        told = function.get("name") if isinstance(function, dict) else None
+        function_name = function.get("name") if isinstance(function, dict) else None
         self.tools.called(
             call_id,
             (name or "").removesuffix(_TOOL)
-            or (told if isinstance(told, str) and told else "tool"),
+            or (function_name if isinstance(function_name, str) and function_name else "tool"),
         )
         result = call[name].get("result") if name else None
         if call_id and isinstance(result, dict) and not _FAILED.isdisjoint(result):
@@ -111,9 +111,9 @@ class _Run(OpenRun):
     def values(self) -> dict[str, Any]:
         """Return the values of a Run without a result: it was killed."""
         names = {"session": self.session_id, "prompt": self.prompt, "start": str(self.started_at)}
-        said = None if self.started_at else self.final_text or ""
+        text = None if self.started_at else self.final_text or ""
         return super().values() | {
-            "run_id": self.request_id or canonical_hash(names | {"said": said}),
+            "run_id": self.request_id or canonical_hash(names | {"said": text}),
             "agent": CURSOR.key,
             "record_kind": RecordKind.STREAM,
             "rank": 1,
@@ -227,9 +227,9 @@ class Cursor(StreamReader[_Run]):
             or self._open.get(session) is not last
         ):
             return False
-        if told := wire_event(CursorEvent, event):
-            last.note(told)
-        return told is not None
+        if parsed := wire_event(CursorEvent, event):
+            last.note(parsed)
+        return parsed is not None
 
     def noted(self, last: Document) -> None:
         if self._last:

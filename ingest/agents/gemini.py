@@ -206,7 +206,7 @@ class _Process(OpenRun):
         """
         self.final_text = "".join(self.text) or None
         self.errors = [self.error.message or self.error.type or "error"] if self.error else []
-        told = super().values()
+        values = super().values()
         duration_ms = whole_ms(self.stats.duration_ms) if self.stats else None
         start = {"start": str(self.started_at)}
         names = (
@@ -214,13 +214,13 @@ class _Process(OpenRun):
             if is_uuid(self.session_id)
             else {"prompt": self.prompt, "text": self.final_text}
         )
-        return told | {
+        return values | {
             "run_id": canonical_hash(start | names),
             "agent": GEMINI.key,
             "record_kind": RecordKind.STREAM,
             "rank": 2 if self.stats else 1,
             "models": self._models(),
-            "duration_ms": told["duration_ms"] or None if duration_ms is None else duration_ms,
+            "duration_ms": values["duration_ms"] or None if duration_ms is None else duration_ms,
             "is_error": None if self.outcome is Outcome.INTERRUPTED else self.error is not None,
         }
 
@@ -229,25 +229,23 @@ class _Process(OpenRun):
 
         Before, all tokens count for the requested model.
         """
-        asked = (
+        requested = (
             None if (self.requested_model or "auto").startswith("auto") else self.requested_model
         )
         if not self.stats:
-            return [unrecorded(asked, "The stream ended before it told its tokens.")]
+            return [unrecorded(requested, "The stream ended before its token counts.")]
         if self.stats.models:
             return [
                 google_model(_stream_tokens(each), model or None)
                 for model, each in self.stats.models.items()
             ]
-        reason = (
-            "The stream has one total for all models; it counts for the model that was asked for."
-        )
-        return [google_model(_stream_tokens(self.stats), asked, TokensBasis.ESTIMATE, reason)]
+        reason = "The stream has one total for all models; it counts for the requested model."
+        return [google_model(_stream_tokens(self.stats), requested, TokensBasis.ESTIMATE, reason)]
 
 
-def _stream_tokens(told: StreamTokens) -> Tokens:
+def _stream_tokens(counts: StreamTokens) -> Tokens:
     return google_tokens_by_total(
-        told.input_tokens, told.cached, told.output_tokens, told.total_tokens
+        counts.input_tokens, counts.cached, counts.output_tokens, counts.total_tokens
     )
 
 
@@ -303,13 +301,13 @@ class _Chat(OpenRun):
     unread: bool = False
     texts: dict[str, str | None] = field(default_factory=dict)
 
-    def note_header(self, told: ChatSession) -> None:
+    def note_header(self, header: ChatSession) -> None:
         """Read the first line, an older file as a whole, or the values that a later line sets."""
-        self.session_id = told.session_id or self.session_id
-        self.is_subagent = self.is_subagent or told.kind == "subagent"
-        self.started_at = event_time(told.start_time) or self.started_at
-        self._note_time_of(told.last_updated)
-        for message in told.messages:
+        self.session_id = header.session_id or self.session_id
+        self.is_subagent = self.is_subagent or header.kind == "subagent"
+        self.started_at = event_time(header.start_time) or self.started_at
+        self._note_time_of(header.last_updated)
+        for message in header.messages:
             self.note(message)
 
     def _note_time_of(self, written: object) -> None:
@@ -327,12 +325,12 @@ class _Chat(OpenRun):
         is_new = name not in self.messages
         if len(self.messages) >= MESSAGES_KEPT and is_new:
             self._count(self.messages.pop(next(iter(self.messages))))
-        told = message.tokens
+        used = message.tokens
         tokens = (
             google_tokens(
-                told.input, told.cached, told.output, told.thoughts, told.tool, told.total
+                used.input, used.cached, used.output, used.thoughts, used.tool, used.total
             )
-            if told
+            if used
             else None
         )
         self.messages[name] = _Message(message.type, message.model, tokens)

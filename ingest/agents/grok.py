@@ -137,7 +137,7 @@ class _Stream(OpenRun):
             self.requested_model,
             "The stream ended before its totals: these are its responses.",
         )
-        told = (
+        used = (
             self.used.as_model(model, None, TokensBasis.LOWER_BOUND, cut)
             if self.used.total
             else unrecorded(model, _NO_TOKENS)
@@ -147,7 +147,7 @@ class _Stream(OpenRun):
             "agent": GROK.key,
             "record_kind": RecordKind.STREAM,
             "rank": 1,
-            "models": [told],
+            "models": [used],
             "duration_ms": None,
             "num_turns": self.responses or None,
             "final_text": self.text or None,
@@ -265,26 +265,30 @@ def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]
     basis: tuple[TokensBasis, str | None] = (TokensBasis.EXACT, None)
     if end.usage_is_incomplete:
         basis = (TokensBasis.LOWER_BOUND, "Tokens of some sub-agents are missing, as the log says.")
-    # Reasoning, and whether the input includes the cache, are told for all models together.
-    usage, asked = end.usage, stream.requested_model
+    # Reasoning, and whether the input includes the cache, are given for all models together.
+    usage, requested = end.usage, stream.requested_model
     includes_cache, reasoning = (
         usage is not None and _includes_cache(usage),
         usage.reasoning_tokens if usage else None,
     )
-    by_model = {name: told for name, told in (end.model_usage or {}).items() if _tokens(told).total}
+    by_model = {
+        name: counts for name, counts in (end.model_usage or {}).items() if _tokens(counts).total
+    }
     models = []
-    for name, told in by_model.items():
+    for name, counts in by_model.items():
         tokens = _tokens(
-            told, includes_cache=includes_cache, reasoning=reasoning if len(by_model) == 1 else None
+            counts,
+            includes_cache=includes_cache,
+            reasoning=reasoning if len(by_model) == 1 else None,
         )
         models.append(
             tokens.as_model(name, None, *basis)
-            | {"cost_usd": told.cost_usd if cost is not None else None}
+            | {"cost_usd": counts.cost_usd if cost is not None else None}
         )
     if not models and usage and _tokens(usage).total:
         models = [
             _tokens(usage, includes_cache=includes_cache, reasoning=reasoning).as_model(
-                asked, None, *basis
+                requested, None, *basis
             )
         ]
 
@@ -305,7 +309,7 @@ def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]
         "record_kind": RecordKind.STREAM if in_stream else RecordKind.RESULT,
         "rank": 3 if in_stream else 2,
         "session_id": session,
-        "models": models or [unrecorded(asked, _NO_TOKENS)],
+        "models": models or [unrecorded(requested, _NO_TOKENS)],
         "duration_ms": round(end.duration_ms) if end.duration_ms else None,
         "duration_api_ms": round(end.duration_api_ms) if end.duration_api_ms else None,
         "num_turns": end.num_turns,

@@ -348,7 +348,7 @@ class Atif(RecordReader):
                 if isinstance(values, list) and len(values) == 1 and isinstance(values[0], str)
                 else None
             )
-        told = {
+        values = {
             "run_id": run_id,
             "agent": agent.name or UNKNOWN,
             "record_kind": RecordKind.TRAJECTORY,
@@ -375,19 +375,19 @@ class Atif(RecordReader):
             "tool_calls": [(tool, calls, None) for tool, calls, _ in merged(tools)],
         }
         if facts := _handed_on(record):
-            told |= dict.fromkeys(("session_id", "duration_ms", "num_turns", "requested_model"))
+            values |= dict.fromkeys(("session_id", "duration_ms", "num_turns", "requested_model"))
             started_at, ended_at = (
                 event_time(record.steps[place].timestamp) if record.steps else None
                 for place in (0, -1)
             )
-            told |= {"started_at": started_at, "ended_at": ended_at}
-            told |= {
+            values |= {"started_at": started_at, "ended_at": ended_at}
+            values |= {
                 "is_error": is_failed(facts.outcome or Outcome.UNKNOWN),
                 "rank": COPY,
             } | facts.values()
             if facts.cost_basis == LIST_PRICE:
-                told["cost_usd"] = None
-        return told
+                values["cost_usd"] = None
+        return values
 
 
 def _handed_on(record: AtifTrajectory) -> HandedOnRun | None:
@@ -404,7 +404,7 @@ def _handed_on(record: AtifTrajectory) -> HandedOnRun | None:
 def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
     """Yield the sums of the run by model."""
     if _handed_on(record):
-        told: dict[str | None, list[Counts]] = {}
+        per_model: dict[str | None, list[Counts]] = {}
         facts: dict[str | None, HandedOnModel] = {}
         for step in record.steps:
             if metrics := step.metrics:
@@ -422,14 +422,14 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
                     _named(extra, _REASONING),
                     cost,
                 )
-                told.setdefault(step.model_name, []).append(own)
+                per_model.setdefault(step.model_name, []).append(own)
                 with suppress(ValidationError):  # somebody else may write under the same name
                     facts |= (
                         {step.model_name: HandedOnModel.model_validate(extra["tachograph"])}
                         if "tachograph" in extra
                         else {}
                     )
-        for name, several in told.items():
+        for name, several in per_model.items():
             counts = summed(several)
             fact = facts.get(name, HandedOnModel())
             yield handed_on(
@@ -537,11 +537,11 @@ class TerminalBench(AgentReader):
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
         """Yield the trials; each one that cannot be read becomes a reject of its own."""
         value = document.value
-        for number, told in enumerate((value,) if _is_trial(value) else value["results"]):
+        for number, entry in enumerate((value,) if _is_trial(value) else value["results"]):
             try:
-                trial = TerminalTrial.model_validate(told)
+                trial = TerminalTrial.model_validate(entry)
             except ValidationError as error:
-                place = "" if told is value else f"results.{number}: "
+                place = "" if entry is value else f"results.{number}: "
                 yield document.moved(number).refused(
                     RejectReason.INVALID_RECORD, place + complaints(error)
                 )

@@ -37,7 +37,7 @@ from schemas.wire.inspect_ai import (
     InspectUsage,
 )
 
-_ALONE = "a sample without its log, and without a uuid: it cannot be told which run it is"
+_ALONE = "a sample without its log and without a uuid: its run is unknown"
 
 
 class InspectAI(AgentReader):
@@ -62,8 +62,8 @@ class InspectAI(AgentReader):
         samples = [document.value]
         if "eval" in document.value:
             self._header = wire_record(InspectHeader, document)
-            told = document.value.get("samples")
-            samples = told if isinstance(told, list) else []
+            listed = document.value.get("samples")
+            samples = listed if isinstance(listed, list) else []
         elif self._header is None and not document.value.get("uuid"):
             raise InvalidRecord(RejectReason.INVALID_RECORD, _ALONE)
         runs: list[Found | Unreadable] = []
@@ -87,8 +87,8 @@ class InspectAI(AgentReader):
 
 def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, Any]:
     about = header.eval if header else InspectEval()
-    told = sample.events or (sample.transcript.events if sample.transcript else None) or ()
-    events = [InspectEvent.model_validate(event) for event in told if isinstance(event, dict)]
+    listed = sample.events or (sample.transcript.events if sample.transcript else None) or ()
+    events = [InspectEvent.model_validate(event) for event in listed if isinstance(event, dict)]
     calls = [event for event in events if event.event == "model"]
     paid = [event for event in calls if event.cache != "read"]
     waited = [event.output.time for event in paid if event.output and event.output.time is not None]
@@ -103,12 +103,12 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
 
     prompt = sample.input  # of messages the first one of the user
     if isinstance(prompt, list):
-        asked = (
+        prompts = (
             message.get("content")
             for message in prompt
             if isinstance(message, dict) and message.get("role") == "user"
         )
-        prompt = next(asked, None)
+        prompt = next(prompts, None)
     final = sample.output.completion if sample.output else None
     if sample.output and not final:
         message = sample.output.choices[0].message if sample.output.choices else None
@@ -141,7 +141,7 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
             else Outcome.COMPLETED
         )
     version = (about.packages or {}).get("inspect_ai")
-    models = _models(sample, calls, has_events=bool(events), asked=about.model)
+    models = _models(sample, calls, has_events=bool(events), requested=about.model)
     return {
         "run_id": run_id,
         "agent": INSPECT_AI.key,
@@ -223,7 +223,7 @@ _FREE = InspectUsage(
 
 
 def _models(
-    sample: InspectSample, events: list[InspectEvent], *, has_events: bool, asked: str | None
+    sample: InspectSample, events: list[InspectEvent], *, has_events: bool, requested: str | None
 ) -> list[dict[str, Any]]:
     """Return the tokens of each model.
 
@@ -235,10 +235,10 @@ def _models(
     for event in events:
         if event.output and event.output.usage:
             usage = _FREE if event.cache == "read" else event.output.usage
-            calls.setdefault(event.model or asked, []).append(usage)
+            calls.setdefault(event.model or requested, []).append(usage)
     if calls or not (sample.output and sample.output.usage):
         return [_model(name, usages) for name, usages in calls.items()]
-    last = _model(asked, [sample.output.usage])
+    last = _model(requested, [sample.output.usage])
     if not has_events:
         last |= {
             "basis": TokensBasis.LOWER_BOUND,

@@ -61,7 +61,7 @@ class _Session(OpenRun):
     doubts: dict[str, None] = field(default_factory=dict)
     turns: int = 0
     in_step: bool = False
-    said: str = ""
+    step_text: str = ""
 
     def has_content(self) -> bool:
         """Return whether it is a run: a log with only its first line is none."""
@@ -82,11 +82,11 @@ class _Session(OpenRun):
         self.outcome, self.ended_as, self.errors = outcome, reason, [error] if error else []
 
     def begin_step(self) -> None:
-        self.in_step, self.said = True, ""
+        self.in_step, self.step_text = True, ""
 
     def say(self, text: str | None) -> None:
-        self.said += text or ""
-        self.final_text = self.said if self.said.strip() else self.final_text
+        self.step_text += text or ""
+        self.final_text = self.step_text if self.step_text.strip() else self.final_text
 
     def spend(self, usage: KimiUsage, key: _Key, response: str | None = None) -> None:
         """Add the tokens of a request; for a known response they replace its earlier ones."""

@@ -150,18 +150,18 @@ _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
 _FIRST_MESSAGE_MS = 3000
 
 
-def _run_id(session_id: str, first_message: str | None = None, told: object = None) -> str:
+def _run_id(session_id: str, first_message: str | None = None, created: object = None) -> str:
     """Return the session if its id is OpenCode's own.
 
     A stream that continues a session is a separate run, named by `first_message`.
 
     Ids begin with their time in 12 digits: ms × 4096 and a counter; those of sessions count
     backwards (packages/opencode/src/id/id.ts). So the first message of a session is as old as the
-    session. `told` is hashed for other sessions.
+    session. `created` is hashed for other sessions.
     """
     session, message = _SESSION_ID.fullmatch(session_id), _MESSAGE_ID.fullmatch(first_message or "")
     if not session:
-        return canonical_hash({"session": session_id, "message": first_message, "told": told})
+        return canonical_hash({"session": session_id, "message": first_message, "told": created})
     if (
         message
         and (int(session[1], 16) + int(message[1], 16) + 1) % (1 << 48) >> 12 > _FIRST_MESSAGE_MS
@@ -270,9 +270,9 @@ class OpenCodeRun(StreamReader[_Run]):
             or self._open.get(event["sessionID"]) is not self._last
         ):
             return False
-        if told := wire_event(OpenCodeEvent, event):
-            self._last.note(told)
-        return told is not None
+        if parsed := wire_event(OpenCodeEvent, event):
+            self._last.note(parsed)
+        return parsed is not None
 
     def noted(self, last: Document) -> None:
         if self._last:
@@ -330,21 +330,21 @@ class OpenCodeExported(RecordReader):
                 active.note(event_time(message.info.time.created))
                 active.note(event_time(message.info.time.completed), By.TOOL)
             total = steps.setdefault((message.info.model_id, message.info.provider_id), _Steps())
-            told = [
+            counted = [
                 part.tokens for part in message.parts if part.type == "step-finish" and part.tokens
             ]
             whole = (
                 message.info.tokens
             )  # zeros before the first step ends, and for good if the message failed
             if (
-                not told
+                not counted
                 and whole
                 and (whole.input or whole.output or whole.cache.read or whole.cache.write)
             ):
-                told = [whole]
-            if not told and any(part.type in _SAID for part in message.parts):
+                counted = [whole]
+            if not counted and any(part.type in _SAID for part in message.parts):
                 total.doubt(_UNCOUNTED)
-            for tokens in told:
+            for tokens in counted:
                 total.add(tokens)
             total.pay(message.info.cost)
             for part in message.parts:
@@ -359,7 +359,7 @@ class OpenCodeExported(RecordReader):
             _text(message) for message in reversed(answers) if message.info.summary is not True
         )  # of a compaction
         return {
-            "run_id": _run_id(info.id, told=times.created),
+            "run_id": _run_id(info.id, created=times.created),
             "agent": self.agent,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 3,
@@ -394,7 +394,7 @@ def _reason(message: OpenCodeMessage) -> str | None:
 
     Older versions lack the reason but have the completion time of the message.
     """
-    told = next(
+    reason = next(
         (
             part.reason
             for part in reversed(message.parts)
@@ -403,7 +403,7 @@ def _reason(message: OpenCodeMessage) -> str | None:
         None,
     )
     is_over = message.info.time is not None and message.info.time.completed is not None
-    return message.info.finish or told or ("stop" if is_over and not message.info.error else None)
+    return message.info.finish or reason or ("stop" if is_over and not message.info.error else None)
 
 
 def _text(message: OpenCodeMessage) -> str | None:

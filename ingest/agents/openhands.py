@@ -218,7 +218,7 @@ class _Conversation:
 
     def values(self, kind: RecordKind) -> dict[str, Any]:
         outcome, agent = self.outcome(), self.state.agent
-        asked = agent.llm.model if agent and agent.llm else None
+        requested = agent.llm.model if agent and agent.llm else None
         is_acp = bool(agent and (agent.kind or "").startswith("ACP"))
         return {
             "run_id": self.state.id
@@ -228,8 +228,8 @@ class _Conversation:
             "record_kind": kind,
             "rank": 2 if self.totals else 0,
             "session_id": self.state.id,
-            "requested_model": asked,
-            "models": _models(self.totals, is_acp=is_acp, is_stale=self.is_stale, model=asked),
+            "requested_model": requested,
+            "models": _models(self.totals, is_acp=is_acp, is_stale=self.is_stale, model=requested),
             "started_at": self.started_at,
             "ended_at": self.ended_at,
             "num_turns": self.turns or None,
@@ -245,10 +245,14 @@ class _Conversation:
 
 
 def _outcome_of(error: str) -> Outcome:
-    said = error.lower().replace(" ", "")
-    if "maxiteration" in said or "maximumiteration" in said or "maximumnumberofiterations" in said:
+    message = error.lower().replace(" ", "")
+    if (
+        "maxiteration" in message
+        or "maximumiteration" in message
+        or "maximumnumberofiterations" in message
+    ):
         return Outcome.MAX_TURNS
-    if "maxbudget" in said or "maximumbudget" in said or "budgetfortask" in said:
+    if "maxbudget" in message or "maximumbudget" in message or "budgetfortask" in message:
         return Outcome.MAX_BUDGET
     return outcome_of_trial_error(error)
 
@@ -301,7 +305,7 @@ def _of_line(line: EvalLine) -> dict[str, Any]:
     named = (metadata.llm.model if metadata.llm else None) or (
         metadata.llm_config.model if metadata.llm_config else None
     )
-    asked = named or metadata.model_name
+    requested = named or metadata.model_name
     events = list(_flat(line.history))
     first: Any
     if any(isinstance(event.get("kind"), str) for event in events):
@@ -351,9 +355,9 @@ def _of_line(line: EvalLine) -> dict[str, Any]:
         "agent": OPENHANDS.key,
         "record_kind": RecordKind.TRIAL,
         "agent_version": metadata.openhands_sdk_version,
-        "requested_model": asked,
+        "requested_model": requested,
         "models": _models(
-            totals, is_acp=(metadata.agent_type or "").startswith("acp"), model=asked
+            totals, is_acp=(metadata.agent_type or "").startswith("acp"), model=requested
         ),
         "started_at": of_history["started_at"]
         or next(filter(None, (event_time(run.started_at) for run in runtimes)), None),
@@ -503,8 +507,8 @@ _CLASSES = (
     "reasoning_tokens",
 )
 _ACP = (
-    "The tokens are those that another agent told OpenHands turn by turn; they do not match its "
-    "cost."
+    "The tokens are those that another agent reported to OpenHands turn by turn; they do not match "
+    "its cost."
 )
 _ASSUMED_INSIDE = (
     "Cache writes are taken to be a part of the input, as litellm counts them in most versions."

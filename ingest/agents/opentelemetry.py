@@ -38,10 +38,10 @@ from ingest.agents.shared.telemetry import (
     OTHER,
     REQUEST,
     TOOL,
-    Heard,
+    Observation,
     Part,
     Spans,
-    told_counts,
+    count_fields,
 )
 from ingest.agents.shared.texts import LONGEST_PROMPT, outcome_of_error
 from ingest.agents.shared.tokens import Counts, Tokens, google_tokens, provider_named
@@ -116,26 +116,26 @@ def _micros(nanoseconds: Any) -> int | None:
 # Requests to models, by the names of each program and convention
 
 
-def _claudes_request(told: Values) -> Counts:
+def _claudes_request(attributes: Values) -> Counts:
     """Return the counts of Claude Code's event `api_request` and span `llm_request`.
 
     Their input excludes the cache.
     """
     given, read, written = (
-        _count(told.get(name))
+        _count(attributes.get(name))
         for name in ("input_tokens", "cache_read_tokens", "cache_creation_tokens")
     )
     cached = (read or 0, written or 0)
     return Counts(
         (given or 0) + sum(cached),
         *cached,
-        _count(told.get("output_tokens")),
+        _count(attributes.get("output_tokens")),
         None,
-        _dollars(told.get("cost_usd")),
+        _dollars(attributes.get("cost_usd")),
     )
 
 
-def _codexs_request(told: Values) -> Counts:
+def _codexs_request(attributes: Values) -> Counts:
     names = (
         "input_token_count",
         "cached_token_count",
@@ -143,13 +143,15 @@ def _codexs_request(told: Values) -> Counts:
         "output_token_count",
         "reasoning_token_count",
     )
-    given, read, written, output, reasoning = (_count(told.get(name)) for name in names)
+    given, read, written, output, reasoning = (_count(attributes.get(name)) for name in names)
     return Counts(given, read or 0, written or 0, output, reasoning)
 
 
-def _geminis_request(told: Values) -> Counts:
+def _geminis_request(attributes: Values) -> Counts:
     names = ("input", "cached_content", "output", "thoughts", "tool", "total")
-    tokens: Tokens = google_tokens(*(_count(told.get(f"{name}_token_count")) for name in names))
+    tokens: Tokens = google_tokens(
+        *(_count(attributes.get(f"{name}_token_count")) for name in names)
+    )
     return Counts(tokens.uncached + tokens.read, tokens.read, 0, tokens.output, tokens.reasoning)
 
 
@@ -211,21 +213,21 @@ ignored.
 """
 
 
-def _request_of_span(told: Values) -> Counts:
+def _request_of_span(attributes: Values) -> Counts:
     given, read, written, output, reasoning = (
-        _first_count(told, names) for names in (_GIVEN, _READ, _WRITTEN, _OUTPUT, _REASONING)
+        _first_count(attributes, names) for names in (_GIVEN, _READ, _WRITTEN, _OUTPUT, _REASONING)
     )
     if given is not None and (read or 0) + (written or 0) > given:
         given += (read or 0) + (written or 0)
     cost = next(
-        (amount for name in _COST if (amount := _dollars(told.get(name))) is not None), None
+        (amount for name in _COST if (amount := _dollars(attributes.get(name))) is not None), None
     )
     return Counts(given, read, written, output, reasoning, cost)
 
 
-def _said(told: Values, messages: str, plain: str) -> str | None:
+def _message_text(attributes: Values, messages: str, plain: str) -> str | None:
     """Return the text of the messages of a span; by OpenInference it is plain."""
-    value = told.get(messages)
+    value = attributes.get(messages)
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -241,7 +243,7 @@ def _said(told: Values, messages: str, plain: str) -> str | None:
         for part in parts
         if isinstance(part, dict) and isinstance(part.get("content"), str)
     ]
-    return ("\n".join(texts) or _text(told, plain) or "")[:LONGEST_PROMPT] or None
+    return ("\n".join(texts) or _text(attributes, plain) or "")[:LONGEST_PROMPT] or None
 
 
 _TOKENS, _COSTS = "claude_code.token.usage", "claude_code.cost.usage"
@@ -297,28 +299,30 @@ class OpenTelemetry(AgentReader):
         export, last = wire_record(OtlpExport, document), document.beginning()
         for logs in export.resource_logs:
             for record in (record for scope in logs.scope_logs for record in scope.log_records):
-                told = logs.resource.attributes | record.attributes
-                if event := _event_of(record, told):
+                attributes = logs.resource.attributes | record.attributes
+                if event := _event_of(record, attributes):
                     agent, name = event
-                    if part := self._session(agent, told, _micros(record.time_unix_nano), last):
-                        _note_event(part, agent, name, record, told)
+                    if part := self._session(
+                        agent, attributes, _micros(record.time_unix_nano), last
+                    ):
+                        _note_event(part, agent, name, record, attributes)
         for metrics in export.resource_metrics:
             for metric in (metric for scope in metrics.scope_metrics for metric in scope.metrics):
                 if metric.name in (_TOKENS, _COSTS) and metric.sum:
                     for point in metric.sum.data_points:
-                        told = metrics.resource.attributes | point.attributes
+                        attributes = metrics.resource.attributes | point.attributes
                         amount = _amount(
                             point.as_int if point.as_double is None else point.as_double
                         )
                         part = self._session(
-                            CLAUDE_CODE.key, told, _micros(point.time_unix_nano), last
+                            CLAUDE_CODE.key, attributes, _micros(point.time_unix_nano), last
                         )
                         if part and amount is not None:
                             is_delta = metric.sum.aggregation_temporality in DELTA
                             _note_point(
                                 part,
-                                "cost" if metric.name == _COSTS else str(told.get("type")),
-                                told,
+                                "cost" if metric.name == _COSTS else str(attributes.get("type")),
+                                attributes,
                                 point,
                                 amount,
                                 is_delta,
@@ -327,42 +331,48 @@ class OpenTelemetry(AgentReader):
             for span in (span for scope in spans.scope_spans for span in scope.spans):
                 self._note_span(span, spans.resource.attributes | span.attributes, last)
 
-    def _session(self, agent: str, told: Values, at: int | None, last: Document) -> Part | None:
+    def _session(
+        self, agent: str, attributes: Values, at: int | None, last: Document
+    ) -> Part | None:
         """Return the part of the session that an event is of; None if it names none."""
         self._programs.setdefault(agent, last)
-        session_id = _text(told, "session.id", "conversation.id")
+        session_id = _text(attributes, "session.id", "conversation.id")
         if session_id is None:
             return None
         read = self._sessions.setdefault((agent, session_id), _Read(Part(agent, session_id), last))
         read.last = last
-        read.part.name("agent_version", at, _text(told, "app.version", "service.version"))
+        read.part.name("agent_version", at, _text(attributes, "app.version", "service.version"))
         return read.part
 
-    def _note_span(self, span: OtlpSpan, told: Values, last: Document) -> None:
+    def _note_span(self, span: OtlpSpan, attributes: Values, last: Document) -> None:
         at, until = _micros(span.start_time_unix_nano), _micros(span.end_time_unix_nano)
         if span.name == _CLAUDES_SPAN:
-            if part := self._session(CLAUDE_CODE.key, told, at, last):
+            if part := self._session(CLAUDE_CODE.key, attributes, at, last):
                 key, counts = (
-                    _text(told, "request_id") or span.span_id,
-                    told_counts(_claudes_request(told)),
+                    _text(attributes, "request_id") or span.span_id,
+                    count_fields(_claudes_request(attributes)),
                 )
-                ms = _count(told.get("duration_ms"))
-                part.heard.add(
-                    Heard(LLM_SPAN, at, until, key, model=_text(told, "model"), ms=ms, **counts)
+                ms = _count(attributes.get("duration_ms"))
+                part.observed.add(
+                    Observation(
+                        LLM_SPAN, at, until, key, model=_text(attributes, "model"), ms=ms, **counts
+                    )
                 )
             return
-        kind = _KINDS.get(_text(told, "gen_ai.operation.name", "openinference.span.kind") or "")
+        kind = _KINDS.get(
+            _text(attributes, "gen_ai.operation.name", "openinference.span.kind") or ""
+        )
         if kind and span.trace_id and span.span_id:
-            session_id = _text(told, *_SESSION)
+            session_id = _text(attributes, *_SESSION)
             # Programs choose ids of sessions as short as "1": two services may have the same.
             run = session_id and canonical_hash(
-                {"session": session_id, "service": _text(told, "service.name")}
+                {"session": session_id, "service": _text(attributes, "service.name")}
             )
             read = self._traces.setdefault(span.trace_id, {}).setdefault(
                 run, _Read(Part(None, session_id), last)
             )
             read.last = last
-            _note_agents_span(read.part, kind, span, told, at, until)
+            _note_agents_span(read.part, kind, span, attributes, at, until)
         elif span.span_id:
             ids = f"{span.trace_id} {span.span_id} {span.parent_span_id or ''}"
             if ids.isascii() and ids.isprintable() and ids.count(" ") == 2:
@@ -384,7 +394,7 @@ class OpenTelemetry(AgentReader):
             (line.split(" ") for line in self._others.decode().splitlines()) if self._traces else ()
         ):
             if trace in self._traces:
-                others[trace, span] = Heard(OTHER, None, None, span, trace, parent)
+                others[trace, span] = Observation(OTHER, None, None, span, trace, parent)
         for trace_id, of_trace in self._traces.items():
             trace = canonical_hash({"trace": trace_id})
             whole = next(
@@ -392,7 +402,7 @@ class OpenTelemetry(AgentReader):
             )
             home = max(filter(None, of_trace), default=trace)
             between = others | {
-                (one.trace, one.id): one for read in of_trace.values() for one in read.part.heard
+                (one.trace, one.id): one for read in of_trace.values() for one in read.part.observed
             }
             for run_id, read in of_trace.items():
                 if not whole:
@@ -421,94 +431,105 @@ class OpenTelemetry(AgentReader):
                 yield first.refused(RejectReason.NO_RECORD, detail)
 
 
-def _note_event(part: Part, agent: str, name: str, record: OtlpLogRecord, told: Values) -> None:
+def _note_event(
+    part: Part, agent: str, name: str, record: OtlpLogRecord, attributes: Values
+) -> None:
     """Read an event of a program: of a request, a tool, a prompt or an error."""
     _, request, read = next(program for program in _PROGRAMS.values() if program[0] == agent)
     at = _micros(record.time_unix_nano) or _micros(record.observed_time_unix_nano)
     if name == request and (
-        request != "sse_event" or told.get("event.kind") == "response.completed"
+        request != "sse_event" or attributes.get("event.kind") == "response.completed"
     ):
         counts, ms, model = (
-            told_counts(read(told)),
-            _count(told.get("duration_ms")),
-            _text(told, "model"),
+            count_fields(read(attributes)),
+            _count(attributes.get("duration_ms")),
+            _text(attributes, "model"),
         )
         place = canonical_hash(
             [
-                told.get("event.sequence"),
-                told.get("event.timestamp"),
+                attributes.get("event.sequence"),
+                attributes.get("event.timestamp"),
                 record.time_unix_nano,
                 model,
                 counts,
             ]
         )
-        key = _text(told, "request_id", "response_id") or place[:16]
-        part.heard.add(
-            Heard(
+        key = _text(attributes, "request_id", "response_id") or place[:16]
+        part.observed.add(
+            Observation(
                 REQUEST, at - ms * 1000 if at and ms else at, at, key, model=model, ms=ms, **counts
             )
         )
     elif name in _TOOL_EVENTS:
         call = (
-            _text(told, "tool_use_id", "call_id")
-            or f"{record.time_unix_nano} {told.get('event.sequence')}"
+            _text(attributes, "tool_use_id", "call_id")
+            or f"{record.time_unix_nano} {attributes.get('event.sequence')}"
         )
-        outcome = Outcome.EXECUTION_ERROR.value if told.get("success") in (False, "false") else None
-        part.heard.add(
-            Heard(
-                TOOL, at, at, call, name=_text(told, "tool_name", "function_name"), failure=outcome
+        outcome = (
+            Outcome.EXECUTION_ERROR.value if attributes.get("success") in (False, "false") else None
+        )
+        part.observed.add(
+            Observation(
+                TOOL,
+                at,
+                at,
+                call,
+                name=_text(attributes, "tool_name", "function_name"),
+                failure=outcome,
             )
         )
     elif name == "api_error":
-        failure = _text(told, "error", "error.message") or "API error"
-        part.heard.add(Heard(ERROR, at, at, failure=outcome_of_error(failure).value))
-        part.say("error", -(at or 0), failure)
+        failure = _text(attributes, "error", "error.message") or "API error"
+        part.observed.add(Observation(ERROR, at, at, failure=outcome_of_error(failure).value))
+        part.text("error", -(at or 0), failure)
     else:
-        part.heard.add(Heard(OTHER, at, at))
-        prompt = _text(told, "prompt") if name == "user_prompt" else None
-        part.say(
+        part.observed.add(Observation(OTHER, at, at))
+        prompt = _text(attributes, "prompt") if name == "user_prompt" else None
+        part.text(
             "prompt", at, prompt[:LONGEST_PROMPT] if prompt and prompt != "<REDACTED>" else None
         )
 
 
 def _note_point(
-    part: Part, what: str, told: Values, point: OtlpPoint, amount: Decimal, is_delta: bool
+    part: Part, what: str, attributes: Values, point: OtlpPoint, amount: Decimal, is_delta: bool
 ) -> None:
     """Read a point of Claude Code's counters of tokens and costs."""
-    series = canonical_hash(sorted((name, str(one)) for name, one in told.items()))[:16]
+    series = canonical_hash(sorted((name, str(one)) for name, one in attributes.items()))[:16]
     since, until = (
         _micros(time) or 0 for time in (point.start_time_unix_nano, point.time_unix_nano)
     )
-    part.count((_text(told, "model"), what, series, since, until if is_delta else 0), amount, until)
+    part.count(
+        (_text(attributes, "model"), what, series, since, until if is_delta else 0), amount, until
+    )
 
 
 def _note_agents_span(
-    part: Part, kind: str, span: OtlpSpan, told: Values, at: int | None, until: int | None
+    part: Part, kind: str, span: OtlpSpan, attributes: Values, at: int | None, until: int | None
 ) -> None:
     """Read a span of an agent, a model or a tool."""
     parent = span.parent_span_id or ""
-    part.name("service", at, _text(told, "service.name"))
-    failure = _text(told, "error.type") or (
+    part.name("service", at, _text(attributes, "service.name"))
+    failure = _text(attributes, "error.type") or (
         "error" if span.status.code in (2, "STATUS_CODE_ERROR") else None
     )
     name = (
-        _text(told, "gen_ai.tool.name", "tool.name")
+        _text(attributes, "gen_ai.tool.name", "tool.name")
         if kind == TOOL
-        else _text(told, *_AGENT)
+        else _text(attributes, *_AGENT)
         if kind == AGENT
         else None
     )
-    model = _text(told, *_MODEL)
+    model = _text(attributes, *_MODEL)
     provider = (
-        _text(told, "gen_ai.provider.name", "gen_ai.system", "llm.provider")
+        _text(attributes, "gen_ai.provider.name", "gen_ai.system", "llm.provider")
         if kind != TOOL
         else None
     )
     provider = provider and (_PROVIDERS.get(provider, provider_named(provider)) or None)
     if kind == AGENT and failure:
         failure = f"{failure}: {span.status.message}" if span.status.message else failure
-        part.say("error", -(until or 0), failure)
-    heard = Heard(
+        part.text("error", -(until or 0), failure)
+    observed = Observation(
         kind,
         at,
         until,
@@ -520,16 +541,22 @@ def _note_agents_span(
     )
     if kind != TOOL:
         ms = (until - at + 500) // 1000 if kind == MODEL and at and until and until >= at else None
-        heard = heard._replace(
-            model=model, provider=provider, ms=ms, **told_counts(_request_of_span(told))
+        observed = observed._replace(
+            model=model, provider=provider, ms=ms, **count_fields(_request_of_span(attributes))
         )
-    part.heard.add(heard)
+    part.observed.add(observed)
     if kind == AGENT and not parent:
-        part.name("agent_version", at, _text(told, "gen_ai.agent.version", "service.version"))
-        part.name("requested_model", at, _text(told, "gen_ai.request.model"))
-        part.say("prompt", at, _said(told, "gen_ai.input.messages", "input.value"))
-        part.say("final_text", -(at or 0), _said(told, "gen_ai.output.messages", "output.value"))
-    own = {name.removeprefix(OWN): value for name, value in told.items() if name.startswith(OWN)}
+        part.name("agent_version", at, _text(attributes, "gen_ai.agent.version", "service.version"))
+        part.name("requested_model", at, _text(attributes, "gen_ai.request.model"))
+        part.text("prompt", at, _message_text(attributes, "gen_ai.input.messages", "input.value"))
+        part.text(
+            "final_text",
+            -(at or 0),
+            _message_text(attributes, "gen_ai.output.messages", "output.value"),
+        )
+    own = {
+        name.removeprefix(OWN): value for name, value in attributes.items() if name.startswith(OWN)
+    }
     try:
         if "tokens_basis" in own:
             part.facts[model] = HandedOnModel.model_validate(own)
@@ -541,12 +568,14 @@ def _note_agents_span(
         ) from error
 
 
-def _event_of(record: OtlpLogRecord, told: Values) -> tuple[str, str] | None:
+def _event_of(record: OtlpLogRecord, attributes: Values) -> tuple[str, str] | None:
     """Return the agent and the name of an event of a program in `_PROGRAMS`, else None."""
-    own_name = told.get("event.name")
+    own_name = attributes.get("event.name")
     for name in (record.event_name, own_name, record.body):
         prefix, dot, event = name.partition(".") if isinstance(name, str) else ("", "", "")
         if dot and prefix in _PROGRAMS:
             return _PROGRAMS[prefix][0], event
-    is_claudes = told.get("service.name") == CLAUDE_CODE.key or "cache_creation_tokens" in told
+    is_claudes = (
+        attributes.get("service.name") == CLAUDE_CODE.key or "cache_creation_tokens" in attributes
+    )
     return (CLAUDE_CODE.key, own_name) if is_claudes and isinstance(own_name, str) else None

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
-from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, joined, logged_by, told
+from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, described, joined, logged_by
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
     LONGEST_NAME,
@@ -231,7 +231,7 @@ class _Session(OpenRun):
                 results[-1] if isinstance(results, list) and results else details.get("experiment")
             )
             if isinstance(experiment, dict):
-                response.logged = joined((response.logged, told(experiment)))
+                response.logged = joined((response.logged, described(experiment)))
 
     def values(self) -> dict[str, Any]:
         header = self.header or PiLine(type="session")
@@ -364,11 +364,11 @@ class Pi(StreamReader[_Session]):
                 and event_time(value.get("timestamp")) is not None
             )
         if isinstance(message, dict):
-            told = message.get("usage")
+            usage = message.get("usage")
             is_answer = (
                 message.get("role") == "assistant"
-                and isinstance(told, dict)
-                and "cacheRead" in told
+                and isinstance(usage, dict)
+                and "cacheRead" in usage
             )
             return is_answer or (
                 isinstance(message.get("role"), str)

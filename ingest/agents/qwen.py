@@ -95,7 +95,7 @@ class _Stream(OpenRun):
         if init:
             self.agent_version, self.requested_model = init.qwen_code_version, init.model
             self.cwd, self.permission_mode = init.cwd, init.permission_mode
-        told = super().values() | {
+        values = super().values() | {
             "agent": QWEN.key,
             "record_kind": RecordKind.STREAM if init or not result else RecordKind.RESULT,
             "rank": 2 if result else 1,
@@ -106,42 +106,42 @@ class _Stream(OpenRun):
             api_ms = whole_ms(result.duration_api_ms)
             if api_ms is None and result.stats:
                 api_ms = metrics_values(result.stats)["duration_api_ms"]
-            told |= {
+            values |= {
                 "duration_api_ms": api_ms,
                 "num_turns": result.num_turns,
                 "is_error": self.outcome is not Outcome.COMPLETED,
                 "ended_as": result.subtype,
             }
             if isinstance(result.result, str) and result.result and not result.is_error:
-                told["final_text"] = result.result
+                values["final_text"] = result.result
         names = {
             "session": self.session_id,
             "prompt": self.prompt,
-            "text": told["final_text"],
-            "ms": told["duration_ms"],
+            "text": values["final_text"],
+            "ms": values["duration_ms"],
         }
-        return told | {
+        return values | {
             "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names)
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        result, asked = self.result, self.init.model if self.init else None
+        result, requested = self.result, self.init.model if self.init else None
         if result and result.stats and result.stats.models:
             models: list[dict[str, Any]] = metrics_values(result.stats)["models"]
             return models
         first = next(iter(self.models), None)
         if result is None:
-            return [unrecorded(first or asked, "The stream ended before it told its tokens.")]
+            return [unrecorded(first or requested, "The stream ended before its token counts.")]
         tokens = _result_tokens(result)
         if not tokens.total:
-            return [unrecorded(first or asked, NOT_RECORDED)]
+            return [unrecorded(first or requested, NOT_RECORDED)]
         if len(self.models) > 1:
             reason = (
-                "Several models answered, and the record has one total; it counts for the model "
-                "that was asked for."
+                "Several models answered, and the record has one total; it counts for the "
+                "requested model."
             )
-            return [google_model(tokens, asked or first, TokensBasis.ESTIMATE, reason)]
-        return [google_model(tokens, first or asked)]
+            return [google_model(tokens, requested or first, TokensBasis.ESTIMATE, reason)]
+        return [google_model(tokens, first or requested)]
 
 
 def _id(value: object) -> str | None:
@@ -234,15 +234,15 @@ class _Chat(OpenRun):
     def note(self, line: QwenChatLine) -> None:
         """Read a line, unless it is a copy: same id, and same time or tokens."""
         tokens = None
-        if told := line.usage_metadata:
+        if usage := line.usage_metadata:
             counts = (
-                told.prompt_token_count,
-                told.cached_content_token_count,
-                told.candidates_token_count,
-                told.thoughts_token_count,
+                usage.prompt_token_count,
+                usage.cached_content_token_count,
+                usage.candidates_token_count,
+                usage.thoughts_token_count,
             )
             tokens = google_tokens(
-                *counts, told.tool_use_prompt_token_count, told.total_token_count
+                *counts, usage.tool_use_prompt_token_count, usage.total_token_count
             )
         if line.uuid is not None:
             time, spent = self.seen.get(line.uuid, (None, None))

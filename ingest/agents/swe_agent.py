@@ -104,7 +104,7 @@ class SweAgent(RecordReader):
         ):  # `submitted (exit_cost)`: it met a limit, and its patch was taken anyway
             outcome = Outcome.COMPLETED
 
-        asked: list[str] = []
+        prompts: list[str] = []
         for message in record.history or ():
             if message.role == "assistant" and not message.is_demo:
                 break
@@ -113,9 +113,9 @@ class SweAgent(RecordReader):
                 and not message.is_demo
                 and (text := lines_of(message.content))
             ):
-                asked.append(text)
-        issue = _ISSUE.search(asked[-1]) if asked else None
-        prompt = issue[1].strip() if issue else asked[-1] if asked else None
+                prompts.append(text)
+        issue = _ISSUE.search(prompts[-1]) if prompts else None
+        prompt = issue[1].strip() if issue else prompts[-1] if prompts else None
 
         tools = ToolCounts()  # every step runs one command, whose first word is its tool
         for step in steps:
@@ -229,13 +229,15 @@ class MiniSweAgent(RecordReader):
         record = wire_record(MiniTrajectory, document)
         info, config = record.info, record.info.config or MiniConfig()
         stats = info.model_stats or MiniModelStats()
-        said = [message for message in record.messages if _is_reply(message)]
+        replies = [message for message in record.messages if _is_reply(message)]
         responses = list(_responses(record))
         model = text_at(config.model, "model_name")
 
         # Before 2.0 the sums might go on from an earlier run of the same model object; in format 1
         # every call left a message.
-        go_on = record.trajectory_format == f"{MINI_FORMAT}1" and (stats.api_calls or 0) > len(said)
+        go_on = record.trajectory_format == f"{MINI_FORMAT}1" and (stats.api_calls or 0) > len(
+            replies
+        )
         cost = _cost_of_calls(record) if go_on else stats.instance_cost
         # Without times of their messages only those of the replies are known, and not how long the
         # run took.
@@ -250,11 +252,11 @@ class MiniSweAgent(RecordReader):
             for response in responses
             if (time := unix_time(response.created or response.created_at))
         ]
-        asked = next(
+        first_prompt = next(
             (_text(message) for message in record.messages if message.role == "user"), None
         )
-        task = _TASK.search(asked) if asked else None
-        prompt = task[1] if task else asked
+        task = _TASK.search(first_prompt) if first_prompt else None
+        prompt = task[1] if task else first_prompt
         outcome = _outcome(record)
         error = (
             info.exception_str
@@ -279,7 +281,7 @@ class MiniSweAgent(RecordReader):
             "started_at": times[0] if times else None,
             "ended_at": times[-1] if times else None,
             "duration_ms": lasted,
-            "num_turns": stats.api_calls if stats.api_calls and not go_on else len(said),
+            "num_turns": stats.api_calls if stats.api_calls and not go_on else len(replies),
             "outcome": outcome,
             "is_error": is_failed(outcome),
             "ended_as": info.exit_status,
@@ -291,7 +293,7 @@ class MiniSweAgent(RecordReader):
             "repo": _repo_of(record.instance_id),
             "cwd": text_at(config.environment, "cwd"),
             "prompt": prompt,
-            "final_text": next(filter(None, map(_text, reversed(said))), None),
+            "final_text": next(filter(None, map(_text, reversed(replies))), None),
             "tool_calls": merged(_tools(record)),
         }
 
@@ -330,18 +332,18 @@ def _cost_of_calls(record: MiniTrajectory) -> Decimal | None:
 
 
 def _models(
-    responses: list[MiniResponse], asked: str | None, asked_by: str, cost: Decimal | None
+    responses: list[MiniResponse], requested: str | None, requested_by: str, cost: Decimal | None
 ) -> list[dict[str, Any]]:
     """Return tokens by the requested model: its name has the route that the price depends on."""
     calls: dict[str | None, list[CallUsage]] = {}
     for response in responses:
-        name = response.model if asked in _SEVERAL_MODELS else asked or response.model
+        name = response.model if requested in _SEVERAL_MODELS else requested or response.model
         calls.setdefault(name, []).extend([response.usage] if response.usage else [])
     models = []
     for name, usages in calls.items():
         if tokens := litellm_tokens(usages):
             provider = (
-                None if "openrouter" in asked_by.lower() else provider_of(name)
+                None if "openrouter" in requested_by.lower() else provider_of(name)
             )  # asked without litellm, whose names look alike
             models.append(
                 {

@@ -47,7 +47,7 @@ class Trae(RecordReader):
             outcome = Outcome.MAX_TURNS if is_too_long else outcome_of_error(error or "")
         # The result of a success is the summary; of any other run it only says why it ended.
         texts = (call.response.content for call in reversed(calls) if call.response)
-        said = next((text for text in texts if text and text.strip()), None)
+        answer = next((text for text in texts if text and text.strip()), None)
 
         tools = ToolCounts()
         for call in calls:
@@ -77,7 +77,7 @@ class Trae(RecordReader):
             "is_error": None if outcome is Outcome.INTERRUPTED else not record.success,
             "errors": [error] if error else [],
             "prompt": record.task,
-            "final_text": (result if record.success else None) or said,
+            "final_text": (result if record.success else None) or answer,
             "tool_calls": merged(tools),
         }
 

@@ -200,7 +200,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...], zone: tzinfo)
     found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
     found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
     prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
-    asked = _prompt(folder / PROMPT) if PROMPT in present and not found_journal else None
+    prompt = _prompt(folder / PROMPT) if PROMPT in present and not found_journal else None
     patch = None
     if PATCH in present and _is_patch(folder / PATCH):
         with suppress(OSError):
@@ -208,13 +208,13 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...], zone: tzinfo)
     if patch is None and prediction and prediction.model_patch is not None:
         patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
     launch = _launch(folder / LAUNCH) if LAUNCH in present else None
-    if not (found_journal or found_summary or prediction or asked or patch or launch):
+    if not (found_journal or found_summary or prediction or prompt or patch or launch):
         return NO_FACTS
 
     journal, summary = found_journal or Journal(), found_summary or RunSummary()
     run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
-    commits = [each.commits or Commits() for each in (journal, summary, asked or Prompt())]
+    commits = [each.commits or Commits() for each in (journal, summary, prompt or Prompt())]
     instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
     duration_ms = _milliseconds(
         *(process.duration_s for process in (journal.process, summary.agent) if process)
@@ -233,7 +233,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...], zone: tzinfo)
         _known(journal.task_id, meta.task_id),
         _PLAN.fullmatch(journal.task_id or ""),
     )
-    plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch((asked.task if asked else None) or "")
+    plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch((prompt.task if prompt else None) or "")
     repo = _known(
         run.repo,
         meta.repo,

@@ -129,8 +129,10 @@ class _Extras(NamedTuple):
             usage.get("server_tool_use"),
             usage.get("iterations"),
         )
-        asked = iterations if isinstance(iterations, list) else ()
-        advice = tuple(one for one in asked if isinstance(one, dict) and one.get("type") == ADVISOR)
+        listed = iterations if isinstance(iterations, list) else ()
+        advice = tuple(
+            one for one in listed if isinstance(one, dict) and one.get("type") == ADVISOR
+        )
         return cls(
             _split_of(usage),
             whole(details.get("thinking_tokens")) if type(details) is dict else None,

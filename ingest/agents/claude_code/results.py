@@ -118,7 +118,7 @@ def is_limit(text: str) -> bool:
     return _LIMIT_TEXT.search(text[:2000]) is not None
 
 
-def reset_time(text: str, told_at: datetime | None) -> datetime | None:
+def reset_time(text: str, logged_at: datetime | None) -> datetime | None:
     """Return when an account limit resets (UTC), from the message about it.
 
     None if the message has no time.
@@ -131,12 +131,12 @@ def reset_time(text: str, told_at: datetime | None) -> datetime | None:
     if unix := _RESET_AT_UNIX_TIME.search(text, 0, 500):
         return datetime.fromtimestamp(int(unix[1]), UTC)
     found = _RESET_AT_TIME_OF_DAY.search(text, 0, 500)
-    if not found or not told_at:
+    if not found or not logged_at:
         return None
     hour, minute, half, zone = found.groups()
     hours = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
     try:
-        here = told_at.astimezone(ZoneInfo(zone))
+        here = logged_at.astimezone(ZoneInfo(zone))
         at = here.replace(hour=hours, minute=int(minute or 0), second=0, microsecond=0)
     except (ValueError, OSError, KeyError):  # no such time, or no such zone
         return None
@@ -580,18 +580,18 @@ def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, st
     All tables except those of texts can be rebuilt from it. It gets the id of its run, which may
     have been a hash of the whole record.
     """
-    said = record.get("result")
-    is_told = record.get("is_error") and is_limit(str(said))
+    summary = record.get("result")
+    has_limit = record.get("is_error") and is_limit(str(summary))
     result = (
         None
-        if said is None
-        else next((words for words in LIMIT_WORDS if words in str(said)), LIMIT_WORDS[-1])
-        if is_told
+        if summary is None
+        else next((words for words in LIMIT_WORDS if words in str(summary)), LIMIT_WORDS[-1])
+        if has_limit
         else ""
     )
     kept = (
         _without_text(record)
-        | ({} if said is None else {"result": result})
+        | ({} if summary is None else {"result": result})
         | ({} if record.get("uuid") else {"uuid": run_id})
     )
     return json.dumps(kept, separators=(",", ":")), result

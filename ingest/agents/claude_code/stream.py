@@ -159,10 +159,10 @@ class Session:
             and isinstance(usage, dict)
             and (began := started.get(agent))
         ):
-            told = began.get("usage")
+            first = began.get("usage")
             known = (
-                told
-                if isinstance(told, dict) and any(told.get(name) for name in _WENT_IN)
+                first
+                if isinstance(first, dict) and any(first.get(name) for name in _WENT_IN)
                 else usage
             )
             delta = piece.get("delta")

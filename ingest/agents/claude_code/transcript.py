@@ -197,10 +197,10 @@ class SessionFacts:
         for block in blocks_of(message):
             if (
                 block.get("type") == "text"
-                and isinstance(said := block.get("text"), str)
-                and said.strip()
+                and isinstance(block_text := block.get("text"), str)
+                and block_text.strip()
             ):
-                text = said
+                text = block_text
         if line.get("isApiErrorMessage") is True:
             self.error = text[:_LONGEST]
             self.failed_as = Outcome.LIMIT_REACHED if is_limit(text) else Outcome.API_ERROR

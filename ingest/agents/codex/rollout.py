@@ -581,7 +581,7 @@ class _Session(OpenRun):
                 sums[one.moment.model] = sums.get(one.moment.model, Tokens()) + one.used.tokens()
             bound = (
                 TokensBasis.UPPER_BOUND,
-                "The session was forked; the history of its parent cannot be told apart.",
+                "The session was forked; its lines cannot be separated from its parent's.",
             )
             basis = bound if self.is_upper_bound() else (TokensBasis.EXACT, None)
             sums = sums or {self.model: Tokens()}

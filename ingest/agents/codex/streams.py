@@ -104,7 +104,7 @@ class _ExecThread(OpenRun):
         """
         models = [self.usage.as_model(None)] if self.usage else []
         names = {"thread": self.session_id, "text": self.final_text, "tokens": models}
-        reason = "The stream ended within a turn, whose tokens it does not tell."
+        reason = "The stream ended within a turn: its tokens are missing."
         cut_off = {"basis": TokensBasis.LOWER_BOUND, "basis_reason": reason}
         return super().values() | {
             "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),
@@ -319,15 +319,15 @@ _OLDER = "codex/event"
 class _ServerThread(OpenRun):
     """A thread of `codex app-server`.
 
-    `asked`: the model of the request that began it; `rerouted`: the model that replaces its own in
-    this turn. `total`: the last running total; `used`: its increases by model. `turns`: duration of
+    `requested`: the model of the request that began it; `rerouted`: the model that replaces its own
+    in this turn. `total`: the last running total; `used`: its increases by model. `turns`: duration of
     each turn in ms, if logged.
     """
 
     about: AppServerThread = field(default_factory=AppServerThread)
     model: str | None = None
     provider: str | None = None
-    asked: str | None = None
+    requested: str | None = None
     rerouted: str | None = None
     git: AppServerGit | None = None
     turns: dict[str | None, int | None] = field(default_factory=dict)
@@ -335,11 +335,11 @@ class _ServerThread(OpenRun):
     total: Counts | None = None
     used: dict[str | None, Counts] = field(default_factory=dict)
 
-    def note(self, method: str, told: AppServerParams) -> None:
+    def note(self, method: str, params: AppServerParams) -> None:
         """Read a message. An item comes when it starts and again, whole, when it is completed."""
-        item = told.item or AppServerItem()
+        item = params.item or AppServerItem()
         if method == "thread/tokenUsage/updated":
-            self._tokens(told)
+            self._tokens(params)
         elif method in ("item/started", "item/completed"):
             if item.type == "agentMessage":
                 self.final_text = item.text or self.final_text
@@ -350,48 +350,50 @@ class _ServerThread(OpenRun):
                 if item.id and (item.status in _FAILED or item.exit_code):
                     self.tools.failed(item.id)
         elif method == "turn/start":
-            self.model = told.model or self.model
-            self.prompt = self.prompt or _input_text(told.input)
+            self.model = params.model or self.model
+            self.prompt = self.prompt or _input_text(params.input)
         elif method == "turn/started":
-            self.turns.setdefault((told.turn.id if told.turn else None) or told.turn_id)
+            self.turns.setdefault((params.turn.id if params.turn else None) or params.turn_id)
             self.in_turn, self.outcome, self.ended_as, self.errors = (
                 True,
                 Outcome.INTERRUPTED,
                 None,
                 [],
             )
-            self.note_time(event_time(told.turn.started_at) if told.turn else None)
+            self.note_time(event_time(params.turn.started_at) if params.turn else None)
         elif method == "turn/completed":
-            self._turn_completed(told, told.turn or AppServerTurn())
-        elif method == "thread/settings/updated" and (settings := told.thread_settings):
+            self._turn_completed(params, params.turn or AppServerTurn())
+        elif method == "thread/settings/updated" and (settings := params.thread_settings):
             self.model = settings.model or self.model
             self.permission_mode = settings.approval_policy or self.permission_mode
         elif method == "model/rerouted":
-            self.rerouted = told.to_model
+            self.rerouted = params.to_model
         elif (
             method == "error"
         ):  # often the notice of a retry: it counts only if the turn does not complete
-            self.errors = [_message_of(told.error)] if told.error else self.errors
+            self.errors = [_message_of(params.error)] if params.error else self.errors
         elif method == "thread/started" or (
-            not method and told.thread
+            not method and params.thread
         ):  # the answer to a request has the model, too
-            if told.thread:
+            if params.thread:
                 self.about = self.about.model_copy(
-                    update=told.thread.model_dump(exclude_none=True, exclude={"git_info"})
+                    update=params.thread.model_dump(exclude_none=True, exclude={"git_info"})
                 )
-                self.git = told.thread.git_info or self.git
-            self.model = told.model or (told.thread.model if told.thread else None) or self.model
-            self.provider = told.model_provider or self.about.model_provider or self.provider
-            self.cwd = told.cwd or self.about.cwd or self.cwd
-            self.permission_mode = told.approval_policy or self.permission_mode
+                self.git = params.thread.git_info or self.git
+            self.model = (
+                params.model or (params.thread.model if params.thread else None) or self.model
+            )
+            self.provider = params.model_provider or self.about.model_provider or self.provider
+            self.cwd = params.cwd or self.about.cwd or self.cwd
+            self.permission_mode = params.approval_policy or self.permission_mode
 
-    def _turn_completed(self, told: AppServerParams, turn: AppServerTurn) -> None:
+    def _turn_completed(self, params: AppServerParams, turn: AppServerTurn) -> None:
         """End a turn, once: its end may be logged twice, and its beginning not at all."""
-        self.turns[turn.id or told.turn_id] = (
+        self.turns[turn.id or params.turn_id] = (
             None if turn.duration_ms is None else round(turn.duration_ms)
         )
         self.in_turn, self.rerouted, self.ended_as = False, None, turn.status
-        error = turn.error or told.error
+        error = turn.error or params.error
         if turn.status == "failed":
             self.errors = [_message_of(error)]
             info = error.codex_error_info if error else None
@@ -407,12 +409,12 @@ class _ServerThread(OpenRun):
             self.errors = [] if self.outcome is Outcome.COMPLETED else self.errors
         self.note_time(event_time(turn.completed_at))
 
-    def _tokens(self, told: AppServerParams) -> None:
+    def _tokens(self, params: AppServerParams) -> None:
         """Add the increase since the last total.
 
         A fork's first total, outside of its turns, is its parent's.
         """
-        usage = told.token_usage
+        usage = params.token_usage
         last = Counts.of(usage.last) if usage and usage.last else None
         if usage is None or (usage.total is None and last is None):
             return
@@ -432,7 +434,7 @@ class _ServerThread(OpenRun):
             grown = last if self.in_turn else Counts()
         self.total = now
         if grown.total:
-            model = self.rerouted or self.model or self.asked
+            model = self.rerouted or self.model or self.requested
             self.used[model] = self.used.get(model, Counts()).plus(grown)
 
     def has_content(self) -> bool:
@@ -443,12 +445,12 @@ class _ServerThread(OpenRun):
         return bool(self.turns or self.used or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
-        about, model = self.about, self.model or self.asked
-        told = super().values()
+        about, model = self.about, self.model or self.requested
+        values = super().values()
         lasted = None if None in self.turns.values() else known_sum(self.turns.values())
         basis = (
             TokensBasis.LOWER_BOUND,
-            "The log ended within a turn, whose last tokens it may not tell.",
+            "The log ended within a turn: its last tokens may be missing.",
         )
         models = [
             counts.tokens().as_model(name, self.provider, *(basis if self.in_turn else ()))
@@ -456,7 +458,7 @@ class _ServerThread(OpenRun):
         ]
         started_at = self.started_at or time_of_uuid(self.session_id)
         names = {"thread": self.session_id, "start": str(started_at), "prompt": self.prompt}
-        return told | {
+        return values | {
             "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),
             "agent": CODEX.key,
             "record_kind": RecordKind.STREAM,
@@ -468,7 +470,7 @@ class _ServerThread(OpenRun):
             "requested_model": model,
             "models": models or [unrecorded(model, _NO_TOKENS, self.provider)],
             "started_at": started_at,
-            "duration_ms": told["duration_ms"] if lasted is None else lasted,
+            "duration_ms": values["duration_ms"] if lasted is None else lasted,
             "num_turns": len(self.turns) or None,
             "is_error": None
             if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN)
@@ -512,7 +514,7 @@ class CodexAppServer(StreamReader[_ServerThread]):
     def __init__(self) -> None:
         super().__init__()
         self._last: str | None = None
-        self._asked: str | None = None
+        self._requested: str | None = None
         self._older: Document | None = None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
@@ -521,39 +523,35 @@ class CodexAppServer(StreamReader[_ServerThread]):
         Messages of turns and items without a thread belong to the thread of the message before.
         """
         value = app_server_message(document.value) or {}
-        told_names = ("method", "params", "result")
+        names = ("method", "params", "result")
         try:
             message = AppServerMessage.model_validate(
-                {
-                    name: value[name]
-                    for name in told_names
-                    if isinstance(value.get(name), dict | str)
-                }
+                {name: value[name] for name in names if isinstance(value.get(name), dict | str)}
             )
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        method, told = message.method or "", message.params or message.result
+        method, params = message.method or "", message.params or message.result
         if method.startswith(_OLDER):
             self._older = document
             return ()
-        if told is None:
+        if params is None:
             return ()
         if method in ("thread/start", "thread/resume", "thread/fork"):
-            self._asked = told.model
+            self._requested = params.model
             return ()
-        thread_id = (told.thread.id if told.thread else None) or told.thread_id or self._last
+        thread_id = (params.thread.id if params.thread else None) or params.thread_id or self._last
         if thread_id is None and not method.startswith(("turn/", "item/", "thread/tokenUsage")):
             return ()
         closed = self._make_room(thread_id)
         thread = self._open.get(thread_id) or self._open.setdefault(
-            thread_id, _ServerThread(document, thread_id, asked=self._asked)
+            thread_id, _ServerThread(document, thread_id, requested=self._requested)
         )
         self._last, thread.last = thread_id, document
         wrapped = (
             event_time(document.value.get(name)) for name in ("timestamp", "time", "ts", "at")
         )
         thread.note_time(document.logged_at or next(filter(None, wrapped), None))
-        thread.note(method, told)
+        thread.note(method, params)
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:

@@ -98,7 +98,7 @@ def settled(rows: Rows) -> Rows:
     Findings are about the costs as logged, so they come first.
     """
     run, usage = rows.run, rows.model_usage
-    told: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if any(map(is_unpaid, usage)):
         usage = tuple(
             row.completed({"cost_reported_usd": None, "cost_own_usd": None})
@@ -110,17 +110,17 @@ def settled(rows: Rows) -> Rows:
             name: known_sum(row.cost_own_usd for row in usage if row.model == name)
             for name in run.models
         }
-        told["model_costs_usd"] = tuple(costs[name] for name in run.models)
+        changes["model_costs_usd"] = tuple(costs[name] for name in run.models)
     total = None if is_unknown(run, usage) else run.cost_reported_usd
     cost = counted(total, [row.cost_own_usd for row in usage])
     if cost != total or total != run.cost_reported_usd:
         beyond = Decimal() if cost is None or total is None else cost - total
-        told |= {
+        changes |= {
             "cost_reported_usd": total,
             "cost_own_usd": cost,
             "cost_beyond_total_usd": beyond if beyond > COST_TOLERANCE else None,
         }
-    return rows._replace(run=run.completed(told), model_usage=usage) if told else rows
+    return rows._replace(run=run.completed(changes), model_usage=usage) if changes else rows
 
 
 def is_unpaid(row: ModelUsageRow) -> bool:

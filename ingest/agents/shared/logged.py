@@ -104,7 +104,7 @@ def logged_by(tool: str, arguments: Any) -> str | None:
     if not isinstance(arguments, dict):
         return None
     if is_logging:
-        return told(arguments)
+        return described(arguments)
     path = arguments.get("file_path") or arguments.get("path")
     if isinstance(path, str) and path.endswith(_LOGS):
         return _collapsed(_new_text(arguments)[-LONGEST_LOGGED:])
@@ -120,7 +120,7 @@ def logged_by(tool: str, arguments: Any) -> str | None:
     )
 
 
-def told(values: dict[str, Any]) -> str | None:
+def described(values: dict[str, Any]) -> str | None:
     """Return the names and values of an experiment as text, nested values last."""
     in_order = sorted(values.items(), key=lambda item: isinstance(item[1], dict | list))
     shown = (

@@ -44,10 +44,10 @@ _BY = {REQUEST: By.MODEL, LLM_SPAN: By.MODEL, MODEL: By.MODEL, TOOL: By.TOOL}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NO_AGENT = "No span of the agent was read: other requests may be missing."
-_MORE_TOLD = "The agent's span tells more tokens than the requests that were read."
+_MORE_IN_AGENT = "The agent's span has more tokens than the requests that were read."
 
 
-class Heard(NamedTuple):
+class Observation(NamedTuple):
     """One event or span. Times are microseconds since 1970. `failure`: the outcome that it tells.
 
     `cost`: dollars.
@@ -83,21 +83,21 @@ class Heard(NamedTuple):
         )
 
 
-def told_counts(counts: Counts) -> dict[str, Any]:
+def count_fields(counts: Counts) -> dict[str, Any]:
     """Return counts as fields of `Heard`."""
     return counts._asdict() | {"cost": None if counts.cost is None else str(counts.cost)}
 
 
-Spans = dict[tuple[str, str], Heard]
+Spans = dict[tuple[str, str], Observation]
 """(trace, id) → span."""
 
 
-def above(span: Heard, spans: Spans) -> tuple[str | None, list[Heard]]:
+def above(span: Observation, spans: Spans) -> tuple[str | None, list[Observation]]:
     """Return what a span is within, and the spans between.
 
     AGENT, OTHER if its trace begins without one, None if a span was not read.
     """
-    passed: list[Heard] = []
+    passed: list[Observation] = []
     while span.parent:
         upper = spans.get((span.trace, span.parent))
         if upper is None or upper in passed:
@@ -121,7 +121,7 @@ class Part:
 
     agent: str | None
     session_id: str | None = None
-    heard: set[Heard] = field(default_factory=set)
+    observed: set[Observation] = field(default_factory=set)
     points: dict[tuple[str | None, str, str, int, int], tuple[Decimal, int]] = field(
         default_factory=dict
     )
@@ -135,7 +135,7 @@ class Part:
         if value is not None:
             self.named[what] = min(self.named.get(what, (at or 0, value)), (at or 0, value))
 
-    def say(self, what: str, at: int | None, text: str | None) -> None:
+    def text(self, what: str, at: int | None, text: str | None) -> None:
         """Note a text; the first one counts."""
         if text is not None:
             self.texts[what] = min(self.texts.get(what, (at or 0, text)), (at or 0, text))
@@ -148,32 +148,32 @@ class Part:
 
     def take_in(self, other: Part) -> None:
         self.session_id = self.session_id or other.session_id
-        self.heard |= other.heard
+        self.observed |= other.observed
         for key, (amount, until) in other.points.items():
             self.count(key, amount, until)
         for name, (at, value) in other.named.items():
             self.name(name, at, value)
         for name, (at, value) in other.texts.items():
-            self.say(name, at, value)
+            self.text(name, at, value)
         self.own = self.own or other.own
         self.facts |= other.facts
 
     def trim(self, others: Spans) -> None:
         """Leave out what is within no agent. `others`: spans that may be between."""
-        spans = others | {(one.trace, one.id): one for one in self.heard}
-        for one in [one for one in self.heard if one.kind in (MODEL, TOOL, AGENT)]:
+        spans = others | {(one.trace, one.id): one for one in self.observed}
+        for one in [one for one in self.observed if one.kind in (MODEL, TOOL, AGENT)]:
             upper, between = above(one, spans)
             if upper == OTHER and one.kind != AGENT:
-                self.heard.discard(one)
+                self.observed.discard(one)
             else:
-                self.heard |= {*between}
+                self.observed |= {*between}
 
     def has_content(self) -> bool:
         """Return whether there is a run.
 
         Prompts and hooks of a program, and tools outside an agent, are none.
         """
-        kinds = {one.kind for one in self.heard}
+        kinds = {one.kind for one in self.observed}
         return bool(
             self.points
             or kinds & ({REQUEST, LLM_SPAN, ERROR, TOOL} if self.agent else {AGENT, MODEL})
@@ -181,8 +181,8 @@ class Part:
 
     def state(self) -> dict[str, Any]:
         """Return the part as JSON. Only `texts` has texts."""
-        heard = [[*one] for one in _by_time(self.heard)]
-        for row in heard:
+        observed = [[*one] for one in _by_time(self.observed)]
+        for row in observed:
             while row[-1] in (None, ""):
                 row.pop()
         points = [
@@ -191,7 +191,7 @@ class Part:
         ]
         return {
             "agent": self.agent,
-            "heard": heard,
+            "heard": observed,
             "points": points,
             "named": self.named,
             "texts": self.texts,
@@ -200,16 +200,16 @@ class Part:
     @classmethod
     def of(cls, run: Run) -> Part:
         """Return the part that a record keeps."""
-        told = run.resume or {}
-        points = {tuple(key): (Decimal(amount), until) for *key, amount, until in told["points"]}
+        state = run.resume or {}
+        points = {tuple(key): (Decimal(amount), until) for *key, amount, until in state["points"]}
         named, texts = (
-            {name: (at, value) for name, (at, value) in told.get(part, {}).items()}
+            {name: (at, value) for name, (at, value) in state.get(part, {}).items()}
             for part in ("named", "texts")
         )
         return cls(
-            told["agent"],
+            state["agent"],
             run.session_id,
-            {Heard(*row) for row in told["heard"]},
+            {Observation(*row) for row in state["heard"]},
             points,
             named,
             texts,
@@ -219,14 +219,14 @@ class Part:
         """Return the values of a `Run`, without its id."""
         if not self.agent and not self.own:
             self.trim({})
-        heard = _by_time(self.heard)
+        observed = _by_time(self.observed)
         active, tools = ActiveTime(), ToolCounts()
-        times = [time for one in heard for time in (one.at, one.until)]
+        times = [time for one in observed for time in (one.at, one.until)]
         times += [
             time for (*_, since, _), (_, until) in self.points.items() for time in (since, until)
         ]
         known = [_EPOCH + timedelta(microseconds=time) for time in times if time]
-        for one in heard:
+        for one in observed:
             if one.until:
                 active.note(
                     _EPOCH + timedelta(microseconds=one.until), _BY.get(one.kind, By.OTHERS)
@@ -237,42 +237,42 @@ class Part:
                 if one.failure:
                     tools.failed(call)
         began, ended = min(known, default=None), max(known, default=None)
-        told: dict[str, Any] = {
+        values: dict[str, Any] = {
             name: value for name, (_, value) in self.named.items() if name != "service"
         }
-        told |= {name: value for name, (_, value) in self.texts.items() if name != "error"}
-        told |= {
+        values |= {name: value for name, (_, value) in self.texts.items() if name != "error"}
+        values |= {
             "session_id": self.session_id,
             "record_kind": RecordKind.TELEMETRY,
-            "lines": len(self.heard) + len(self.points),
+            "lines": len(self.observed) + len(self.points),
             "started_at": began,
             "ended_at": ended,
             "duration_ms": milliseconds_between(began, ended),
             "active_ms": active.ms,
             "tool_calls": merged(tools),
         }
-        told |= self._session(self.agent, heard) if self.agent else self._traces(heard)
+        values |= self._session(self.agent, observed) if self.agent else self._traces(observed)
         if self.own:
-            told |= dict.fromkeys(
+            values |= dict.fromkeys(
                 ("num_turns", "duration_ms", "active_ms", "duration_api_ms", "lines")
             )
-            told |= self.own.values() | {"rank": COPY}
+            values |= self.own.values() | {"rank": COPY}
             if self.own.cost_basis == LIST_PRICE:
-                told["cost_usd"] = None
+                values["cost_usd"] = None
         else:
-            told["resume"] = self.state()
-        return told | {"is_error": is_failed(told["outcome"])}
+            values["resume"] = self.state()
+        return values | {"is_error": is_failed(values["outcome"])}
 
-    def _session(self, agent: str, heard: Sequence[Heard]) -> dict[str, Any]:
+    def _session(self, agent: str, observed: Sequence[Observation]) -> dict[str, Any]:
         """Return what the session of a program tells.
 
         Of its events, else of its counters, else of its spans.
         """
         failed = None
-        for one in heard:
+        for one in observed:
             failed = one if one.kind == ERROR else None if one.kind == REQUEST else failed
         events, spans = (
-            _once(one for one in heard if one.kind == kind) for kind in (REQUEST, LLM_SPAN)
+            _once(one for one in observed if one.kind == kind) for kind in (REQUEST, LLM_SPAN)
         )
         requests = events or ([] if self.points else spans)
         by_model = _by_model(requests) or self._metered()
@@ -307,19 +307,19 @@ class Part:
             found[model] = Counts(given + read + written, read, written, output, None, cost)
         return found
 
-    def _error(self, failed: Heard | None) -> list[str]:
+    def _error(self, failed: Observation | None) -> list[str]:
         at, text = self.texts.get("error", (0, ""))
         return [text] if failed and text and at == -(failed.until or 0) else []
 
-    def _traces(self, heard: Sequence[Heard]) -> dict[str, Any]:
+    def _traces(self, observed: Sequence[Observation]) -> dict[str, Any]:
         """Return the facts in an agent's traces, from each of its requests.
 
         If no request has tokens, they are from its outermost agents' spans.
         """
-        spans = {(one.trace, one.id): one for one in reversed(heard)}
+        spans = {(one.trace, one.id): one for one in reversed(observed)}
         by_model: dict[str | None, Counts] = {}
-        all_roots: list[Heard] = []
-        all_requests: list[Heard] = []
+        all_roots: list[Observation] = []
+        all_requests: list[Observation] = []
         costs, missing = [], ""
         for _, several in groupby(
             sorted(spans.values(), key=lambda one: one.trace), key=lambda one: one.trace
@@ -328,13 +328,15 @@ class Part:
             roots = [one for one in of_trace if one.kind == AGENT and above(one, spans)[0] != AGENT]
             requests = [one for one in of_trace if one.kind == MODEL]
             total, of_requests = (summed(one.counts for one in some) for some in (roots, requests))
-            tells = bool(of_requests.given or of_requests.output) or bool(self.own and requests)
+            has_counts = bool(of_requests.given or of_requests.output) or bool(
+                self.own and requests
+            )
             outermost = [
                 one
                 for one in roots
                 if one.model in self.facts or (not self.own and (one.model or any(one.counts)))
             ]
-            of_models = _by_model(requests if tells else outermost)
+            of_models = _by_model(requests if has_counts else outermost)
             for model, counts in of_models.items():
                 by_model[model] = summed((by_model.get(model, Counts()), counts))
             costs.append(
@@ -345,16 +347,16 @@ class Part:
             all_roots, all_requests = all_roots + roots, all_requests + requests
             if not roots and requests:
                 missing = _NO_AGENT
-            elif tells and (
+            elif has_counts and (
                 (total.given or 0) > (of_requests.given or 0)
                 or (total.output or 0) > (of_requests.output or 0)
             ):
-                missing = missing or _MORE_TOLD
+                missing = missing or _MORE_IN_AGENT
         roots = _by_time(all_roots)
         name = next(
             (one.name for one in roots if one.name), self.named.get("service", (0, UNKNOWN))[1]
         )
-        providers = {one.model: one.provider for one in reversed(heard) if one.provider}
+        providers = {one.model: one.provider for one in reversed(observed) if one.provider}
         last = max(roots, key=lambda one: (one.until or 0, repr(one)), default=None)
         failure = last.failure if last else Outcome.UNKNOWN
         return {
@@ -369,18 +371,18 @@ class Part:
         }
 
 
-def _by_time(heard: Iterable[Heard]) -> list[Heard]:
-    return sorted(heard, key=lambda one: (one.at or 0, repr(one)))
+def _by_time(observed: Iterable[Observation]) -> list[Observation]:
+    return sorted(observed, key=lambda one: (one.at or 0, repr(one)))
 
 
-def _once(heard: Iterable[Heard]) -> list[Heard]:
+def _once(observed: Iterable[Observation]) -> list[Observation]:
     """Return requests without those that were sent again."""
-    return list({one.id or repr(one): one for one in reversed([*heard])}.values())[::-1]
+    return list({one.id or repr(one): one for one in reversed([*observed])}.values())[::-1]
 
 
-def _by_model(heard: Iterable[Heard]) -> dict[str | None, Counts]:
+def _by_model(observed: Iterable[Observation]) -> dict[str | None, Counts]:
     found: dict[str | None, Counts] = {}
-    for one in heard:
+    for one in observed:
         found[one.model] = summed((found.get(one.model, Counts()), one.counts))
     return found
 
@@ -407,14 +409,14 @@ def _models(
             and _has_no_cache_writes(model, provider)
         ):
             written = 0
-        told = {"model_id": model, "provider": provider, "cost_usd": cost} | (
+        row = {"model_id": model, "provider": provider, "cost_usd": cost} | (
             disjoint(given, read, written, output, reasoning) or {}
         )
         if missing:
-            is_upper = "basis" in told
-            told |= {"basis": TokensBasis.ESTIMATE if is_upper else TokensBasis.LOWER_BOUND}
-            told |= {"basis_reason": f"{told['basis_reason']} {missing}" if is_upper else missing}
-        found.append(told)
+            is_upper = "basis" in row
+            row |= {"basis": TokensBasis.ESTIMATE if is_upper else TokensBasis.LOWER_BOUND}
+            row |= {"basis_reason": f"{row['basis_reason']} {missing}" if is_upper else missing}
+        found.append(row)
     return found
 
 

@@ -194,7 +194,7 @@ def disjoint(
     unknown = "Cache writes are" if read is not None else "Cache reads and writes are"
     return classes | {
         "basis": TokensBasis.UPPER_BOUND,
-        "basis_reason": f"{unknown} not told apart: uncached input includes them.",
+        "basis_reason": f"{unknown} not separated: uncached input includes them.",
     }
 
 
@@ -276,10 +276,10 @@ def google_tokens(
     Thoughts are beside the candidates, but inside them through OpenAI's API: then the total is
     prompt plus candidates.
     """
-    outside, told, reasoning = tool or 0, candidates or 0, thoughts or 0
-    inside = reasoning <= told and total == (prompt or 0) + outside + told
+    outside, answered, reasoning = tool or 0, candidates or 0, thoughts or 0
+    inside = reasoning <= answered and total == (prompt or 0) + outside + answered
     tokens = Tokens.of_whole_input(
-        prompt or 0, cached or 0, 0, told if inside else told + reasoning, thoughts
+        prompt or 0, cached or 0, 0, answered if inside else answered + reasoning, thoughts
     )
     return replace(tokens, uncached=tokens.uncached + outside)
 
@@ -349,12 +349,17 @@ def metrics_values(metrics: SessionMetrics) -> dict[str, Any]:
     """
     models = []
     for name, model in metrics.models.items():
-        told = model.tokens
-        if told is None:
+        counts = model.tokens
+        if counts is None:
             models.append(unrecorded(name or None, NOT_RECORDED))
         else:
             tokens = google_tokens(
-                told.prompt, told.cached, told.candidates, told.thoughts, told.tool, told.total
+                counts.prompt,
+                counts.cached,
+                counts.candidates,
+                counts.thoughts,
+                counts.tool,
+                counts.total,
             )
             models.append(google_model(tokens, name or None))
     latencies = [
