@@ -320,8 +320,8 @@ class _ServerThread(OpenRun):
     """A thread of `codex app-server`.
 
     `requested`: the model of the request that began it; `rerouted`: the model that replaces its own
-    in this turn. `total`: the last running total; `used`: its increases by model. `turns`: duration of
-    each turn in ms, if logged.
+    in this turn. `total`: the last running total; `used`: its increases by model. `turns`: duration
+    of each turn in ms, if logged.
     """
 
     about: AppServerThread = field(default_factory=AppServerThread)
