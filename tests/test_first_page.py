@@ -321,10 +321,10 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     found = march(months)
     [row] = found.agents
     head, line = found.agent_table
-    assert line[0].startswith("Claude Code (model-")
+    assert line[0].startswith("Claude Code · model-")
     assert dict(zip(head[1:], line[1:], strict=True)) == {
         "Runs": "8", "Outcome": "7 of 8 completed", "Cost": usd(row.cost_usd),
-        "Per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
+        "Per run (median)": "$4.50", "Wall time (completed, median)": "1m 00s",
     }  # fmt: skip
     assert {one.bounds for top in found.tops for one in top.shares} == {""}
     costs = [

@@ -27,8 +27,8 @@ from app.queries.reading import read_transaction
 from app.reports.cost_report import Request, report
 from app.reports.shared import question, shared
 from app.text import overview as sentences
+from app.text.agents import agent_table
 from app.text.formatting import agent_name, usd
-from app.text.overview import agent_table
 from app.text.sentences import _WORDS
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -238,7 +238,7 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
         ):
             assert getattr(whole, count) == sum(getattr(part, count) for part in parts)
         assert (whole.cost_usd or 0) == sum(part.cost_usd or 0 for part in parts)
-    shown = agent_table(queries.shown_rows(rows), Filters())
+    shown = agent_table(queries.shown_rows(rows), Filters()).html()
     for row in agents:
         if row.bounded:
             assert f"{usd(row.cost_usd, row.bounds)}" in shown

@@ -192,7 +192,7 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
     made = report(measured, Request(by=("model",)))
     head, line, *_ = made.first.agent_table
     shown = dict(zip(head, line, strict=True))
-    assert (shown["Measured"], shown["Per verified speedup"]) == (
+    assert (shown["Measured"], shown["Cost per verified speedup"]) == (
         "3 faster · 3 same · 1 slower · 1 breaks",
         "$3.83",
     )
@@ -345,7 +345,7 @@ def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Stor
         if row["run_id"] == "other"
     ]
     assert published["ratio_published"] == pytest.approx(100 / 90)
-    assert '<s class="t-n">1.11×</s>' in speedup_words.run_table(
+    assert '<span class="t-n t-void">1.11×</span>' in speedup_words.run_table(
         [published], "uncompared", EVERYTHING
     )
 
@@ -374,7 +374,7 @@ def test_a_click_on_a_segment_filters_the_runs_below(measured: Store, screens: O
     app.run()
     assert not app.exception
     assert "Claude Code: other set-up or workload, 1 run" in html_of(app)
-    assert '<s class="t-n">1.11×</s>' in html_of(app)
+    assert '<span class="t-n t-void">1.11×</span>' in html_of(app)
     app.button(key="speedups-all").click().run()
     assert '<s class="t-n">' not in html_of(app)
 

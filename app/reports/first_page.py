@@ -25,20 +25,18 @@ from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Budgets, Verdict, verdicts
 from app.text import costs
-from app.text.agents import completed_words, cost_cell, measured_words, median_cost, median_or_range
+from app.text.agents import (
+    agent_table,
+)
 from app.text.answers import uncounted_words, undated_cost, undated_words
 from app.text.costs import base_words
 from app.text.formatting import (
     MINUS,
-    NOT_MEASURED,
     UNKNOWN,
     UNKNOWN_NAME,
-    agent_name,
     bound_sign,
-    duration,
     known_of,
     rate_words,
-    ratio,
     short,
     usd,
 )
@@ -250,49 +248,6 @@ class TopList:
         return any(one.name != UNKNOWN_NAME for one in self.shares)
 
 
-AGENTS = (
-    "Agent, model",
-    "Runs",
-    "Outcome",
-    "Never started",
-    "Cost",
-    "Per run (median)",
-    "Wall time (completed)",
-    "Claimed (median)",
-    "Measured",
-    "Per verified speedup",
-)
-
-
-def agent_cells(row: AgentFigures) -> tuple[str, ...]:
-    """Return the figures of an agent or of one of its models under AGENTS, as on the Overview."""
-    name = f"– {row.model or 'model not recorded'}" if row.is_model else agent_name(row.agent)
-    if not row.is_model:
-        name += (
-            f" ({row.model}{f', +{row.models - 1}' if row.models > 1 else ''})" if row.model else ""
-        )
-    joined = (
-        (" · ".join(filter(None, pair)))
-        for pair in (cost_cell(row), median_or_range(row.wall, duration))
-    )
-    cost, wall = joined
-    claimed, few = median_or_range(row.claimed, ratio)
-    of = few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
-    per = row.cost_per_faster_usd
-    return (
-        name,
-        f"{row.runs:,}",
-        "".join(completed_words(row)),
-        f"{row.never_started:,}" if row.never_started else UNKNOWN,
-        cost,
-        median_cost(row),
-        wall,
-        " · ".join(filter(None, (claimed, of))),
-        "".join(measured_words(row)),
-        UNKNOWN if per is None else usd(per, row.bounds),
-    )
-
-
 @dataclass(frozen=True)
 class FirstPage:
     """The page: `said` and `agents` are the sentence and the table of the Overview.
@@ -332,14 +287,7 @@ class FirstPage:
     @property
     def agent_table(self) -> list[tuple[str, ...]]:
         """The table of agents in words, its header first, without empty columns."""
-        lines = [AGENTS, *map(agent_cells, self.agents)]
-        empty = (UNKNOWN, NOT_MEASURED)
-        kept = [
-            place
-            for place in range(len(AGENTS))
-            if any(line[place] not in empty for line in lines[1:])
-        ]
-        return [tuple(line[place] for place in kept) for line in lines]
+        return agent_table(self.agents, self.filters).lines
 
     @property
     def cost(self) -> Decimal | None:

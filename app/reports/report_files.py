@@ -22,7 +22,7 @@ from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.formatting import short
 from app.text.grids import Grid, Listing, grid
-from app.text.html_parts import Col, muted, table, text
+from app.text.table import Cell, Col, Table
 from app.text.text_tables import for_people
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -109,18 +109,18 @@ def totals_grid(answer: Answer) -> Grid:
 def figures_html(page: FirstPage) -> str:
     """Return the figures of the first page and its top lists, side by side."""
     summary = (
-        Col("Summary", lambda one: text(one.label)),
-        Col("", lambda one: f"<b>{text(one.value)}</b>", "r"),
-        Col("", lambda one: muted(one.note)),
+        Col("Summary", lambda one: one.label),
+        Col("", lambda one: Cell(strong=one.value), "r"),
+        Col("", lambda one: Cell(note=one.note)),
     )
-    tables = table(summary, page.figures)
+    tables = Table(summary, page.figures).html()
     for top in page.named_tops:
         shares = (
-            Col(text(top.title), lambda one: text(one.name)),
-            Col(text(page.measure.label), lambda one: one.cost, "r"),
-            Col("", lambda one: muted(short(one.share, Unit.SHARE)), "r"),
+            Col(top.title, lambda one: one.name),
+            Col(page.measure.label, lambda one: one.cost, "r"),
+            Col("", lambda one: Cell(note=short(one.share, Unit.SHARE)), "r"),
         )
-        tables += table(shares, top.shares)
+        tables += Table(shares, top.shares).html()
     return f'<div class="t-side">{tables}</div>'
 
 

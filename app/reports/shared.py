@@ -28,6 +28,7 @@ from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
 from app.text import failures as failure_words
 from app.text import tasks as task_words
+from app.text.agents import agent_legend, agent_table
 from app.text.filter_words import with_known_words
 from app.text.formatting import short_id
 from app.text.html_parts import shown
@@ -146,15 +147,16 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
     before_you_quote = overview.cautions_html(found, asked.filters)
     if total.runs <= charts.FEW and len(agents) == 1:
         runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
-        table = overview.runs_table(runs, asked.filters)
+        table = overview.runs_table(runs, asked.filters).on_any_screen(kind="t-grid")
         return overview.few_runs(rows, asked.measure), [
             lambda: charts.few_runs(asked),
             table,
             before_you_quote,
         ]
     is_checked = total.checked >= overview.ENOUGH_PAIRS
+    shown = agent_queries.shown_rows(rows)
     return overview.overview(rows, asked.measure), [
-        overview.agent_table(agent_queries.shown_rows(rows), asked.filters),
+        agent_table(shown, asked.filters).on_any_screen(legend=agent_legend(shown)),
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
         lambda: (

@@ -17,6 +17,7 @@ from app.text.columns import fact_words
 from app.text.compare import comparison_table, names
 from app.text.html_parts import code_span, plain
 from app.text.sentences import Said
+from app.text.table import Cell
 from schemas.errors import UsageError
 
 GROUP = "groups"
@@ -167,7 +168,10 @@ with chips:
             width="content",
             key=f"group-chip-{place}",
         ):
-            st.html(html_parts.group_name(name.agent, name.label, name.detail), width="content")
+            st.html(
+                Cell(name.label, name.detail, mark=html_parts.mark(name.agent)).html,
+                width="content",
+            )
             if len(groups) > 1:
                 text, key = queries.as_text(one), f"group-drop-{place}"
                 st.button(

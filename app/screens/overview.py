@@ -10,7 +10,8 @@ from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.screens.parts.run_body import show_run
 from app.text import overview as sentences
-from app.text.overview import agent_table, runs_table
+from app.text.agents import agent_legend, agent_table
+from app.text.overview import runs_table
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 asked = widgets.question(filters, measure)
@@ -52,7 +53,8 @@ def few_runs() -> None:
     with st.container(key="wide"):
         if drawn := charts.few_runs(asked):
             widgets.plotted(drawn, "chart-few-runs")
-    st.html(runs_table(sorted(points, key=lambda run: -float(run["cost_usd"] or 0)), filters))
+    shown = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
+    st.html(runs_table(shown, filters).on_any_screen(kind="t-grid"))
     if not total.runs_measured and total.claimed.known:
         st.markdown(
             "Add benchmark results to see what the claims are worth: "
@@ -66,7 +68,8 @@ elif total.runs <= charts.FEW and len(agents) == 1:
     few_runs()
 else:
     widgets.heading(sentences.overview(rows, measure))
-    st.html(agent_table(queries.shown_rows(rows), filters))
+    shown = queries.shown_rows(rows)
+    st.html(agent_table(shown, filters).on_any_screen(legend=agent_legend(shown)))
     three_charts()
 if total.runs > 1 or filters:
     before_you_quote()

@@ -19,8 +19,9 @@ from app.reports.first_page import Request as FirstPage
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import costs, html_parts
+from app.text.agents import agent_legend, agent_table
 from app.text.html_parts import plain
-from app.text.overview import agent_table, overview
+from app.text.overview import overview
 from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
@@ -152,7 +153,7 @@ page = made.first
 st.html(
     html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines))
 )
-st.html(agent_table(page.agents, filters))
+st.html(agent_table(page.agents, filters).on_any_screen(legend=agent_legend(page.agents)))
 st.html(report_files.figures_html(page))
 if page.budgets:
     st.html(costs.budget_table([cells(one) for one in page.budgets]))

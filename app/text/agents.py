@@ -1,27 +1,27 @@
-"""An agent's figures in words, for screens, reports and charts."""
+"""The table of agents and its figures in words, for screens, reports and charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.filters import Filters
 from app.queries.measured import Range
-from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, percent, usd
+from app.text.formatting import (
+    FEWEST_RUNS,
+    NOT_MEASURED,
+    NOT_RECORDED,
+    UNKNOWN,
+    duration,
+    percent,
+    ratio,
+    usd,
+)
+from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.sentences import spelled
+from app.text.table import Cell, Col, Table, agent_cell, count
 from schemas.catalogue.metrics import MEASURED_CLASSES
-
-
-def cost_cell(row: AgentFigures) -> tuple[str, str]:
-    """Return the cost of a row's runs and how many of them have one.
-
-    `≤ $1,873`, `$0.14` · `1 of 15`, `not recorded`.
-    """
-    if row.cost_usd is None:
-        return (NOT_RECORDED if row.started else UNKNOWN), ""
-    return usd(
-        row.cost_usd, row.bounds
-    ), "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
 
 
 def median_cost(row: AgentFigures) -> str:
@@ -52,47 +52,114 @@ def range_words(values: Range, write: Callable[[Any], str]) -> str:
     return written if few else f"a median of {written}"
 
 
-def completed_words(row: AgentFigures) -> tuple[str, str]:
-    """Return the completed runs and the words behind.
+def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> Table:
+    """Return agents and models as a table without empty columns.
 
-    `178` ` completed · 98%`, `33` ` completed of 77 known`, `6` ` of 17 completed`.
+    The rows are from `app.queries.agents.shown_rows`.
+    """
+
+    def name(row: AgentFigures) -> Cell:
+        of_agent = filters.with_values("agent", [row.agent]) if row.agent else filters
+        if row.is_model:
+            if row.model is None:
+                return Cell("model not recorded", kind="t-n")
+            address = link("", of_agent.with_values("main-model", [row.model]))
+            return Cell(row.model, address=address, kind="t-plain")
+        own = [one for one in rows if one.is_model and one.agent == row.agent]
+        models = row.model or "model not recorded"
+        if own:
+            models = f"{sum(one.model is not None for one in own)} models"
+        elif row.model and row.models > 1:
+            models += f", +{row.models - 1}"
+        return agent_cell(row.agent, models, filters)
+
+    def cost(row: AgentFigures) -> Cell:
+        known = "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
+        if row.cost_usd is None:
+            return Cell(NOT_RECORDED if row.started else UNKNOWN)
+        return Cell(usd(row.cost_usd, row.bounds), known)
+
+    def claimed(row: AgentFigures) -> Cell:
+        value, few = median_or_range(row.claimed, ratio)
+        return Cell(value, few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
+
+    def per_faster(row: AgentFigures) -> Cell | str:
+        each = row.cost_per_faster_usd
+        return UNKNOWN if each is None else Cell(strong=usd(each, row.bounds))
+
+    shown = (
+        Col("Agent, model", name),
+        Col("Runs", lambda row: f"{row.runs:,}", "r"),
+        Col("Outcome", _outcome),
+        Col("Never\nstarted", lambda row: count(row.never_started), "r"),
+        Col("Cost", cost, "r"),
+        Col("Per run\n(median)", median_cost, "r"),
+        Col(
+            "Wall time\n(completed, median)",
+            lambda row: Cell(*median_or_range(row.wall, duration)),
+            "r",
+        ),
+        Col("Claimed\n(median)", claimed, "r"),
+        Col("Measured", _measured),
+        Col("Cost per verified\nspeedup", per_faster, "r"),
+    )
+    return Table(shown, rows, lambda row: "m" if row.is_model else "").filled
+
+
+def agent_legend(rows: Sequence[AgentFigures]) -> str:
+    """Return the legend of the table's bars: outcomes and measurements that occur."""
+    agents = [row for row in rows if not row.is_model]
+    measured = [_measured_counts(row) for row in agents]
+    return legend(
+        (
+            "Outcome",
+            [one for one in OUTCOMES.items() if any(getattr(row, one[0]) for row in agents)],
+        ),
+        ("Measured", [one for one in MEASURED.items() if any(row[one[0]] for row in measured)]),
+    )
+
+
+def _outcome(row: AgentFigures) -> Cell:
+    """Return the completed runs: `178 completed · 98%`, `33 completed of 77 known`, `6 of 17 …`.
 
     Only runs that started count: the others do not depend on the agent.
     """
+    bar = [Segment(kind, getattr(row, kind), label) for kind, label in OUTCOMES.items()]
     if not row.started:
-        return "", "none started"
+        return Cell("none started", bar=bar)
     if row.unknown_ends:
-        return (
-            f"{row.completed:,}",
-            f" completed of {row.known_ends:,} known"
-            if row.known_ends
-            else " known to be completed",
-        )
-    if row.started < 20:
-        return f"{row.completed:,}", f" of {row.started:,} completed"
-    return f"{row.completed:,}", f" completed · {percent(row.completed / row.started)}"
+        ended = f"completed of {row.known_ends:,} known"
+        ended = ended if row.known_ends else "known to be completed"
+    elif row.started < FEWEST_RUNS:
+        ended = f"of {row.started:,} completed"
+    else:
+        ended = f"completed · {percent(row.completed / row.started)}"
+    return Cell(f" {ended}", strong=f"{row.completed:,}", bar=bar)
 
 
-def measured_words(row: AgentFigures) -> tuple[str, str]:
-    """Return a number and the words behind it.
-
-    `12` ` faster · 52 same · 7 slower · 2 break`, "" `0 of 96 comparable · 9 break`.
-    """
+def _measured(row: AgentFigures) -> Cell:
+    """Return `12 faster · 52 same · 7 slower · 2 break`, `0 of 96 comparable · 9 break`."""
     if not row.runs_measured:
-        return "", NOT_MEASURED
-    broken = (
-        [f"{row.measured['breaks']:,} {'breaks' if row.measured['breaks'] == 1 else 'break'}"]
-        if row.measured["breaks"]
-        else []
-    )
+        return Cell(NOT_MEASURED)
+    counts = _measured_counts(row)
+    bar = [Segment(kind, counts[kind], label) for kind, label in MEASURED.items()]
+    breaks = row.measured["breaks"]
+    broken = [f"{breaks:,} {'breaks' if breaks == 1 else 'break'}"] if breaks else []
     if not row.comparable:
-        return "", " · ".join([f"0 of {row.runs_measured:,} comparable", *broken])
+        return Cell(" · ".join([f"0 of {row.runs_measured:,} comparable", *broken]), bar=bar)
     other = [
         f"{row.measured[name]:,} {MEASURED_CLASSES[name]}"
         for name in ("same", "inside_noise", "slower")
         if row.measured[name]
     ]
-    return f"{row.faster:,}", " · ".join([" faster", *other, *broken])
+    return Cell(" · ".join([" faster", *other, *broken]), strong=f"{row.faster:,}", bar=bar)
+
+
+def _measured_counts(row: AgentFigures) -> dict[str, int]:
+    own = ("faster", "same", "inside_noise", "slower", "breaks", "machine")
+    return {key: row.measured[key] for key in own} | {
+        "uncompared": row.runs_measured - sum(row.measured[key] for key in own)
+    }
 
 
 def doubts(faster: int, disputed: int, not_by_median: int, noise_unknown: int) -> str:

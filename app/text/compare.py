@@ -17,8 +17,8 @@ from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
 from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, duration, ratio, short, usd
-from app.text.html_parts import Col
 from app.text.sentences import Said, joined, none_or, upper_first
+from app.text.table import Cell, Col, Table
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import one_line, plural, visible
@@ -262,17 +262,16 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
     A name links to its runs.
     """
 
-    def name(row: tuple[Any, ...]) -> str:
+    def name(row: tuple[Any, ...]) -> Cell:
         group, called_here, number, _ = row
         detail = ", ".join(filter(None, (called_here.detail, "" if number else "baseline")))
         to = html_parts.link("runs", NO_FILTERS if group.filters is None else group.filters)
-        return html_parts.anchor(
-            to, html_parts.group_name(called_here.agent, called_here.label, detail), kind="t-plain"
-        )
+        sign = html_parts.mark(called_here.agent)
+        return Cell(called_here.label, detail, address=to, kind="t-plain", mark=sign)
 
     def column(title: str, key: str) -> Col:
-        write = html_parts.muted if key.endswith("_n") else html_parts.text
-        return Col(title, lambda row: write(row[3][key]), "r")
+        field = "note" if key.endswith("_n") else "text"
+        return Col(title, lambda row: Cell(**{field: row[3][key]}), "r")
 
     titles = {key: entry.label for key, entry in METRICS_COMPARED.items()}
     titles |= {
@@ -283,18 +282,17 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
     shown = [
         Col("Group", name),
         column("Tasks", "tasks"),
-        column("Completed<br>(task at least once)", "completed"),
+        column("Completed\n(task at least once)", "completed"),
     ]
     for metric in METRICS_COMPARED:
         if metric in comparison.metrics:
-            shown += [column(f"{titles[metric]}<br>(median)", metric), column("n", f"{metric}_n")]
+            shown += [column(f"{titles[metric]}\n(median)", metric), column("n", f"{metric}_n")]
             if metric in counted:
                 key, title = counted[metric]
-                shown.append(column(f"{title}<br>on how many tasks", key))
-    groups = zip(
-        comparison.groups, called, range(len(called)), _rows(comparison, called), strict=True
-    )
-    return html_parts.table(shown, groups, kind="t-grid")
+                shown.append(column(f"{title}\non how many tasks", key))
+    counted_rows = _rows(comparison, called)
+    groups = [*zip(comparison.groups, called, range(len(called)), counted_rows, strict=True)]
+    return Table(shown, groups).html(kind="t-grid")
 
 
 def compare(comparison: Comparison, called: Sequence[Name]) -> Said:

@@ -14,7 +14,6 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, MonthCost, Times
 from app.queries.filters import Filters
 from app.queries.runs import KNOWN_SUFFIX
-from app.text import html_parts
 from app.text.agents import median_cost
 from app.text.columns import columns
 from app.text.formatting import (
@@ -30,9 +29,10 @@ from app.text.formatting import (
     short,
     usd,
 )
-from app.text.html_parts import Col, agent_and_model, agent_link, muted, run_link
+from app.text.html_parts import agent_and_model
 from app.text.overview import coverage
 from app.text.sentences import Said, joined, spelled
+from app.text.table import NO_DATE, Cell, Col, Table, agent_and_model_cell, run_cell
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.usage import USAGE, WHOLE_RUNS
@@ -74,8 +74,6 @@ def why_usage_differs(
 
 
 NAMED = 3
-
-NO_DATE = "no date"
 
 
 def missing_costs(facts: Row, measure: CostMeasure) -> str:
@@ -463,19 +461,21 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
         months.add(id(lines[0]))
         shown += lines
 
-    def spent(row: MonthCost) -> str:
+    def spent(row: MonthCost) -> Cell:
         if row.cost_usd is None:
-            return muted(NOT_RECORDED)
+            return Cell(NOT_RECORDED)
         cost = usd(row.cost_usd, row.bounds)
-        known = f" {muted(f'{row.known:,} of {row.started:,}')}" if row.known < row.started else ""
-        return (f"<b>{cost}</b>" if id(row) in months else cost) + known
+        known = f"{row.known:,} of {row.started:,}" if row.known < row.started else ""
+        return Cell(strong=cost, note=known) if id(row) in months else Cell(cost, known)
 
     columns = (
-        Col("Month", lambda row: f"<b>{row.month or NO_DATE}</b>" if id(row) in months else ""),
+        Col("Month", lambda row: Cell(strong=row.month or NO_DATE if id(row) in months else "")),
         Col(
             "Agent, model",
             lambda row: (
-                muted("all") if row.agent == "" else agent_link(row.agent, row.model, filters)
+                Cell(note="all")
+                if row.agent == ""
+                else agent_and_model_cell(row.agent, row.model, filters)
             ),
         ),
         Col("Runs", lambda row: f"{row.started:,}", "r w"),
@@ -486,9 +486,8 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
             "r w",
         ),
     )
-    return html_parts.table(
-        columns, shown, kind="t-months", of_row=lambda row: "first" if id(row) in months else ""
-    )
+    table = Table(columns, shown, lambda row: "first" if id(row) in months else "")
+    return table.html(kind="t-months")
 
 
 def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
@@ -507,34 +506,31 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
     def total(mine: Sequence[ListPrice], key: str) -> Decimal:
         return sum((getattr(row, key) for row in mine), Decimal(0))
 
-    def difference(mine: Sequence[ListPrice]) -> str:
+    def difference(mine: Sequence[ListPrice]) -> Cell | str:
         delta, reported = total(mine, "delta_usd"), total(mine, "reported_usd")
-        share = (
-            f" {muted(f'{signed(delta)[0]}{percent(abs(delta) / reported)}')}"
-            if delta and reported
-            else ""
-        )
-        return f"{signed(delta)}{share}" if delta else "none"
+        if not delta:
+            return "none"
+        share = f"{signed(delta)[0]}{percent(abs(delta) / reported)}" if reported else ""
+        return Cell(signed(delta), share)
 
-    def because(mine: Sequence[ListPrice]) -> str:
-        causes, parts = [row for row in mine if row.delta_usd], []
-        for row in causes[:3]:
-            label = "unknown"
-            if row.cause:
-                cause = CAUSES[CostCause(row.cause)]
-                label = (
-                    "<span "
-                    f'title="{html_parts.text(cause.meaning)}">{html_parts.text(cause.label)}</span>'
-                )
-            parts.append(label if len(causes) == 1 else f"{label} {muted(signed(row.delta_usd))}")
-        return "; ".join(parts) or "the same prices"
+    def because(mine: Sequence[ListPrice]) -> Cell:
+        differing = [row for row in mine if row.delta_usd][:3]
+        causes = [row.cause and CAUSES[CostCause(row.cause)] for row in differing]
+        parts = [cause.label if cause else "unknown" for cause in causes]
+        if len(parts) > 1:
+            parts = [
+                f"{label} {signed(row.delta_usd)}"
+                for label, row in zip(parts, differing, strict=True)
+            ]
+        meanings = " ".join(cause.meaning for cause in causes if cause)
+        return Cell("; ".join(parts) or "the same prices", hint=meanings)
 
     def saved(mine: Sequence[ListPrice]) -> str:
         known = [row.saved_usd for row in mine if row.saved_usd is not None]
         return usd(sum(known, Decimal(0))) if known else UNKNOWN
 
     shown = (
-        Col("Agent, model", lambda group: agent_link(group[0], group[1], filters)),
+        Col("Agent, model", lambda group: agent_and_model_cell(group[0], group[1], filters)),
         Col("Runs with both", lambda group: f"{sum(row.runs for row in group[2]):,}", "r w"),
         Col("Reported", lambda group: usd(total(group[2], "reported_usd")), "r"),
         Col("At list prices", lambda group: usd(total(group[2], "list_usd")), "r"),
@@ -542,7 +538,7 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
         Col("Because", lambda group: because(group[2])),
         Col("Saved by caching", lambda group: saved(group[2]), "r"),
     )
-    return html_parts.table(shown, groups)
+    return Table(shown, groups).html()
 
 
 def time_table(rows: Sequence[Times], filters: Filters) -> str:
@@ -556,17 +552,21 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
             write if not row.is_all and row.timed >= least else UNKNOWN
         )  # a median over different agents says nothing
 
-    def median(row: Times) -> str:
-        n = muted(f"n {row.timed:,}")
-        return timed(row, f"{duration(row.median or 0)} {n}" if row.timed >= ENOUGH else n)
+    def median(row: Times) -> Cell | str:
+        if row.is_all or not row.timed:
+            return UNKNOWN
+        return Cell(duration(row.median or 0) if row.timed >= ENOUGH else "", f"n {row.timed:,}")
 
-    def all_runs(row: Times) -> str:
-        known = muted(f"{row.known:,} of {row.started:,}") if row.known < row.started else ""
-        return muted(NOT_RECORDED) if row.wall_ms is None else f"{duration(row.wall_ms)} {known}"
+    def all_runs(row: Times) -> Cell:
+        known = f"{row.known:,} of {row.started:,}" if row.known < row.started else ""
+        if row.wall_ms is None:
+            return Cell(NOT_RECORDED)
+        return Cell(duration(row.wall_ms), known)
 
-    def lost(row: Times) -> str:
-        runs = muted("one run" if row.lost == 1 else f"{row.lost:,} runs")
-        return f"{duration(row.lost_ms)} {runs}" if row.lost_ms else UNKNOWN
+    def lost(row: Times) -> Cell | str:
+        if not row.lost_ms:
+            return UNKNOWN
+        return Cell(duration(row.lost_ms), "one run" if row.lost == 1 else f"{row.lost:,} runs")
 
     def parallel(row: Times) -> str:
         is_enough = not row.is_all and row.parallelism is not None and row.parallel >= ENOUGH
@@ -575,32 +575,34 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
     shown = (
         Col(
             "Agent, model",
-            lambda row: "All" if row.is_all else agent_link(row.agent, row.model, filters),
+            lambda row: (
+                "All" if row.is_all else agent_and_model_cell(row.agent, row.model, filters)
+            ),
         ),
-        Col("Runs<br>started", lambda row: f"{row.started:,}", "r w"),
-        Col("Wall time<br>(completed, median)", median, "r"),
+        Col("Runs\nstarted", lambda row: f"{row.started:,}", "r w"),
+        Col("Wall time\n(completed, median)", median, "r"),
         Col("p90", lambda row: timed(row, duration(row.p90 or 0), ENOUGH_TO_JUDGE), "r"),
         Col("longest", lambda row: timed(row, duration(row.longest or 0)), "r w"),
         Col("All runs", all_runs, "r"),
-        Col("in runs that did<br>not complete", lost, "r"),
-        Col("API ÷ wall time<br>(median)", parallel, "r"),
+        Col("in runs that did\nnot complete", lost, "r"),
+        Col("API ÷ wall time\n(median)", parallel, "r"),
     )
     started = [row for row in rows if row.started]
     ordered = [*started[1:], started[0]] if len(started) > 2 else started[1:]
-    return html_parts.table(shown, ordered, of_row=lambda row: "sum" if row.is_all else "")
+    return Table(shown, ordered, lambda row: "sum" if row.is_all else "").html()
 
 
 def slow_table(rows: Sequence[Row], filters: Filters) -> str:
     """Return completed runs that took far longer than others of their agent and model."""
     shown = (
-        Col("Run", lambda row: run_link(row, filters)),
-        Col("Agent, model", lambda row: agent_link(row["agent"], row["model"], filters)),
+        Col("Run", lambda row: run_cell(row, filters)),
+        Col("Agent, model", lambda row: agent_and_model_cell(row["agent"], row["model"], filters)),
         Col("Wall time", lambda row: duration(row["duration_ms"]), "r"),
         Col("Times the median", lambda row: ratio(row["times_usual"]), "r"),
         Col("Median", lambda row: duration(row["usual"]), "r"),
         Col("of runs", lambda row: f"{row['judged_by']:,}", "r"),
     )
-    return html_parts.table(shown, rows)
+    return Table(shown, rows).html()
 
 
 def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
@@ -610,13 +612,13 @@ def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
     """
     looks = {"PASS": "t-good", "FAIL": "t-bad"}
     shown = (
-        Col("Budget", lambda one: html_parts.text(one["limit"])),
-        Col("Found", lambda one: html_parts.text(one["found"]), "r"),
-        Col("Allowed", lambda one: html_parts.text(one["allowed"]), "r"),
+        Col("Budget", lambda one: one["limit"]),
+        Col("Found", lambda one: one["found"], "r"),
+        Col("Allowed", lambda one: one["allowed"], "r"),
         Col(
             "Verdict",
-            lambda one: f'<b class="{looks.get(one["verdict"], "t-n")}">{one["verdict"]}</b>',
+            lambda one: Cell(strong=one["verdict"], kind=looks.get(one["verdict"], "t-n")),
         ),
-        Col("", lambda one: muted(one["note"])),
+        Col("", lambda one: Cell(note=one["note"])),
     )
-    return html_parts.table(shown, verdicts)
+    return Table(shown, verdicts).html()

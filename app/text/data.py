@@ -10,9 +10,9 @@ from app.queries.quality import FACTS, Told
 from app.text import html_parts
 from app.text.answers import never_reported
 from app.text.formatting import UNKNOWN, usd
-from app.text.html_parts import Col, anchor, muted
 from app.text.ingests import all_known, no_results
 from app.text.sentences import Said, joined
+from app.text.table import Cell, Col, Table, agent_cell
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import plural
 
@@ -142,29 +142,21 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
         FACTS
     )
 
-    def name(row: Told) -> str:
-        if row.is_all:
-            return "All"
-        address = html_parts.link(
-            "", filters.with_values("agent", [row.agent]) if row.agent else filters
-        )
-        return anchor(address, html_parts.marked_name(row.agent), kind="t-plain t-agent")
-
     def fact(key: str) -> Col:
-        def cell(row: Told) -> str:
+        def cell(row: Told) -> Cell | str:
             known = row.known[key]
             if not row.started:
-                return muted(UNKNOWN)
+                return UNKNOWN
             if not known:
                 is_never = row.agent is not None and FACTS[key][2] in never_reported(row.agent)
-                return muted("never told") if is_never else '<span class="t-bad">none</span>'
-            return muted("all") if known == row.started else f"{known:,} of {row.started:,}"
+                return Cell(note="never told") if is_never else Cell("none", kind="t-bad")
+            return Cell(note="all") if known == row.started else f"{known:,} of {row.started:,}"
 
         return Col(FACTS[key][0], cell, "r")
 
     columns = [
-        Col("Agent", name),
-        Col("Runs<br>started", lambda row: f"{row.started:,}", "r"),
+        Col("Agent", lambda row: "All" if row.is_all else agent_cell(row.agent, "", filters)),
+        Col("Runs\nstarted", lambda row: f"{row.started:,}", "r"),
         *map(fact, shown),
     ]
     ordered = (
@@ -174,36 +166,35 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
     )
     whole = joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
     note = f'<p class="t-cap">Known of every run: {html_parts.text(whole)}.</p>' if whole else ""
-    return html_parts.table(columns, ordered, of_row=lambda row: "sum" if row.is_all else "") + note
+    return Table(columns, ordered, lambda row: "sum" if row.is_all else "").html() + note
 
 
 def rule_table(rules: Sequence[Row], filters: Filters) -> str:
     """Return what rules found, the most severe first; a click on a rule lists its runs."""
 
-    def name(row: Row) -> str:
-        sign = (
-            f'<i class="t-sw t-{KINDS.get(row["severity"], "unknown_ends")}" '
-            f'title="{html_parts.text(row["severity"])}"></i> '
+    def name(row: Row) -> Cell:
+        kind = KINDS.get(row["severity"], "unknown_ends")
+        return Cell(
+            row["rule"].replace("_", " "),
+            mark=f'<i class="t-sw t-{kind}" title="{html_parts.text(row["severity"])}"></i> ',
+            address=html_parts.link("", filters, rule=row["rule"]),
+            kind="t-link",
         )
-        label = html_parts.text(row["rule"].replace("_", " "))
-        return sign + anchor(html_parts.link("", filters, rule=row["rule"]), label, kind="t-link")
 
     columns = (
         Col("Rule", name),
         Col(
             "What it looks for",
-            lambda row: (
-                f'<span class="t-wrap">{html_parts.text(RULE_MEANINGS.get(row["rule"], ""))}</span>'
-            ),
+            lambda row: Cell(RULE_MEANINGS.get(row["rule"], ""), kind="t-wrap"),
         ),
         Col("Findings", lambda row: f"{row['findings']:,}", "r"),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
         Col(
-            "Reported cost<br>of these runs",
+            "Reported cost\nof these runs",
             lambda row: usd(row["cost_usd"], lacks=UNKNOWN),
             "r w",
         ),
     )
-    return html_parts.table(columns, rules) + html_parts.legend(
+    return Table(columns, rules).html() + html_parts.legend(
         ("Severity", [(kind.removeprefix("t-"), key) for key, kind in KINDS.items()])
     )

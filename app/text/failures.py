@@ -21,16 +21,19 @@ from app.text.formatting import (
     duration,
     model_words,
     ratio,
+    short,
     usd,
 )
 from app.text.grids import measured_cell
-from app.text.html_parts import Col, Segment, agent_link, anchor, link, muted, run_link
+from app.text.html_parts import Segment, anchor, link, mark
 from app.text.overview import agents_of, coverage
 from app.text.sentences import Said, joined, spelled
 from app.text.summary import summary_html
+from app.text.table import NO_DATE, Cell, Col, Table, agent_and_model_cell, card, count, run_cell
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
 from schemas.text import plural
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
@@ -136,36 +139,33 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
     def is_all(row: Row) -> bool:
         return row["reason"] is None
 
-    def reason(row: Row) -> str:
+    def reason(row: Row) -> Cell | str:
         if is_all(row):
             return "All"
         address = link("", filters, view="Failures", reason=row["reason"])
-        return anchor(address, html_parts.text(REASONS[row["reason"]].label), kind="t-link")
+        return Cell(REASONS[row["reason"]].label, address=address, kind="t-link")
 
     def group(names: Sequence[str | None], title: str) -> Col:
         def runs(row: Row) -> str:
             counts = dict(row["columns"])
-            number = sum(counts.get(name, 0) for name in names)
-            return f"{number:,}" if number else UNKNOWN
+            return count(sum(counts.get(name, 0) for name in names))
 
-        return Col(title, runs, "r w")
+        is_agent = by == "agent" and len(names) == 1 and names[0]
+        return Col(title, runs, "r w", mark=mark(names[0]) if is_agent else "")
 
     def title(name: str | None) -> str:
-        if by == "agent" and name:
-            return f'<span class="t-agent">{html_parts.marked_name(name)}</span>'
-        return f"<b>{html_parts.text(name or UNKNOWN_NAME)}</b>"
+        return agent_name(name) if by == "agent" and name else name or UNKNOWN_NAME
 
-    def runs(row: Row) -> str:
+    def runs(row: Row) -> Cell:
         if is_all(row):
-            return f"<b>{row['runs']:,}</b> {muted(of)}"
+            return Cell(strong=f"{row['runs']:,}", note=of)
         width = max(3, round(LONGEST_BAR * row["runs"] / most))
-        bar = html_parts.bar(
-            [Segment(BARS.get(row["whose"], "unknown_ends"), row["runs"], "runs")], width=width
-        )
-        return f'<span class="t-agent">{bar}{row["runs"]:,}</span>'
+        kind = BARS.get(row["whose"], "unknown_ends")
+        bar = html_parts.bar([Segment(kind, row["runs"], "runs")], width=width)
+        return Cell(f"{row['runs']:,}", mark=bar)
 
     def cost(row: Row) -> str:
-        lacks = UNKNOWN if row["never_started_runs"] == row["runs"] else muted(NOT_RECORDED)
+        lacks = UNKNOWN if row["never_started_runs"] == row["runs"] else NOT_RECORDED
         return usd(row["cost_best_usd"], row["cost_best_bounds"], lacks)
 
     shown = [
@@ -175,38 +175,35 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         *([group(groups[MOST_COLUMNS:], "others")] if groups[MOST_COLUMNS:] else []),
         Col("Runs", runs),
         Col(
-            "Before it<br>began",
-            lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else UNKNOWN,
+            "Before it\nbegan",
+            lambda row: count(row["never_started_runs"]),
             "r w",
         ),
         Col(
-            "Lost wall time<br>(median)",
-            lambda row: UNKNOWN if row["lost_ms"] is None else duration(row["lost_ms"]),
+            "Lost wall time\n(median)",
+            lambda row: short(row["lost_ms"], Unit.MILLISECONDS),
             "r w",
         ),
         Col("Cost", cost, "r"),
     ]
-    of_row = lambda row: "sum" if is_all(row) else ""  # noqa: E731
-    return html_parts.table(shown, (*reasons, total), kind="t-grid t-reasons", of_row=of_row)
+    table = Table(shown, (*reasons, total), lambda row: "sum" if is_all(row) else "")
+    return table.html(kind="t-grid t-reasons")
 
 
 def text_table(reason: str, texts: Sequence[Row], filters: Filters) -> str:
     """Return error texts of a reason with their numbers masked; a click on one lists its runs."""
     places = {id(row): str(place) for place, row in enumerate(texts, 1)}
 
-    def code(row: Row) -> str:
+    def code(row: Row) -> Cell:
         address = link("", filters, view="Failures", reason=reason, text=places[id(row)])
-        return anchor(
-            address,
-            f"<code>{html_parts.text(row['text'] or 'no error text')}</code>",
-            kind="t-link t-wrap t-wide-text",
-        )
+        kind = "t-link t-wrap t-wide-text t-code"
+        return Cell(row["text"] or "no error text", address=address, kind=kind)
 
     shown = (
         Col("Text (numbers and ids masked)", code),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
     )
-    return html_parts.table(shown, texts, kind="t-grid", frame="")
+    return Table(shown, texts).html(kind="t-grid", frame="")
 
 
 def run_list(runs: Sequence[Row], filters: Filters) -> str:
@@ -220,8 +217,8 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
         )
 
     shown = (
-        Col("Run", lambda row: run_link(row, filters)),
-        Col("Agent, model", lambda row: agent_link(row["agent"], row["model"], filters)),
+        Col("Run", lambda row: run_cell(row, filters)),
+        Col("Agent, model", lambda row: agent_and_model_cell(row["agent"], row["model"], filters)),
         Col("Wall time", wall, "r w"),
         Col(
             "Cost",
@@ -230,11 +227,11 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
         ),
         Col(
             "Date",
-            lambda row: f"{row['dated_at']:%Y-%m-%d}" if row["dated_at"] else muted("no date"),
+            lambda row: f"{row['dated_at']:%Y-%m-%d}" if row["dated_at"] else NO_DATE,
             "r w",
         ),
     )
-    return html_parts.table(shown, runs)
+    return Table(shown, runs).html()
 
 
 def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) -> str:
@@ -261,7 +258,6 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
         else ratio(run["claimed_speedup"]),
         "Measured": (measured and measured_cell(*measured)) or NOT_MEASURED,
     }
-    card = html_parts.lines({name: html_parts.text(value) for name, value in figures.items()})
     told, summary = "", run["result"] or ""
     if run["reason"]:
         label, message = REASONS[run["reason"]].label, run["failure_message"] or ""
@@ -279,4 +275,4 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
         "Open the run: claims, patch, record",
         kind="t-link",
     )
-    return f'{title}<div class="t-card">{card}</div>{told}<p>{open_}</p>'
+    return f"{title}{card(figures)}{told}<p>{open_}</p>"

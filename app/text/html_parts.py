@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urlencode
 
 import simplejson
@@ -65,54 +64,6 @@ class Segment:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Col:
-    """A column of an HTML table: title, function for a row's cell (both HTML), and CSS class.
-
-    `r` right-aligned, `w` wrapped title.
-    """
-
-    title: str
-    cell: Callable[[Any], str]
-    kind: str = ""
-
-
-def table(
-    columns: Sequence[Col],
-    rows: Iterable[Any],
-    *,
-    kind: str = "",
-    frame: str = "t-scroll",
-    of_row: Callable[[Any], str] | None = None,
-) -> str:
-    """Return the rows as a table of these columns.
-
-    `of_row` gives the class of a row, `frame` is the class of the element around it.
-    """
-    titles = "".join(
-        f'<th scope="col" class="{column.kind}">{column.title}</th>' for column in columns
-    )
-    body = "".join(
-        f'<tr class="{of_row(row) if of_row else ""}">'
-        + "".join(f'<td class="{column.kind}">{column.cell(row)}</td>' for column in columns)
-        + "</tr>"
-        for row in rows
-    )
-    drawn = (
-        '<table class="t-table '
-        f'{kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
-    )
-    return f'<div class="{frame}">{drawn}</div>' if frame else drawn
-
-
-def lines(values: Mapping[str, str]) -> str:
-    """Return names and values (both HTML) as lines of a card."""
-    return "".join(
-        f'<div class="row"><span>{name}</span><span>{value}</span></div>'
-        for name, value in values.items()
-    )
-
-
 def text(value: str) -> str:
     """Return a text from a log in one line, escaped for HTML."""
     return html.escape(visible(one_line(value)))
@@ -161,11 +112,6 @@ def anchor(address: str, label: str, *, kind: str = "") -> str:
     return f'<a class="{kind}" href="{html.escape(address)}" target="_self">{label}</a>'
 
 
-def run_link(run: Mapping[str, Any], filters: Filters) -> str:
-    """Return the title of a run as a link to its page."""
-    return anchor(link("run", filters, run=run["run_id"]), text(run["title"]), kind="t-link")
-
-
 def mark(agent: str | None) -> str:
     """Return an agent's mark in the colour and shape of its points in charts."""
     shape, colour = (
@@ -182,23 +128,6 @@ def marked_name(agent: str | None) -> str:
 def agent_and_model(agent: str | None, model: str | None) -> str:
     """Return `TRAE with gpt-5`, in plain text."""
     return f"{agent_name(agent)} with {visible(model)}" if model else agent_name(agent)
-
-
-def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
-    """Return an agent with its mark and model as a link that filters by both."""
-    chosen = filters.with_values("agent", [agent]) if agent else filters
-    chosen = chosen.with_values("main-model", [model]) if model else chosen
-    linked = (
-        anchor(link("", chosen), marked_name(agent), kind="t-plain t-agent")
-        if agent
-        else marked_name(agent)
-    )
-    return f'<span class="t-agent">{linked}</span> {muted(model or "model not recorded")}'
-
-
-def group_name(agent: str | None, label: str, detail: str) -> str:
-    """Return a group of runs: its agent's mark, its name, and its model muted."""
-    return f'<span class="t-agent">{mark(agent)}<span>{text(label)} {muted(detail)}</span></span>'
 
 
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:

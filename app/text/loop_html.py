@@ -18,7 +18,7 @@ from app.queries.loop_statistics import LoopProgress, NoiseFrom
 from app.queries.loops import LoopAnswer, LoopVerdict, Try
 from app.text import grids, html_parts
 from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
-from app.text.html_parts import Col, Segment, muted
+from app.text.html_parts import Segment
 from app.text.loops import (
     STATES,
     about,
@@ -30,6 +30,7 @@ from app.text.loops import (
     tries_words,
 )
 from app.text.sentences import Said, none_or, upper_first
+from app.text.table import NO_DATE, Cell, Col, Table, card, run_cell
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -133,63 +134,45 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
     `shown` is marked.
     """
 
-    def name(one: LoopAnswer) -> str:
-        linked = html_parts.anchor(
-            address_of(one, filters), html_parts.text(one.name), kind="t-link"
-        )
-        return f"{linked} {muted(one.row['metric'] or '')}"
+    def name(one: LoopAnswer) -> Cell:
+        address = address_of(one, filters)
+        return Cell(one.name, one.row["metric"] or "", address=address, kind="t-link")
 
-    def tries(one: LoopAnswer) -> str:
+    def tries(one: LoopAnswer) -> Cell:
         segments = [Segment(BARS[state], one.counts[state] or 0, STATES[state]) for state in BARS]
-        return (
-            f"{html_parts.bar(segments, width=150)}<div "
-            f'class="t-bt">{html_parts.text(kept_words(one))}</div>'
-        )
+        return Cell(kept_words(one), bar=segments)
 
-    def gain(one: LoopAnswer) -> str:
-        return UNKNOWN if one.gain_pct is None else short(one.gain_pct, Unit.PERCENT)
-
-    def verdict(one: LoopAnswer) -> str:
+    def verdict(one: LoopAnswer) -> Cell:
         if one.gain_pct is None or not one.improvements:
-            return html_parts.muted(gain_words(one))
+            return Cell(note=gain_words(one))
         words = "noise unknown" if one.gain_verdict is LoopVerdict.UNKNOWN else noise_words(one)
-        looks = {LoopVerdict.BEYOND: "t-is-faster", LoopVerdict.INSIDE: "t-n"}
-        return (
-            "<span "
-            f'class="{looks.get(one.gain_verdict or LoopVerdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'  # noqa: E501
-        )
-
-    def each(one: LoopAnswer) -> str:
-        cost = one.cost_per(one.improvements)
-        return UNKNOWN if cost is None else usd(cost, one.costs.basis)
-
-    def percent(one: LoopAnswer) -> str:
-        cost = one.cost_per(one.gain_pct)
-        return UNKNOWN if cost is None else usd(cost, one.costs.basis)
+        return Cell(words, kind="t-is-faster" if one.gain_verdict is LoopVerdict.BEYOND else "t-n")
 
     columns = (
         Col("Loop", name),
         Col("Tries", tries, "w"),
-        Col("Gain", gain, "r"),
+        Col("Gain", lambda one: short(one.gain_pct, Unit.PERCENT), "r"),
         Col("Against the noise", verdict),
         Col("State", lambda one: PROGRESS[one.state] if one.state else UNKNOWN, "w"),
         Col(
             "Cost",
-            lambda one: usd(one.cost_usd, one.costs.basis, muted(NOT_RECORDED)),
+            lambda one: usd(one.cost_usd, one.costs.basis, NOT_RECORDED),
             "r",
         ),
-        Col("Per<br>improvement", each, "r w"),
-        Col("Per 1 %<br>gain", percent, "r w"),
+        Col(
+            "Per\nimprovement",
+            lambda one: usd(one.cost_per(one.improvements), one.costs.basis),
+            "r w",
+        ),
+        Col("Per 1 %\ngain", lambda one: usd(one.cost_per(one.gain_pct), one.costs.basis), "r w"),
         Col(
             "Last",
-            lambda one: (
-                f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else muted("no date")
-            ),
+            lambda one: f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else NO_DATE,
             "r w",
         ),
     )
-    of_row = lambda one: "sum" if shown is one else ""  # noqa: E731
-    return html_parts.table(columns, answers, frame="t-scroll t-tall t-loops", of_row=of_row)
+    table = Table(columns, answers, lambda one: "sum" if shown is one else "")
+    return table.html(frame="t-scroll t-tall t-loops")
 
 
 def legend(answers: Sequence[LoopAnswer]) -> str:
@@ -405,11 +388,11 @@ def is_filled(one: Try) -> bool:
 def session_table(answer: LoopAnswer, filters: Filters) -> str:
     """Return the sessions that ran a loop, with the evidence and the parts of their cost."""
     parts = {
-        "setup_usd": "Set-up,<br>baseline",
+        "setup_usd": "Set-up,\nbaseline",
         "experiments_usd": "Experiments",
-        "other_loops_usd": "Other<br>loops",
+        "other_loops_usd": "Other\nloops",
         "rest_usd": "Rest",
-        "beyond_usd": "Beyond its<br>responses",
+        "beyond_usd": "Beyond its\nresponses",
     }
     sessions = answer.costs.sessions
 
@@ -422,9 +405,9 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
     columns = (
         Col(
             "Session",
-            lambda one: html_parts.run_link({"run_id": one.run_id, "title": one.title}, filters),
+            lambda one: run_cell({"run_id": one.run_id, "title": one.title}, filters),
         ),
-        Col("Joined by", lambda one: html_parts.text(one.evidence)),
+        Col("Joined by", lambda one: one.evidence),
         Col("Experiments", lambda one: f"{one.experiments:,}", "r"),
         *(cost(key) for key in parts if any(getattr(one, key) for one in sessions)),
         Col(
@@ -435,7 +418,7 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
             "r",
         ),
     )
-    return html_parts.table(columns, sessions)
+    return Table(columns, sessions).html()
 
 
 def experiment_grid(table: pa.Table, answer: LoopAnswer) -> grids.Grid:
@@ -479,9 +462,6 @@ def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
         ("As written", row["word"]),
     )
     figures |= {name: str(value) for name, value in told if value}
-    card = html_parts.lines(
-        {html_parts.text(name): html_parts.text(value) for name, value in figures.items()}
-    )
     texts = "".join(
         f'<p class="t-pane-text">{html_parts.text(words)}</p>'
         for words in (row["description"], row["hypothesis"])
@@ -495,7 +475,7 @@ def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
     )
     return (
         f'<h3 class="t-h3">Experiment {one.number:,}: '
-        f'{said}{html_parts.muted(label)}</h3>{texts}<div class="t-card">{card}</div>{run}'
+        f"{said}{html_parts.muted(label)}</h3>{texts}{card(figures)}{run}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Sentences, titles, cautions and the table of agents of the screen Overview. Pure.
+"""Sentences, titles, cautions and the table of a few runs of the screen Overview. Pure.
 
 Rows are those of `app.queries.agents.agents`: all runs in the first, then agents, then models.
 """
@@ -12,31 +12,23 @@ from typing import TYPE_CHECKING, Any
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.text import html_parts
-from app.text.agents import (
-    completed_words,
-    cost_cell,
-    doubts,
-    measured_words,
-    median_cost,
-    median_or_range,
-    range_words,
-)
+from app.text.agents import doubts, range_words
 from app.text.answers import undated_cost
 from app.text.claims import words
 from app.text.formatting import (
     BOUND_NAMES,
-    NOT_MEASURED,
     NOT_RECORDED,
-    UNKNOWN,
     agent_name,
     duration,
     ratio,
+    short,
     usd,
 )
-from app.text.html_parts import Col, Segment, anchor, muted, run_link
 from app.text.sentences import Said, joined, none_or, spelled, upper_first
+from app.text.table import Cell, Col, Table, run_cell
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import plural
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.queries.reading import Undated
@@ -550,150 +542,8 @@ def cautions_html(found: Sequence[Caution], filters: Filters) -> str:
     )
 
 
-def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
-    """Return agents and models as a table for a wide page and cards for a phone.
-
-    The rows are from `app.queries.agents.shown_rows`. The legend of bars is included.
-
-    Columns without any value are left out.
-    """
-    agents = [row for row in rows if not row.is_model]
-    counts = {id(row): _measured_counts(row) for row in rows}
-
-    def linked(row: AgentFigures) -> Filters:
-        return filters.with_values("agent", [row.agent]) if row.agent else filters
-
-    def name(row: AgentFigures) -> str:
-        if row.is_model:
-            if row.model is None:
-                return muted("model not recorded")
-            address = html_parts.link("", linked(row).with_values("main-model", [row.model]))
-            return anchor(address, html_parts.text(row.model), kind="t-plain")
-        named = html_parts.marked_name(row.agent)
-        named = (
-            anchor(html_parts.link("", linked(row)), named, kind="t-plain t-agent")
-            if row.agent
-            else named
-        )
-        own = [other for other in rows if other.is_model and other.agent == row.agent]
-        model = (
-            "model not recorded"
-            if row.model is None
-            else row.model
-            if row.models == 1
-            else f"{row.model}, +{row.models - 1}"
-        )
-        return (
-            f'<span class="t-agent">{named}</span> '
-            f"{muted(f'{sum(one.model is not None for one in own)} models' if own else model)}"
-        )
-
-    def outcome(row: AgentFigures, width: int = 150) -> str:
-        bar = html_parts.bar(
-            [
-                Segment(kind, getattr(row, kind), label)
-                for kind, label in html_parts.OUTCOMES.items()
-            ],
-            width=width,
-        )
-        completed, ended = completed_words(row)
-        return f'{bar}<div class="t-bt"><b>{completed}</b>{html_parts.text(ended)}</div>'
-
-    def measured(row: AgentFigures) -> str:
-        faster, found = measured_words(row)
-        if not row.runs_measured:
-            return muted(found)
-        bar = html_parts.bar(
-            [
-                Segment(kind, counts[id(row)][kind], label)
-                for kind, label in html_parts.MEASURED.items()
-            ],
-            width=170,
-        )
-        return f'{bar}<div class="t-bt"><b>{faster}</b>{html_parts.text(found)}</div>'
-
-    def cost(row: AgentFigures) -> str:
-        value, known = cost_cell(row)
-        return _with_note(muted(value) if value == NOT_RECORDED else html_parts.text(value), known)
-
-    def claimed(row: AgentFigures) -> str:
-        value, few = median_or_range(row.claimed, ratio)
-        return _with_note(
-            html_parts.text(value), few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
-        )
-
-    def wall(row: AgentFigures) -> str:
-        value, few = median_or_range(row.wall, duration)
-        return _with_note(html_parts.text(value), few)
-
-    def never(row: AgentFigures) -> str:
-        return f"{row.never_started:,}" if row.never_started else UNKNOWN
-
-    def per_faster(row: AgentFigures) -> str:
-        each = row.cost_per_faster_usd
-        return UNKNOWN if each is None else f"<b>{usd(each, row.bounds)}</b>"
-
-    every = (
-        Col("Agent, model", name),
-        Col("Runs", lambda row: f"{row.runs:,}", "r"),
-        Col("Outcome", outcome),
-        Col("Never<br>started", never, "r"),
-        Col("Cost", cost, "r"),
-        Col("per run<br>(median)", median_cost, "r"),
-        Col("Wall time<br>(completed, median)", wall, "r"),
-        Col("Claimed<br>(median)", claimed, "r"),
-        Col("Measured", measured),
-        Col("Cost per verified<br>speedup", per_faster, "r"),
-    )
-    shown = [
-        column
-        for column in every
-        if any(column.cell(row) not in (UNKNOWN, muted(NOT_MEASURED)) for row in rows)
-    ]
-    table = html_parts.table(shown, rows, frame="", of_row=lambda row: "m" if row.is_model else "")
-    cards = ""
-    for row in agents:
-        median = median_cost(row)
-        figures = {
-            "Never started": never(row),
-            "Cost": cost(row) + (f" · {median} a run" if median != UNKNOWN else ""),
-            "Wall time, completed": wall(row),
-            "Claimed, median": claimed(row),
-            "Cost per verified speedup": per_faster(row),
-        }
-        lines = html_parts.lines({key: value for key, value in figures.items() if value != UNKNOWN})
-        head = f'<div class="row"><span>{name(row)}</span>{muted(f"{row.runs:,} runs")}</div>'
-        cards += f'<div class="t-card">{head}{outcome(row, 0)}{lines}{measured(row)}</div>'
-    outcomes = [
-        (kind, label)
-        for kind, label in html_parts.OUTCOMES.items()
-        if any(getattr(row, kind) for row in agents)
-    ]
-    classes = [
-        (kind, label)
-        for kind, label in html_parts.MEASURED.items()
-        if any(counts[id(row)][kind] for row in agents)
-    ]
-    legend = html_parts.legend(("Outcome", outcomes), ("Measured", classes))
-    return f'<div class="t-wide">{table}{legend}</div><div class="t-phone">{cards}{legend}</div>'
-
-
-def _with_note(value: str, note: str) -> str:
-    return f"{value} {muted(note)}" if note else value
-
-
-def _measured_counts(row: AgentFigures) -> dict[str, int]:
-    own = ("faster", "same", "inside_noise", "slower", "breaks", "machine")
-    return {key: row.measured[key] for key in own} | {
-        "uncompared": row.runs_measured - sum(row.measured[key] for key in own)
-    }
-
-
-def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
-    """Return a few runs with turns, tokens, cost per turn and claim.
-
-    As cards with cost and time on a phone.
-    """
+def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> Table:
+    """Return a few runs with cost, time, turns, tokens, cost per turn and claim."""
     scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
     evidence = {
         "benchmarked": "method stated",
@@ -701,46 +551,23 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
         "estimated": "estimated",
     }
 
-    def outcome(run: Mapping[str, Any]) -> str:
-        return html_parts.text(words(run["outcome"] or "unknown"))
-
-    def count(run: Mapping[str, Any], key: str) -> str:
-        return UNKNOWN if run[key] is None else f"{run[key]:,}"
-
-    def claim(run: Mapping[str, Any]) -> str:
+    def claim(run: Mapping[str, Any]) -> Cell:
         if run["claimed_speedup"] is None:
-            return muted("no number")
+            return Cell(note="no number")
         about = [
             scopes.get(run["claimed_scope"] or ""),
             evidence.get(run["claimed_evidence"] or ""),
         ]
-        return muted(", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
+        return Cell(note=", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
 
     shown = (
-        Col("Run", lambda run: run_link(run, filters)),
-        Col("Outcome", outcome),
-        Col("Turns", lambda run: count(run, "num_turns"), "r"),
-        Col("Output tokens", lambda run: count(run, "output_tokens"), "r"),
-        Col(
-            "Cost per turn",
-            lambda run: usd(run["per_turn_usd"], run["bound"], UNKNOWN),
-            "r",
-        ),
+        Col("Run", lambda run: run_cell(run, filters)),
+        Col("Outcome", lambda run: words(run["outcome"] or "unknown")),
+        Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
+        Col("Wall time", lambda run: short(run["duration_ms"], Unit.MILLISECONDS), "r"),
+        Col("Turns", lambda run: short(run["num_turns"], Unit.COUNT), "r"),
+        Col("Output tokens", lambda run: short(run["output_tokens"], Unit.TOKENS), "r"),
+        Col("Cost per turn", lambda run: usd(run["per_turn_usd"], run["bound"]), "r"),
         Col("Claims in its summary", claim),
     )
-    cards = ""
-    for run in runs:
-        figures = {
-            "Outcome": outcome(run),
-            "Cost": usd(run["cost_usd"], run["bound"], muted(NOT_RECORDED)),
-            "Wall time": muted(NOT_RECORDED)
-            if run["duration_ms"] is None
-            else duration(run["duration_ms"]),
-            "Turns": count(run, "num_turns"),
-            "Claim": claim(run),
-        }
-        cards += f'<div class="t-card">{run_link(run, filters)}{html_parts.lines(figures)}</div>'
-    return (
-        f'<div class="t-wide">{html_parts.table(shown, runs, kind="t-grid", frame="")}</div><div '
-        f'class="t-phone">{cards}</div>'
-    )
+    return Table(shown, runs)

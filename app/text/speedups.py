@@ -16,9 +16,9 @@ from app.text import html_parts
 from app.text.agents import doubts, median_or_range, range_words
 from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
-from app.text.html_parts import Col, anchor, muted, text
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
 from app.text.sentences import Said, joined, spelled, upper_first
+from app.text.table import Cell, Col, Table
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural, quoted
 from schemas.units import Unit
@@ -170,98 +170,83 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     """Return the runs of one of `app.queries.measured.LISTS`."""
 
     def cut(said: str, longest: int = LONGEST) -> str:
-        return text(said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…")
+        return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
 
     def factor(value: float | None) -> str:
         return short(value, Unit.RATIO)
 
-    def name(row: Row) -> str:
+    def name(row: Row) -> Cell:
         claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
-        title = anchor(
-            html_parts.link("run", filters, run=row["run_id"], **claim),
+        return Cell(
             cut(row["title"], 48),
-            kind="t-link",
-        )
-        agent = text(agent_name(row["agent"]))
-        return (
-            '<span class="t-agent" style="font-weight:400" '
-            f'title="{agent}">{html_parts.mark(row["agent"])}{title}</span>'
+            address=html_parts.link("run", filters, run=row["run_id"], **claim),
+            kind="t-link t-plain",
+            mark=html_parts.mark(row["agent"]),
+            hint=agent_name(row["agent"]),
         )
 
-    def measured(row: Row) -> str:
+    def measured(row: Row) -> Cell:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-        return f'<span class="t-is-{kind}">{factor(row["measured_speedup"])}</span>'
+        return Cell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}")
 
-    def others(row: Row) -> str:
-        return text(few_others(row["other_values"])) or muted(UNKNOWN)
-
-    def metric(row: Row) -> str:
+    def metric(row: Row) -> Cell:
         named = " ".join(filter(None, (row["metric"], row["statistic"])))
-        return f'<span title="{text(row["benchmark"] or "")}">{text(named)}</span>'
+        return Cell(named, hint=row["benchmark"] or "")
 
-    def covers(row: Row) -> str:
+    def covers(row: Row) -> Cell | str:
         if row["claimed_speedup"] is None:
-            return muted(UNKNOWN)
+            return UNKNOWN
         claimed, found = (
             words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
         )
         if row["scope_differs"]:
-            return muted(f"claim: {claimed}, measured: {found}")
-        return muted("not stated" if "unspecified" in (claimed, found) else "same part")
+            return Cell(note=f"claim: {claimed}, measured: {found}")
+        return Cell(note="not stated" if "unspecified" in (claimed, found) else "same part")
 
-    def evidence(row: Row) -> str:
-        said = text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else UNKNOWN
-        return (
-            f'<span class="t-stated">{said}</span>'
-            if row["claimed_evidence"] == "benchmarked"
-            else said
-        )
+    def evidence(row: Row) -> Cell | str:
+        if not row["claimed_evidence"]:
+            return UNKNOWN
+        is_stated = row["claimed_evidence"] == "benchmarked"
+        return Cell(evidence_words(row["claimed_evidence"]), kind="t-stated" if is_stated else "")
 
-    def sentence(row: Row) -> str:
-        return (
-            "<span "
-            f'class="t-wrap">{cut(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
-        )
+    def sentence(row: Row) -> Cell:
+        return Cell(cut(quoted(row["sentence"] or row["claimed_quote"] or "")), kind="t-wrap")
 
-    def published(row: Row) -> str:
-        return (
-            UNKNOWN
-            if row["ratio_published"] is None
-            else f'<s class="t-n">{ratio(row["ratio_published"])}</s>'
-        )
+    def published(row: Row) -> Cell:
+        return Cell(factor(row["ratio_published"]), kind="t-n t-void")
 
-    def why(row: Row) -> str:
+    def why(row: Row) -> Cell | str:
         said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
-        return f'<span class="t-wrap">{cut(said)}</span>' if said else UNKNOWN
+        return Cell(cut(said), kind="t-wrap") if said else UNKNOWN
 
     first = (
         Col("Run", name),
-        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or UNKNOWN), "w"),
+        Col("Task", lambda row: Cell(note=(row["task_key"] or UNKNOWN).replace("@", " ")), "w"),
         Col("Claimed", lambda row: factor(row["claimed_speedup"]), "r"),
     )
-    cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], muted(NOT_RECORDED)), "r")
+    cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], NOT_RECORDED), "r")
     if key == "claims":
         own: tuple[Col, ...] = (
             Col("Evidence", evidence),
             Col("In its summary", sentence),
-            Col("Measured", lambda row: muted(MEASURED_CLASSES[row["measured_class"]])),
+            Col("Measured", lambda row: Cell(note=MEASURED_CLASSES[row["measured_class"]])),
         )
     elif key in ("uncompared", "breaks"):
         own = (
             Col("As published", published, "r"),
-            Col("What became of it", lambda row: text(MEASURED_CLASSES[row["measured_class"]])),
+            Col("What became of it", lambda row: MEASURED_CLASSES[row["measured_class"]]),
             Col("Why", why),
         )
     else:
         own = (
             Col("Measured", measured, "r"),
-            Col("Other values", others),
+            Col("Other values", lambda row: few_others(row["other_values"]) or UNKNOWN),
             Col("÷ reference", lambda row: factor(row["measured_vs_reference"]), "r"),
             Col("Metric", metric),
-            Col("Claim", lambda row: text(HELD.get(row["claim_verdict"] or "", UNKNOWN))),
+            Col("Claim", lambda row: HELD.get(row["claim_verdict"] or "", UNKNOWN)),
             Col("Covers", covers),
         )
-    return html_parts.table((*first, *own, cost), rows, kind="t-grid", frame="t-scroll t-tall")
+    return Table((*first, *own, cost), rows).html(kind="t-grid", frame="t-scroll t-tall")
 
 
 def only_measured(scores: Sequence[Row]) -> str:
@@ -288,13 +273,13 @@ STEPS_CAPTION = (
 )
 
 
-def _who(row: Row) -> str:
+def _who(row: Row) -> Cell:
     agent = " ".join(
         filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"]))
     )
     model = " · ".join(filter(None, (row["model"], row["effort"])))
     first, *rest = [one for one in (agent, model) if one] or [row["run_name"] or ""]
-    return f"{text(first)} {muted(text(rest[0]))}" if rest else text(first) or muted("not named")
+    return Cell(first, "".join(rest)) if first else Cell(note="not named")
 
 
 def _score(row: Row) -> str:
@@ -313,9 +298,7 @@ def _grouped(rows: Sequence[Row], key: str) -> list[dict[str, Row]]:
     return list(by_who.values())
 
 
-_STUDY = Col(
-    "Benchmark", lambda row: muted(text(next(iter(row.values()))["study"] or "") or "other")
-)
+_STUDY = Col("Benchmark", lambda row: Cell(note=next(iter(row.values()))["study"] or "other"))
 _WHOSE = Col("Agent", lambda row: _who(next(iter(row.values()))))
 
 
@@ -325,23 +308,13 @@ def rules_table(scores: Sequence[Row]) -> str:
     A row per benchmark, agent and model, a column per rule.
     """
 
-    def cell(key: str) -> Callable[[dict[str, Row]], str]:
-        def drawn(row: dict[str, Row]) -> str:
+    def cell(key: str) -> Callable[[dict[str, Row]], Cell]:
+        def drawn(row: dict[str, Row]) -> Cell:
             score = row[key]
-            hint = text(
-                "; ".join(
-                    filter(
-                        None,
-                        (
-                            score["denominator"],
-                            f"left out: {score['why']}" if score["why"] else "",
-                            _worst(score),
-                        ),
-                    )
-                )
-            )
+            left_out = f"left out: {score['why']}" if score["why"] else ""
+            hint = "; ".join(filter(None, (score["denominator"], left_out, _worst(score))))
             if not score["tasks"]:
-                return f'<span title="{hint}">{muted(UNKNOWN)}</span>'
+                return Cell(UNKNOWN, hint=hint)
             of_tasks = (
                 f"n {score['tasks']:,}"
                 if score["successes"] is None
@@ -351,30 +324,26 @@ def rules_table(scores: Sequence[Row]) -> str:
             controlled = f"{short(honest, Unit.SCORE)} without hacks" if honest is not None else ""
             fast = [score[f"fast_{p}_share"] for p in FAST]
             of_p = " / ".join(short(one, Unit.SHARE) for one in fast) if None not in fast else ""
-            said = "<br>".join(
-                filter(
-                    None,
-                    (
-                        f"{of_p or _score(score)} {muted(of_tasks)}",
-                        muted(controlled) if controlled else "",
-                    ),
-                )
-            )
-            return f'<span title="{hint}">{said}</span>'
+            note = ", ".join(filter(None, (of_tasks, controlled)))
+            return Cell(of_p or _score(score), note, hint=hint)
 
         return drawn
 
     def title(rule: Rule) -> str:
         of_p = f" fast {' / '.join(map(str, FAST))}" if rule.key == "kernelbench" else ""
-        return (
-            "<span "
-            f'title="{text(f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.")}">{text(rule.label + of_p)}</span>'  # noqa: E501
-        )
+        return rule.label + of_p
 
-    titles = [Col(title(rule), cell(rule.key), "r") for rule in RULES.values()]
-    return html_parts.table(
-        (_STUDY, _WHOSE, *titles), _grouped(scores, "rule"), kind="t-grid", frame="t-scroll t-tall"
-    )
+    rules = [
+        Col(
+            title(rule),
+            cell(rule.key),
+            "r",
+            hint=f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.",
+        )
+        for rule in RULES.values()
+    ]
+    table = Table((_STUDY, _WHOSE, *rules), _grouped(scores, "rule"))
+    return table.html(kind="t-grid", frame="t-scroll t-tall")
 
 
 def steps_table(steps: Sequence[Row]) -> str:
@@ -383,11 +352,11 @@ def steps_table(steps: Sequence[Row]) -> str:
     A row per benchmark, agent and model, a column per step.
     """
 
-    def cell(key: str) -> Callable[[dict[str, Row]], str]:
-        def drawn(row: dict[str, Row]) -> str:
+    def cell(key: str) -> Callable[[dict[str, Row]], Cell]:
+        def drawn(row: dict[str, Row]) -> Cell:
             step = row[key]
             if step["score_share"] is None and step["score_ratio"] is None:
-                return f'<span title="{text(step["what"])}">{muted(UNKNOWN)}</span>'
+                return Cell(UNKNOWN, hint=step["what"])
             changed = (
                 short(step["change_points"], Unit.POINTS)
                 if step["change_points"] is not None
@@ -399,18 +368,14 @@ def steps_table(steps: Sequence[Row]) -> str:
                 else changed
             )
             changed = NOT_JUDGED if step["what"] == NOT_JUDGED else changed
-            grey = muted(", ".join(filter(None, (changed, f"n {step['tasks']:,}"))))
-            return f'<span title="{text(step["what"])}">{_score(step)}<br>{grey}</span>'
+            grey = ", ".join(filter(None, (changed, f"n {step['tasks']:,}")))
+            return Cell(_score(step), grey, hint=step["what"])
 
         return drawn
 
-    titles = [
-        Col(f'<span title="{text(what)}">{text(name)}</span>', cell(key), "r")
-        for key, (name, what) in STEPS.items()
-    ]
-    return html_parts.table(
-        (_STUDY, _WHOSE, *titles), _grouped(steps, "step"), kind="t-grid", frame="t-scroll t-tall"
-    )
+    shown = [Col(name, cell(key), "r", hint=what) for key, (name, what) in STEPS.items()]
+    table = Table((_STUDY, _WHOSE, *shown), _grouped(steps, "step"))
+    return table.html(kind="t-grid", frame="t-scroll t-tall")
 
 
 def _worst(score: Row) -> str:
