@@ -580,7 +580,6 @@ _SPENT = pattern(
 """Words that say that time, bytes or money are spent, and not allowed."""
 
 _REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
-_DAYS = frozenset({"d", "day", "days"})
 
 
 def is_a_setting(effect: Effect, around: Around) -> bool:
@@ -620,7 +619,9 @@ def _is_set(effect: Effect, around: Around) -> bool:
         and is_round(after)
         and not (around.is_table or effect.change or effect.is_order_open)
     )
-    if not (is_open or before.metric is ClaimMetric.COST or before.unit.name in _DAYS):
+    if not (
+        is_open or before.metric is ClaimMetric.COST or before.unit.name in ("d", "day", "days")
+    ):
         return False
     return not any(map(_SPENT.search, (around.left[-100:], around.inside, around.right)))
 

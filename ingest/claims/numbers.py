@@ -100,9 +100,6 @@ _PER_TIME = {
     )
     for name in names.split()
 }
-_DAYS = ("day", "night")
-"""Not a throughput: `3 GB/day` is the volume of a log."""
-
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 
 
@@ -118,7 +115,8 @@ def unit(words: str) -> Unit | None:
     name = " ".join(words.split())
     counted, _, per = name.replace(" per ", "/").replace(" / ", "/").partition("/")
     known = _SIZES.get(counted.strip().lower())
-    is_volume = per in _DAYS and known is not None and known[0] is ClaimMetric.MEMORY
+    # Not a throughput: `3 GB/day` is the volume of a log.
+    is_volume = per in ("day", "night") and known is not None and known[0] is ClaimMetric.MEMORY
     if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
         return None
     if per in _PER_TIME and not is_volume:
@@ -178,8 +176,7 @@ NUMBER_WORDS = {
 }
 """Numbers written out before `times` and `fold`."""
 
-_GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
-_WORDS = NUMBER_WORDS | _GERMAN
+_WORDS = NUMBER_WORDS | {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """The uncertainty of a measured number, which is skipped."""
 
@@ -217,8 +214,6 @@ _QUANTITY = pattern(
 _GOES_ON = pattern(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or a fraction."""
 
-_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal"}
-_PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
 """Larger is memory: `512m`."""
 
@@ -237,9 +232,7 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
 _DIGIT = pattern(r"[0-9](?<![A-Za-z0-9_./#,\\][0-9])")
 """A digit that no quantity's lookbehind excludes."""
 
-_OF_WORDS = ("times", "fold", "mal", "sub-", "Times", "Sub-")
 _SIGNS = {"+": "+", "-": "-", "−": "-", "–": "-"}
-_MARKS = frozenset("~≈≤≥∼<>+-−–$ ")
 
 
 def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
@@ -248,13 +241,13 @@ def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
     In a text without number words it is tried only around digits, which is four times as fast.
     """
     part = text[start:end]
-    if [word for word in _OF_WORDS if word in part]:
+    if [word for word in ("times", "fold", "mal", "sub-", "Times", "Sub-") if word in part]:
         yield from _QUANTITY.finditer(text, start, end)
         return
     floor, match = start, _QUANTITY.match
     while digit := _DIGIT.search(text, floor, end):
         begin = at = digit.start()
-        while begin > floor and begin > at - 4 and text[begin - 1] in _MARKS:
+        while begin > floor and begin > at - 4 and text[begin - 1] in "~≈≤≥∼<>+-−–$ ":
             begin -= 1
         floor = at + 1
         for first in range(begin, floor):
@@ -318,11 +311,11 @@ def _unit(match: Match[str]) -> tuple[Kind, Unit | None, int]:
     """Return the kind, the unit and the end of a quantity; words that are no unit stay outside."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS and not (
+    if bare in {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal"} and not (
         bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER
     ):
         return Kind.TIMES, None, match.end()
-    if bare in _PERCENT:
+    if bare in {"%", "٪", "percent", "Percent", "Prozent"}:
         return Kind.PERCENT, None, match.end()
     if match["money"]:
         return (

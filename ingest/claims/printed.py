@@ -144,7 +144,6 @@ _BASELINE = frozenset(
     ("baseline before original orig old prior previous unoptimized naive").split()
 )
 _CANDIDATE = frozenset(("optimized optimised opt after new improved patched post").split())
-_CHANGE = frozenset({"speedup", "improvement"})
 _FILLERS = frozenset(
     "the this my all our a edit edits edited change changes changed code version "
     "optimization optimizations optimisation"
@@ -249,7 +248,11 @@ def _effect(before: _Reading, after: _Reading, behind: _Reading | None) -> Effec
     start = before.figure.start if is_beside else after.figure.start
     words = " ".join(after.words)
     pair = Effect(start, after.figure.end, before.figure, after.figure, labels=f"{words}: ")
-    if behind is None or behind.line - after.line > 1 or _CHANGE.isdisjoint(behind.words):
+    if (
+        behind is None
+        or behind.line - after.line > 1
+        or frozenset({"speedup", "improvement"}).isdisjoint(behind.words)
+    ):
         return pair
     figure = behind.figure
     change = (
@@ -401,7 +404,6 @@ def _with_sides(
 
 
 _TIMES = {"ms": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s", "us": "us", "ns": "ns"}
-_COUNTED = frozenset({"tok", "toks", "tokens", "req", "requests", "ops", "it", "items", "samples"})
 
 
 def _in_unit_of_name(figure: Quantity, words: tuple[str, ...]) -> Quantity:
@@ -414,6 +416,10 @@ def _in_unit_of_name(figure: Quantity, words: tuple[str, ...]) -> Quantity:
 
 def _unit_of_name(words: tuple[str, ...]) -> Unit | None:
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in ("s", "sec") and (before in _COUNTED or before == "per"):
+    if last in ("s", "sec") and (
+        before
+        in frozenset({"tok", "toks", "tokens", "req", "requests", "ops", "it", "items", "samples"})
+        or before == "per"
+    ):
         return unit(f"{words[-3] if before == 'per' and len(words) > 2 else before}/s")
     return unit(_TIMES[last]) if last in _TIMES else None

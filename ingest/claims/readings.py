@@ -196,10 +196,6 @@ _FORMER = pattern(
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
     IGNORECASE,
 )
-_SWAPPING = ("vs", "versus", "against", "compared")
-"""Words that do not say which of the two figures was first."""
-
-_OF_THE_PAST = ("was", "before", "baseline", "previously", "formerly", "originally")
 _NEXT_LINE = pattern(r"\n[ \t]*[A-Z]")
 _ASIDE = pattern(r"(?:[(,;—–]|\s-)[^()]*\b(?:was|before)\b", IGNORECASE)
 
@@ -214,12 +210,14 @@ def _latter_first(two: TwoFigures) -> Effect | None:
         return None
     word = former["word"].lower().rstrip(":")
     if (word in ("was", "before") and not _ASIDE.search(two.between)) or (
-        two.first.unit is None and word in _OF_THE_PAST
+        two.first.unit is None
+        and word in ("was", "before", "baseline", "previously", "formerly", "originally")
     ):
         return None
     pair = Effect(two.first.start, two.second.end, two.second, two.first)
     if (
-        not word.startswith(_SWAPPING)
+        # Words that do not say which of the two figures was first.
+        not word.startswith(("vs", "versus", "against", "compared"))
         or "(" in two.between
         or names_baseline(two.between)
         or (side := side_behind(two.text, two.second)) == "baseline"
@@ -633,7 +631,6 @@ def _less_by(part: str) -> str:
     )
 
 
-_COUNTS = {"an?|one": 10, "two": 100, "three": 1000, "four": 10_000}
 _IDIOMS: tuple[tuple[str, Pattern[str], float, Sense], ...] = tuple(
     (hint, pattern(words, IGNORECASE), factor, sense)
     for hint, words, factor, sense in (
@@ -686,7 +683,7 @@ _IDIOMS: tuple[tuple[str, Pattern[str], float, Sense], ...] = tuple(
                 factor,
                 sense,
             )
-            for count, factor in _COUNTS.items()
+            for count, factor in {"an?|one": 10, "two": 100, "three": 1000, "four": 10_000}.items()
             for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)
         ),
     )

@@ -38,8 +38,6 @@ class Lines(NamedTuple):
     total: list[Span]
 
 
-_VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
-
 # by mark: every such line has one of the words. Few and not short, for speed (`ingest.literals`)
 _WORDS = {
     "artefacts": (".diff", ".patch"),
@@ -48,7 +46,11 @@ _WORDS = {
     "files": ("iles", "FILES_MODIFIED"),
     "tests_failed": (" fail",),
     "tests_passed": ("pass", "TESTS_STATUS"),
-    "verbs": tuple(f"{verb} {quote}" for verb in _VERBS for quote in ("`", "*`", "**`")),
+    "verbs": tuple(
+        f"{verb} {quote}"
+        for verb in ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
+        for quote in ("`", "*`", "**`")
+    ),
     "blocked": ("blocked", "BLOCKED"),
     "instances": ("nstances",),
     "occurrences": ("ccurrences",),

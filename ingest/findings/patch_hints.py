@@ -361,7 +361,6 @@ _CLOCK_REPLACED = pattern(
 _WAIT = pattern(
     r"(?:cuda|xpu|hpu|npu|mps)\.synchronize\(|\b(?:cuda|hip)(?:Device|Stream|Event)Synchronize|block_until_ready|[eE]vent\.synchronize\("
 )
-_MOST_TIMERS = 20
 
 
 @_rule("time", "elapsed", "event", "instant::now", "clock", "performance.now", "date.now")
@@ -411,7 +410,7 @@ def _moved_timer(hunk: Sequence[Line]) -> Line | None:
     stayed = {
         code for code, count in in_old.items() if count == in_new[code] == 1 and len(code) > 3
     }
-    for line in islice(timers, _MOST_TIMERS):
+    for line in islice(timers, 20):
         if line.code in stayed:
             before, after = (
                 stayed.intersection(codes[: codes.index(line.code)]) for codes in (old, new)
@@ -482,7 +481,6 @@ _BLOCK_END = pattern(
     r"[})\]#@]|(?:case|default|else|elif|except|finally|def|class|end|pub|fn|func)\b|\"\"\"|'''"
 )
 _FUNCTION = pattern(r"(?:async )?(?:def|class|fn|func|function|impl|pub|template|static|@)\b")
-_LINES_OF_WORK = 3
 
 
 @_rule("return")
@@ -521,7 +519,7 @@ def constant_result(files: Sequence[File]) -> Iterator[Hint]:
             if (
                 len(added) == 1
                 and _RETURN.match(added[0].code)
-                and len(removed) >= _LINES_OF_WORK
+                and len(removed) >= 3
                 and not _has_functions(removed)
             ):
                 yield Hint(

@@ -260,7 +260,6 @@ def exit_code_of(run: RunRow) -> int:
 MANY_TURNS = 10
 """From so many turns on, a run should have a summary."""
 
-_OPENING = 300
 _SUCCESS = pattern(
     r"\A\W*(?:perfect|done|success)\b[!.]"
     r"|\b(?:I(?:'ve| have)|has been|was|were|have been|task|all)\s(?:now\s)?"
@@ -306,13 +305,14 @@ _PERMISSION = LiteralSearch(
 
 _SENTENCE_END = pattern(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
-_FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
 
 @rule
 def success_claimed(facts: Facts) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
-    if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
+    if facts.run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) and (
+        found := _SUCCESS.search(facts.text, 0, 300)
+    ):
         words = found[0].strip()
         yield Noticed(
             f"The summary claims success (“{words}”), but the outcome is {facts.run.outcome}.",

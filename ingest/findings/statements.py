@@ -19,7 +19,6 @@ from ingest.findings.lines import NO_LINES, Lines, Span, list_below, marked_line
 from ingest.literals import pattern
 from schemas.rows.claim import StatementKind
 
-_PLACE = attrgetter("start", "end")
 _QUOTED = pattern(r"`([^`\n]{1,300})`")
 
 
@@ -76,7 +75,7 @@ def read_statements(text: str) -> Statements:
     if (
         len(found) > 1
     ):  # windows of a long line overlap: of two readings of one statement, the longer one is kept
-        found.sort(key=_PLACE)
+        found.sort(key=attrgetter("start", "end"))
         found = list({(one.kind, one.start): one for one in found}.values())
     return Statements(changes, tuple(found), lines)
 

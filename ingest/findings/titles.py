@@ -16,7 +16,6 @@ LONGEST_TITLE = 80
 
 _READ = 4_000
 
-_FENCE = ("```", "~~~")
 _TABLE_OR_RULE = pattern(r"\||[-=_*─━═+|\s]{3,}$")
 _BLOCK = pattern(r"#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s")
 _BLOCK_MARKS = pattern(r"(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
@@ -36,15 +35,18 @@ _EMOJI = pattern(
 _SENTENCE_END = pattern(r"[.!?。！？](?:(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？]))")
 _WORD = pattern(r"[^\W\d_]+(?:['’][a-z]+)?")
 
-_WORDS = """
-a about above accomplished all and analysis are as been below brief changes complete completed completion conclusion create did do
-done everything excellent executive expected fantastic final finally finish finished fix fixed found good great has have here
-here's here’s i i'm i’m i've i’ve implementation implemented in is it it's it’s iteration key let let's let’s loop made me mission
-my nice now of ok okay optimization optimizations overview perfect provide ready report result results session set status
-submitted success successful successfully summary sure task tasks that that's that’s the there these this understood validation
-verified was well what what's what’s work working yes you your
-"""  # noqa: E501
-_SAYS_NOTHING = frozenset(_WORDS.split())
+_SAYS_NOTHING = frozenset(
+    """
+    a about above accomplished all and analysis are as been below brief changes complete completed
+    completion conclusion create did do done everything excellent executive expected fantastic
+    final finally finish finished fix fixed found good great has have here here's here’s i i'm i’m
+    i've i’ve implementation implemented in is it it's it’s iteration key let let's let’s loop
+    made me mission my nice now of ok okay optimization optimizations overview perfect provide
+    ready report result results session set status submitted success successful successfully
+    summary sure task tasks that that's that’s the there these this understood validation verified
+    was well what what's what’s work working yes you your
+    """.split()
+)
 """A sentence of these words only (`Perfect!`, `Here's a summary of what I've done:`) does not
 distinguish runs.
 """
@@ -101,7 +103,7 @@ def _blocks(text: str) -> Iterator[str]:
     lines: list[str] = []
     is_code = False
     for line in map(str.strip, [*text.splitlines(), ""]):
-        is_fence = line.startswith(_FENCE)
+        is_fence = line.startswith(("```", "~~~"))
         is_apart = is_fence or is_code or not line or bool(_TABLE_OR_RULE.match(line))
         is_code ^= is_fence
         if lines and (is_apart or _BLOCK.match(line) or lines[-1].startswith("#")):
