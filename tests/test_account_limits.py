@@ -1,52 +1,19 @@
-"""Messages that a limit of the account was reached: when it resets, and the block that shows it."""
+"""Messages that a limit of the account was reached: the block that shows it."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from app.queries.usage import UsageRequest, usage
 from app.reports.usage import usage as answer
 from app.text.grids import block_grid
-from ingest.agents.claude_code.results import reset_time
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.claude_lines import PATH, at, reply, user
 from tests.documents import lines
-
-TOLD = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Claude AI usage limit reached|1772449200", "2026-03-02 11:00"),
-        ("You've hit your limit · resets 3pm (Europe/Berlin)", "2026-03-02 14:00"),
-        ("5-hour limit reached ∙ resets 12:30pm (America/New_York)", "2026-03-02 17:30"),
-        ("Claude usage limit reached. Your limit will reset at 8am (UTC).", "2026-03-03 08:00"),
-        ("You've hit your limit · resets 12am (UTC)", "2026-03-03 00:00"),
-        ("You've hit your limit · resets 14:15 (UTC)", "2026-03-02 14:15"),
-        ("You've hit your limit · resets 3pm", None),
-        ("You've hit your limit · resets 3pm (Nowhere/Land)", None),
-        ("You've hit your limit · resets 25:00 (UTC)", None),
-        ("You've hit your weekly limit · resets Dec 5, 3pm (UTC)", None),
-        ("Claude AI usage limit reached|-5", None),
-        ("Claude AI usage limit reached|soon", None),
-        ("API Error: 529 overloaded", None),
-    ],
-)
-def test_the_time_at_which_a_limit_resets(text: str, expected: str | None) -> None:
-    found = reset_time(text, TOLD)
-    assert (found and found.strftime("%Y-%m-%d %H:%M")) == expected
-
-
-def test_a_time_of_day_needs_the_time_of_the_message() -> None:
-    assert reset_time("resets 3pm (UTC)", None) is None
-    assert reset_time("Claude AI usage limit reached|1772449200", None) == datetime(
-        2026, 3, 2, 11, tzinfo=UTC
-    )
 
 
 def limited(text: str) -> str:

@@ -17,11 +17,11 @@ from ingest.store.copying import copy_store
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
+from tests.codex_lines import STARTED, context, exec_stream, meta, turn, uuid7
 from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, runs_in_store
 from tests.examples import a_share
 from tests.test_atif import step, sums, trajectory
-from tests.test_codex import STARTED, completed, event, meta, thread, turn, uuid7
 from tests.test_harbor import trial
 from tests.test_iso_bench_items import JOURNAL, item
 
@@ -152,7 +152,7 @@ def test_an_earlier_part_of_a_thread_lends_no_text(store: Store, tmp_path: Path)
     [run] = ingested(
         store,
         tmp_path,
-        first=thread(completed(uncached=10, output=5), thread_id=THREAD),
+        first=exec_stream(THREAD, uncached=10, output=5),
         resumed=SILENT,
     )
     assert (run["output_tokens"], run["result"], run["claims"]) == (700, None, None)
@@ -164,9 +164,7 @@ def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path) ->
     Whichever is there first, undone first, or copied elsewhere.
     """
     place = item(tmp_path / "item", 1, JOURNAL, model_patch__diff=PATCH)
-    (place / "codex_stdout.txt").write_text(
-        thread(completed(uncached=10, read=90, output=5), thread_id=THREAD)
-    )
+    (place / "codex_stdout.txt").write_text(exec_stream(THREAD, uncached=10, read=90, output=5))
     (tmp_path / "rollout").mkdir()
     (tmp_path / "rollout/rollout.jsonl").write_text(
         lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5))
@@ -210,10 +208,8 @@ def test_a_rollout_without_tokens_names_the_model_of_the_stream(
     store: Store, tmp_path: Path
 ) -> None:
     """What it has not is the stream's: tokens."""
-    began = lines(
-        meta(THREAD), event(1, {"model": "gpt-5-codex", "approval_policy": "never"}, "turn_context")
-    )
-    stream = thread(completed(uncached=10, read=90, output=5), thread_id=THREAD)
+    began = lines(meta(THREAD), context(1))
+    stream = exec_stream(THREAD, uncached=10, read=90, output=5)
     ingested(store, tmp_path, rollout=began)
     ingested(store, tmp_path, stream=stream)
     before = everything(store)

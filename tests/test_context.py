@@ -1,13 +1,12 @@
-"""What paths, sidecars, labels and streams say about a record, and who is believed."""
+"""What templates, times in names, sidecars, labels and zones say about a record."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -15,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.context import sidecars
-from ingest.context.gather import gather
 from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.context.path_template import PathReading, PathTemplate
-from ingest.context.sidecars import Sidecars, is_sidecar, sidecar_facts
-from ingest.facts import NO_FACTS, SIDECAR_RANK, Facts, PatchText
+from ingest.context.sidecars import is_sidecar, sidecar_facts
+from ingest.facts import NO_FACTS, Facts, PatchText
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, time_of_path
@@ -27,108 +25,13 @@ from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import record_text
 from tests.documents import runs_in_store
+from tests.golden_logs import LOGS
 
 TEMPLATE = "runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
 STARTED = datetime(2026, 1, 27, 15, 16, 21, tzinfo=UTC)
-WRITTEN = 1769527001
-"""15:16:41 of the same day, as Unix time."""
-
-PATCH = """diff --git a/vllm/worker.py b/vllm/worker.py
-index 1..2 100644
---- a/vllm/worker.py
-+++ b/vllm/worker.py
-@@ -1,3 +1,4 @@
- import os
---- a comment in SQL
-+++ counter
-+import sys
- x = 1
-@@ -10 +11 @@
--y = 2
-+y = 3
-diff --git a/old name.py b/new name.py
-similarity index 100%
-rename from old name.py
-rename to new name.py
-diff --git "a/caf\\303\\251.txt" "b/caf\\303\\251.txt"
-deleted file mode 100644
---- "a/caf\\303\\251.txt"
-+++ /dev/null
-@@ -1,2 +0,0 @@
--un
--deux
-\\ No newline at end of file
-"""
-JOURNAL = {
-    "task_id": "vllm_core",
-    "commits": {"pre": "a" * 40, "human": "b" * 40},
-    "agent_branch": "agent/vllm_core/bbbbbbbb",
-    "status": "success",
-    "run_metadata": {
-        "repo": "vllm",
-        "agent": "claude_code",
-        "model": "opus",
-        "run_timestamp": "2026-01-27_15-00-00",
-        "run_path": "…",
-    },
-    "metrics": {
-        "time_to_first_edit_s": 61.5,
-        "commit_count": 1,
-        "patch_size_loc": 6,
-        "changed_files_count": 3,
-        "violations_count": 0,
-    },
-    "claude_code": {
-        "cli": "claude",
-        "time_budget_minutes": 120,
-        "returncode": 0,
-        "duration_s": 20.0,
-    },
-    "timestamps": {"written": WRITTEN},
-}
-SUMMARY = {
-    "schema_version": "1.0",
-    "meta": {
-        "repo": "vllm",
-        "agent": "trae",
-        "model": "gpt-5",
-        "model_full": "gpt-5-2025-08-07",
-        "timestamp": "2026-01-27_15-16-21",
-    }
-    | {"task_id": "vllm_core", "item_id": "vllm_core-0007"},
-    "commits": {"human": "b" * 40, "pre": "a" * 40},
-    "agent": {
-        "status": "error",
-        "patch_stats": {"lines_added": 4, "lines_removed": 2, "files_changed": 1},
-        "time_to_first_edit_s": 1.25,
-    },
-}
-PREDICTION = {
-    "instance_id": "vllm-project__vllm-abc1234",
-    "model_patch": PATCH,
-    "model_name_or_path": "openhands",
-}
-
-
-def item(folder: Path, **files: Any) -> Path:
-    """A folder of an item: `journal={…}` becomes journal.json; text stays as it is."""
-    suffixes = {
-        "journal": ".json",
-        "run_summary": ".json",
-        "prediction": ".jsonl",
-        "model_patch": ".diff",
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        text = (
-            content
-            if isinstance(content, str)
-            else json.dumps(content, indent=None if name == "prediction" else 2)
-        )
-        (folder / (name + suffixes[name])).write_text(text, encoding="utf-8")
-    return folder
+SIDECARS = LOGS / "sidecars/beside_a_run"
 
 
 def test_a_template_reads_the_end_of_a_path() -> None:
@@ -332,27 +235,6 @@ def test_a_name_tells_its_time_only_where_it_is_beyond_doubt(
     assert time_of_path(name) == time
 
 
-def test_a_patch_is_counted_hunk_by_hunk() -> None:
-    """Lines that look like headers are lines of the hunk they stand in."""
-    patch = read_patch(PATCH.splitlines())
-    assert (patch.files, patch.insertions, patch.deletions) == (3, 3, 4)
-    assert patch.changes == (("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2))
-
-
-def test_a_plain_diff_is_counted_too() -> None:
-    lines = [
-        "--- a.py\t2026-01-27 15:16:21",
-        "+++ a.py\t2026-01-27 15:16:22",
-        "@@ -1 +1,2 @@",
-        "-x",
-        "+y",
-        "+z",
-        "@@ -9,9 +9,9 @@",
-        "+cut",
-    ]
-    assert read_patch(lines).changes == (("a.py", 3, 1),)
-
-
 @pytest.mark.parametrize(
     ("content", "kept"),
     [
@@ -393,121 +275,6 @@ def test_no_patch_raises(lines: list[str]) -> None:
     assert patch.insertions == sum(inserted for _, inserted, _ in patch.changes)
 
 
-def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
-    facts = sidecar_facts(
-        item(tmp_path / "vllm_core-0003", journal=JOURNAL, model_patch=PATCH, prediction=PREDICTION)
-    )
-    assert facts == Facts(
-        context_rank=SIDECAR_RANK,
-        task="vllm_core-0003",
-        repo="vllm",
-        base_commit="a" * 40,
-        head_commit="b" * 40,
-        task_status="success",
-        first_edit_ms=61_500,
-        patch_files=3,
-        patch_insertions=3,
-        patch_deletions=4,
-        patch_sha256=hashlib.sha256(PATCH.encode()).hexdigest(),
-        started_at=STARTED,
-        ended_at=STARTED + timedelta(seconds=20),
-        requested_model="opus",
-        patch_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
-        patch=PatchText("model_patch.diff", len(PATCH.encode()), is_cut=False, text=PATCH),
-        process_ms=20_000,
-        exit_code=0,
-    )
-
-
-def test_a_summary_alone_says_most_of_it(tmp_path: Path) -> None:
-    facts = sidecar_facts(item(tmp_path, run_summary=SUMMARY))
-    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.requested_model) == (
-        "vllm_core-0007",
-        "error",
-        1250,
-        None,
-    )
-    assert (facts.patch_files, facts.patch_insertions, facts.patch_deletions) == (1, 4, 2)
-    assert (facts.started_at, facts.ended_at) == (STARTED, None)
-
-
-def test_a_prediction_alone_names_repository_and_base(tmp_path: Path) -> None:
-    facts = sidecar_facts(item(tmp_path, prediction=PREDICTION))
-    assert (facts.repo, facts.base_commit, facts.patch_files, facts.requested_model) == (
-        "vllm",
-        "abc1234",
-        3,
-        None,
-    )
-
-
-def test_a_task_in_a_folder_of_another_name_is_its_task_id(tmp_path: Path) -> None:
-    assert sidecar_facts(item(tmp_path / "out", journal=JOURNAL)).task == "vllm_core"
-
-
-def test_an_empty_patch_changed_nothing(tmp_path: Path) -> None:
-    facts = sidecar_facts(item(tmp_path, model_patch=""))
-    assert (
-        facts.context_rank > 0,
-        facts.patch_files,
-        facts.patch_insertions,
-        facts.patch_changes,
-    ) == (
-        True,
-        0,
-        0,
-        (),
-    )
-
-
-@pytest.mark.parametrize(
-    "journal",
-    [
-        "",
-        "{",
-        "[]",
-        "null",
-        "\ufeff",
-        "[" * 100_000,
-        '{"task_id": 1}',
-        JOURNAL | {"status": 7},
-        JOURNAL | {"type": "result"},
-    ],
-    ids=["empty", "cut", "array", "null", "mark", "deep", "few", "odd", "record"],
-)
-def test_what_is_no_journal_says_nothing(tmp_path: Path, journal: Any) -> None:
-    folder = item(tmp_path, journal=journal)
-    assert sidecar_facts(folder) == NO_FACTS
-    assert not is_sidecar(folder / "journal.json")
-
-
-@pytest.mark.parametrize("bad", [None, 7, "x", -1, [], {"pre": 3}, "\ud800", 1e308, True])
-def test_a_damaged_field_costs_only_itself(tmp_path: Path, bad: Any) -> None:
-    journal = JOURNAL | dict.fromkeys(("run_metadata", "metrics", "claude_code", "timestamps"), bad)
-    facts = sidecar_facts(item(tmp_path, journal=journal))
-    assert (
-        facts.task_status,
-        facts.base_commit,
-        facts.repo,
-        facts.first_edit_ms,
-        facts.ended_at,
-    ) == (
-        "success",
-        "a" * 40,
-        "vllm",
-        None,
-        None,
-    )
-
-
-def test_sidecars_are_read_anew_when_they_change(tmp_path: Path) -> None:
-    assert sidecar_facts(item(tmp_path, journal=JOURNAL)).task_status == "success"
-    assert (
-        sidecar_facts(item(tmp_path, journal=JOURNAL | {"status": "error!"})).task_status
-        == "error!"
-    )
-
-
 def test_what_is_too_large_or_no_file_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -515,49 +282,10 @@ def test_what_is_too_large_or_no_file_is_not_opened(
     os.mkfifo(tmp_path / "journal.json")
     (tmp_path / "run_summary.json").mkdir()
     monkeypatch.setattr(sidecars, "LARGEST_READ", 10)
-    item(tmp_path, prediction=PREDICTION)
+    shutil.copy(SIDECARS / "prediction_alone/prediction.jsonl", tmp_path)
     assert sidecar_facts(tmp_path) == NO_FACTS
     assert not any(is_sidecar(path) for path in tmp_path.iterdir())
     assert sidecar_facts(tmp_path / "nowhere") == NO_FACTS
-
-
-def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
-    folder = item(
-        tmp_path, journal=JOURNAL, run_summary=SUMMARY, prediction=PREDICTION, model_patch=PATCH
-    )
-    (folder / "diff_targets.json").write_text(
-        '{"changed": [], "allowed": [], "disallowed": [], "ok": true}'
-    )
-    (folder / "prompt.json").write_text('{"task": "t", "target_files": [], "commits": {}}')
-    assert all(is_sidecar(path) for path in folder.iterdir())
-    (folder / "record.json").write_text(json.dumps(JOURNAL))
-    (folder / "model_patch.diff").write_text('{"type": "result"}')
-    assert not is_sidecar(folder / "record.json")
-    assert not is_sidecar(folder / "model_patch.diff")
-
-
-def context_of(
-    tmp_path: Path | None = None,
-    name: str = "out.json",
-    stream: Facts = NO_FACTS,
-    template: str = "",
-) -> Facts:
-    parsed = PathTemplate.parse(template) if template else None
-    path = tmp_path / name if tmp_path else None
-    modified = STARTED + timedelta(hours=1) if path else None
-    return gather(str(path or name), path, modified, PathReading(parsed), Sidecars()).for_run(
-        stream, 20_000
-    )
-
-
-def test_the_path_wins_over_sidecars(tmp_path: Path) -> None:
-    folder = item(tmp_path / "runs" / "sglang" / "t1", journal=JOURNAL)
-    template = "runs/{repo}/{task}/*"
-    assert (context_of(folder).repo, context_of(folder).task) == ("vllm", "vllm_core")
-    assert (
-        context_of(folder, template=template).repo,
-        context_of(folder, template=template).task,
-    ) == ("sglang", "t1")
 
 
 def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(
@@ -585,99 +313,17 @@ def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(
         )
 
 
-def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
-    stream = Facts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
-    context = context_of(item(tmp_path, journal=JOURNAL), stream=stream)
-    assert (context.requested_model, context.tool_calls, context.in_stream) == (
-        "haiku",
-        (("Bash", 1, 0),),
-        True,
-    )
-    assert context_of(tmp_path).requested_model == "opus"
-
-
-LATER = STARTED + timedelta(minutes=5)
-IN_STREAM = Facts(started_at=LATER, ended_at=LATER + timedelta(seconds=9), in_stream=True)
-
-
-def test_times_come_from_the_best_side_and_say_which(tmp_path: Path) -> None:
-    """Stream over sidecar over path over file; a missing end is the duration (20 s here) away."""
-    name = "out_2026-01-27_15-30-00.json"
-    named = datetime(2026, 1, 27, 15, 30, tzinfo=UTC)
-    lasted, hour = timedelta(seconds=20), STARTED + timedelta(hours=1)
-    journal = JOURNAL | {"claude_code": {}}
-    bare, full = item(tmp_path / "bare"), item(tmp_path / "full", journal=journal)
-    assert times(context_of(full, name, IN_STREAM)) == (
-        "stream",
-        LATER,
-        LATER + timedelta(seconds=9),
-    )
-    assert times(context_of(full, name)) == ("sidecar", STARTED, STARTED + lasted)
-    assert times(context_of(bare, name)) == ("path", named, named + lasted)
-    assert times(context_of(bare)) == ("file", hour - lasted, hour)
-    assert times(context_of(None)) == (None, None, None)
-
-
-def times(context: Facts) -> tuple[str | None, datetime | None, datetime | None]:
-    return context.time_source, context.started_at, context.ended_at
-
-
-def test_one_timed_event_is_taken_as_the_start() -> None:
-    context = context_of(stream=Facts(started_at=LATER, ended_at=LATER, in_stream=True))
-    assert times(context) == ("stream", LATER, LATER + timedelta(seconds=20))
-
-
-@pytest.mark.parametrize("duration_ms", [None, 2**53])
-def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()).for_run(
-        NO_FACTS, duration_ms
-    )
-    assert times(context) == ("path", STARTED, None)
-
-
-def test_the_context_rank_grows_with_what_is_known(tmp_path: Path) -> None:
-    bare, full = item(tmp_path / "bare"), item(tmp_path / "full", journal=JOURNAL)
-    name = "out_2026-01-27_15-30-00.json"
-    contexts = [
-        context_of(bare), context_of(bare, name), context_of(full, name),
-        context_of(bare, name, IN_STREAM), context_of(full, name, IN_STREAM),
-    ]  # fmt: skip
-    assert [context.context_rank for context in contexts] == [0, 2, 6, 10, 14]
-
-
-def test_a_template_may_fit_the_whole_path_where_the_name_is_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_path_wins_over_sidecars_and_may_be_longer_than_the_name(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`cd runs && tachograph ingest .` gives names without `runs/`."""
-    folder = item(tmp_path / "runs" / "vllm")
+    folder = tmp_path / "runs" / "sglang" / "t1"
+    shutil.copytree(SIDECARS / "iso_bench" / "vllm_core-0003", folder)
     monkeypatch.chdir(folder)
-    template = PathTemplate.parse("runs/{repo}/*")
-    assert (
-        gather("out.json", Path("out.json"), None, PathReading(template), Sidecars())
-        .for_run(NO_FACTS, None)
-        .repo
-        == "vllm"
-    )
-
-
-def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(
-    store: Store, tmp_path: Path
-) -> None:
-    folder = item(tmp_path / "item", journal=JOURNAL, model_patch=PATCH)
-    (folder / "claude_output.json").write_text(record_text())
-    ingest_paths(store, folder)
-    wanted = [("café.txt", 0, 2), ("new name.py", 0, 0), ("vllm/worker.py", 3, 2)]
-    assert patch_files(store) == wanted
-    rebuild(store)
-    assert patch_files(store) == wanted
-
-
-def patch_files(store: Store) -> list[tuple[str, int, int]]:
-    with store.reading() as connection:
-        return connection.execute(
-            "select path, insertions, deletions from patch_files join runs using (run_id) "
-            "order by path"
-        ).fetchall()
+    template = PathTemplate.parse("runs/{repo}/{task}/*")
+    ingest(read_paths([Path()]), store, Options(template=template))
+    [run] = runs_in_store(store)
+    assert (run["repo"], run["task"], run["base_commit"]) == ("sglang", "t1", "a" * 40)
 
 
 NAMED = "out_2026-01-27_15-16-21.json"

@@ -40,7 +40,7 @@ from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from tests.conftest import StoreOnce, record_text
-from tests.test_trae import call, trajectory
+from tests.golden_logs import text_of
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -59,31 +59,26 @@ OURS = {"a-model-of-ours": TOKENS | {"costUSD": 2}, "claude-opus-4-6": TOKENS | 
 ByAgent = Callable[[str], Report]
 
 
+def more(output: int) -> tuple[str, str]:
+    """What is replaced in a log of TRAE, and by what, to have so many output tokens."""
+    return '"output_tokens": 10,', f'"output_tokens": {output},'
+
+
 def fill(store: Store) -> None:
     """Two runs of Claude Code, one of them with a model that has no price, and three of TRAE.
 
     Exact, an upper bound, without tokens.
     """
+    silent = json.loads(text_of("trae/providers/anthropic.json")) | {
+        "llm_interactions": [],
+        "agent_steps": [],
+    }
     put = (
         ("a.json", record_text(uuid="a", session_id="a", total_cost_usd=0.25)),
         ("b.json", record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=OURS)),
-        ("exact.json", json.dumps(trajectory(call("openai", "gpt-5", output_tokens=50_000)))),
-        (
-            "bound.json",
-            json.dumps(
-                trajectory(
-                    call("bedrock", "gpt-5", output_tokens=20_000),
-                    start_time="2025-10-15T16:31:09",
-                    end_time="2025-10-15T16:41:09",
-                )
-            ),
-        ),
-        (
-            "silent.json",
-            json.dumps(
-                trajectory(start_time="2025-10-16T16:31:09", end_time="2025-10-16T16:41:09")
-            ),
-        ),
+        ("exact.json", text_of("trae/providers/openai.json").replace(*more(50_000))),
+        ("bound.json", text_of("trae/providers/bedrock.json").replace(*more(20_000))),
+        ("silent.json", json.dumps(silent)),
     )
     ingest([Source(name, text.encode()) for name, text in put], store)
 

@@ -16,31 +16,27 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests import (
     claude_lines,
-    test_codex,
     test_copilot,
     test_gemini,
     test_grok,
     test_kimi,
-    test_opencode,
-    test_pi,
-    test_qwen,
 )
 from tests.documents import lines, runs_in_store
+from tests.golden_logs import text_of
 
-TURN = test_codex.turn(1, uncached=10, read=90, output=5)
 LOGS = {
     "claude": lines(*claude_lines.SESSION_LOG),
-    "codex": lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, 1)), *TURN),
-    "codex app-server": test_codex.LOGS["codex_app_server"],
+    "codex": text_of("codex/rollout_and_stream/rollout.jsonl"),
+    "codex app-server": text_of("codex/app_server/thread.jsonl"),
     "copilot": lines(*test_copilot.whole(), *test_copilot.turn(60)),
     "gemini": test_gemini.LOGS["gemini_chat"],
     "grok": test_grok.LOGS["grok"],
     "kimi": lines(*test_kimi.CODE),
     "kimi cli": lines(*test_kimi.CLI),
-    "opencode": lines(*test_opencode.step(0, "tool-calls"), *test_opencode.step(1)),
-    "pi": test_pi.session(),
-    "pi stream": test_pi.stream(),
-    "qwen": test_qwen.LOGS["qwen_chat"],
+    "opencode": text_of("opencode/sums_of_steps.jsonl"),
+    "pi": text_of("pi/session.jsonl"),
+    "pi stream": text_of("pi/stream.jsonl"),
+    "qwen": text_of("qwen/chat.jsonl"),
 }
 
 
@@ -83,7 +79,7 @@ def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(
     store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "log.jsonl"
-    whole = LOGS["codex"] + lines(*test_codex.turn(50, uncached=20, read=190, output=9))
+    whole = text_of("codex/rollout.jsonl")
     path.write_text(whole[:-20])
     ingest([Source("log.jsonl", path.read_bytes())], store, Options(jobs=1))
     bases = 'select tokens_basis from responses order by "at"'
@@ -101,9 +97,6 @@ def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(
 
 def test_a_record_that_is_whole_is_not_doubted_for_the_line_behind_it(store: Store) -> None:
     """Only what was still open ends in that line."""
-    first, second = (
-        lines(test_codex.meta(test_codex.uuid7(test_codex.STARTED, number)), *TURN)
-        for number in (1, 2)
-    )
+    first, second = text_of("codex/rollout.jsonl"), LOGS["codex"]
     ingest([Source("log.jsonl", cut(first + second).encode())], store, Options(jobs=1))
     assert [run["tokens_basis"] for run in runs_in_store(store)] == ["exact", "lower_bound"]

@@ -21,8 +21,8 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, REASONS, STAND_IN_SQL, TOLD_SQL, WHOSE
 from tests.conftest import ROOT, Run, StoreOnce, ingest_paths, record_text
+from tests.golden_logs import text_of
 from tests.test_iso_bench_items import JOURNAL, item
-from tests.test_trae import call, trajectory
 
 ERRORS = {
     "quota": (
@@ -56,13 +56,15 @@ TRACEBACK = (
 
 def failing(error: str, number: int) -> str:
     """A trajectory of TRAE that ends with the error."""
-    begun = {
-        "start_time": f"2025-10-{number + 1:02}T16:31:09",
-        "end_time": f"2025-10-{number + 1:02}T16:41:09",
-    }
     return json.dumps(
-        trajectory(call("openai", "gpt-5"), success=False, final_result=None, **begun)
-        | {"agent_steps": [{"step_number": 1, "state": "error", "error": error}]}
+        json.loads(text_of("trae/providers/openai.json"))
+        | {
+            "success": False,
+            "final_result": None,
+            "start_time": f"2025-10-{number + 1:02}T16:31:09",
+            "end_time": f"2025-10-{number + 1:02}T16:41:09",
+            "agent_steps": [{"step_number": 1, "state": "error", "error": error}],
+        }
     )
 
 

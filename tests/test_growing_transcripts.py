@@ -23,10 +23,10 @@ from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import InputUnreadable, UsageError
 from tests.claude_lines import PARENT, SESSION, answer, at, calling, progress, reply, usage, user
+from tests.codex_lines import STARTED, event, uuid7
+from tests.codex_lines import usage as codex_usage
 from tests.documents import lines
 from tests.examples import written_down
-from tests.test_codex import STARTED, event, uuid7
-from tests.test_codex import usage as codex_usage
 
 FOLDER = "projects/-srv-shop"
 MAIN = f"{FOLDER}/{SESSION}.jsonl"

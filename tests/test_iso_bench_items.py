@@ -23,8 +23,8 @@ from app.text import ingests
 from app.text.run_text import run_text
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests import test_codex
 from tests.conftest import ingest_paths, record_text
+from tests.golden_logs import text_of
 
 JOURNAL = {
     "task_id": "vllm_core",
@@ -126,7 +126,7 @@ def test_the_exit_code_says_how_an_agent_without_a_word_on_its_end_ended(
     }
     item(tmp_path, 1, journal)
     if agent == "codex":
-        log = test_codex.TEXT_LOG.format(session=test_codex.uuid7(test_codex.STARTED), end="")
+        log = text_of("codex/text_log/cut_off.txt")
         item(tmp_path, 2, journal, codex_stderr__txt=log)
     ingest_paths(store, tmp_path)
     runs = runs_of(store)
@@ -137,9 +137,7 @@ def test_the_exit_code_says_how_an_agent_without_a_word_on_its_end_ended(
 
 
 def test_the_log_outweighs_the_exit_code_of_its_process(store: Store, tmp_path: Path) -> None:
-    text = test_codex.TEXT_LOG.format(
-        session=test_codex.uuid7(test_codex.STARTED), end="ERROR: You've hit your usage limit.\n"
-    )
+    text = text_of("codex/text_log/limit.txt")
     item(
         tmp_path,
         1,
@@ -266,9 +264,7 @@ def test_a_journal_tells_the_wall_time_of_a_record_without_and_the_repository_of
     store: Store, tmp_path: Path
 ) -> None:
     """Journals of before December 2025 have no `run_metadata`."""
-    text = test_codex.TEXT_LOG.format(
-        session=test_codex.uuid7(test_codex.STARTED), end="tokens used\n1,234\n"
-    )
+    text = text_of("codex/text_log/total.txt")
     journal = {
         name: value for name, value in JOURNAL.items() if name not in ("run_metadata", "trae")
     }

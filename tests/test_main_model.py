@@ -5,7 +5,6 @@ This holds whenever its models and their prices come to be known.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
 import pytest
@@ -20,7 +19,7 @@ from schemas.rows.price import PriceFileRow
 from tests.claude_lines import SESSION, reply, usage, user
 from tests.conftest import record, record_text
 from tests.documents import lines
-from tests.test_opentelemetry import logs, request
+from tests.golden_logs import text_of
 from tests.test_pricing import rows
 from tests.test_pricing import usage as used
 
@@ -122,9 +121,14 @@ def test_costs_say_nothing_where_a_model_that_was_used_has_none(store: Store) ->
 
 
 def test_telemetry_counts_the_same_way(store: Store) -> None:
-    dear, cheap = (
-        request(2, model=OPUS, cost=0.5),
-        request(3, model=HAIKU, cost=0.1, output_tokens=9_000),
+    """Two requests, the first of them dearer, the second one larger."""
+    lines = text_of("opentelemetry/file_that_grew/2/events.jsonl").splitlines()
+    dear = lines[0].replace("claude-sonnet-4-5-20250929", OPUS)
+    cheap = (
+        lines[1]
+        .replace("claude-sonnet-4-5-20250929", HAIKU)
+        .replace("0.25", "0.1")
+        .replace('"20"', '"9000"')
     )
-    read(store, ("otlp.jsonl", json.dumps(logs(dear, cheap))))
+    read(store, ("otlp.jsonl", f"{dear}\n{cheap}\n"))
     assert main_models(store) == IS_OPUS

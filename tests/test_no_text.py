@@ -20,11 +20,11 @@ from ingest.store.opening import VIEWS
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
 from tests.claude_lines import SESSION, answer, line, progress, reply, usage, user
+from tests.codex_lines import STARTED, event, uuid7
+from tests.codex_lines import usage as codex_usage
 from tests.conftest import MadeOnce, StoreOnce, record
 from tests.documents import lines
 from tests.examples import a_share, written_down
-from tests.test_codex import STARTED, event, uuid7
-from tests.test_codex import usage as codex_usage
 from tests.test_growing_transcripts import turn
 
 WORD = "Quetzalcoatlus"

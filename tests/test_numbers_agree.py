@@ -48,8 +48,8 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
 from tachograph import open as open_store
-from tests import test_opencode as opencode
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.golden_logs import text_of
 from tests.measured_runs import fill as fill_measured
 from tests.reporting import READERS
 from tests.test_mcp import asked
@@ -734,22 +734,17 @@ def _odd(store: Store) -> None:
             usage=nothing,
         ),
     )
-    put(
-        store,
-        json.dumps(
-            opencode.export(opencode.answer(0, providerID="packyapi", modelID="gpt-5", cost=0))
-        ),
-        name="gateway",
-    )
-    bound = opencode.answer(0, cost=0.25)
-    bound["parts"][-1]["tokens"] = opencode.tokens(output=328, reasoning=64)
-    put(
-        store,
-        json.dumps(opencode.export(bound, session=opencode.session_id(opencode.BEGAN + 9))),
-        name="bound",
-    )
+    gateway = json.loads(text_of("opencode/stream_and_export/export.json"))
+    gateway["messages"][1:] = [gateway["messages"][1]]
+    gateway["messages"][1]["info"] |= {"providerID": "packyapi", "cost": 0}
+    put(store, json.dumps(gateway), name="gateway")
+    bound = json.loads(text_of("opencode/reasoning/cost_between_two_nanodollars.json"))
+    bound["messages"][1]["info"]["cost"] = 0.25
+    bound["messages"][1]["parts"][-1]["tokens"] |= {"output": 328, "reasoning": 64}
+    put(store, json.dumps(bound), name="bound")
 
 
+GATEWAY = str(json.loads(text_of("opencode/stream_and_export/export.json"))["info"]["id"])
 ODD_USD = (
     Decimal("1.9")
     + Decimal("0.25")
@@ -790,7 +785,7 @@ def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
         "zero": (None, None),
     }
     logged = rows(odd, "select run_id from v_runs where cost_reported_usd is null order by run_id")
-    assert [row["run_id"] for row in logged] == sorted(["untotalled", "zero", opencode.SESSION])
+    assert [row["run_id"] for row in logged] == sorted(["untotalled", "zero", GATEWAY])
     noticed = rows(
         odd,
         (
@@ -800,7 +795,7 @@ def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
     )
     assert {row["rule"]: row["runs"] for row in noticed} == {
         "cost_sum": ["chain-1", "chain-2", "killed", "part"],
-        "zero_cost": sorted(["half", "zero", opencode.SESSION]),
+        "zero_cost": sorted(["half", "zero", GATEWAY]),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.test_context import JOURNAL, PATCH, PREDICTION, SUMMARY, item
+from tests.golden_logs import LOGS
 from tests.using import uploaded
 
 COLUMNS = (
@@ -29,14 +30,10 @@ COLUMNS = (
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two items of a run; the records are before and behind their sidecars in order of names."""
-    files: dict[str, Any] = {
-        "journal": JOURNAL,
-        "run_summary": SUMMARY,
-        "prediction": PREDICTION,
-        "model_patch": PATCH,
-    }
+    beside = LOGS / "sidecars/beside_a_run/known_by_name_and_content/of_a_run"
     for number, record in enumerate(("a.json", "z.json")):
-        made = item(tmp_path / "run" / f"vllm_core-000{number}", **files)
+        made = tmp_path / "run" / f"vllm_core-000{number}"
+        shutil.copytree(beside, made, ignore=shutil.ignore_patterns("out.json"))
         (made / record).write_text(record_text(uuid=f"u{number}", session_id=f"s{number}"))
     return tmp_path / "run"
 
