@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.loops.base import Loop
 from ingest.loops.formats import possible_formats
-from ingest.loops.words import better_said
+from ingest.loops.words import direction_named
 from ingest.measurements.base import MeasuredFile
 from ingest.store.database import Store, arrow
 from schemas.units import Better
@@ -141,7 +141,7 @@ def test_a_node_with_wrong_values_is_still_a_node(wrong: Any) -> None:
     ],
 )
 def test_directions_as_logs_have_them(better: Better, texts: list[object]) -> None:
-    assert [better_said(text) for text in texts] == [better] * len(texts)
+    assert [direction_named(text) for text in texts] == [better] * len(texts)
 
 
 def test_other_texts_are_not_read() -> None:

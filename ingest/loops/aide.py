@@ -51,8 +51,8 @@ class _Node(NamedTuple):
     def metric(self) -> _Metric | None:
         """Return its metric; None if it has no value or several."""
         metric = self.content.get("metric")
-        told = metric if isinstance(metric, dict) else {"value": metric}
-        value, maximize = json_number(told.get("value")), told.get("maximize")
+        fields = metric if isinstance(metric, dict) else {"value": metric}
+        value, maximize = json_number(fields.get("value")), fields.get("maximize")
         better = (
             Better.UNKNOWN
             if not isinstance(maximize, bool)
@@ -60,7 +60,7 @@ class _Node(NamedTuple):
             if maximize
             else Better.LOWER
         )
-        return None if value is None else _Metric(value, better, json_text(told.get("name")))
+        return None if value is None else _Metric(value, better, json_text(fields.get("name")))
 
 
 def _may_be_journal(beginning: str) -> bool:

@@ -77,8 +77,8 @@ class Loop:
     """One loop of a log. Every field is the column of `loops` of that name.
 
     `no_gain`: why its values make no common series, in words for people. `cost_usd`: of the whole
-    loop, if the log tells it apart from the experiments; `cost_basis`: what that cost, or those of
-    the experiments, are.
+    loop, if the log has it beside those of the experiments; `cost_basis`: what that cost, or those
+    of the experiments, are.
     """
 
     experiments: Sequence[Experiment]
@@ -105,7 +105,7 @@ class LoopFormat:
     """A format of loops' logs.
 
     `name`: `loops.format`. `looks`: whether the beginning of a file (up to 1 MiB) with one of the
-    `marks` looks like it; cheap, since every file without a run is asked. `read`: the loops of a
+    `marks` looks like it; cheap, since it looks at every file without a run. `read`: the loops of a
     file, or nothing if it is none of the format after all. Raises ValueError, with a reason for
     people, for a log that cannot be read. `marks`: () if no word is in every log.
     """

@@ -5,9 +5,7 @@ A file is read as a loop's log if it contains no agent's run. Content decides, n
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
-from pathlib import Path
 
 from ingest.literals import LiteralSearch
 from ingest.loops.aide import AIDE_JOURNAL, AIDE_RUN
@@ -17,10 +15,8 @@ from ingest.loops.openevolve import OPENEVOLVE_CHECKPOINT, OPENEVOLVE_LOG
 from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.shinka import SHINKA
 from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
-from ingest.measurements.base import MeasuredFile
-from ingest.measurements.measured import TooManyValues
+from ingest.measurements.base import MeasuredFile, refusal
 from schemas.errors import RejectReason
-from schemas.rows.tables import WrongValue
 
 FORMATS: tuple[LoopFormat, ...] = (
     OPENEVOLVE_LOG,
@@ -38,8 +34,6 @@ FORMATS: tuple[LoopFormat, ...] = (
 """In order: the first that finds a loop in a file reads it."""
 
 _MARKS = LiteralSearch([mark for each in FORMATS for mark in each.marks], leftmost=True)
-
-_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
@@ -74,20 +68,6 @@ def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
         try:
             if loops := list(each.read(file)):
                 return LoopReading(each.name, loop_tables(loops, source_id, each.name))
-        except (MemoryError, TooManyValues) as error:
-            reason = str(error) or "it takes more memory than there is"
-            return LoopReading(each.name, None, reason, RejectReason.TOO_MUCH)
         except Exception as error:  # a bulkhead: one reader's defect costs one file
-            reason = str(error)
-            if type(error) not in (ValueError, WrongValue) or not reason:
-                [*_, place] = traceback.extract_tb(error.__traceback__)
-                where = (
-                    f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-                )
-                reason = f"a value has an unexpected form ({where}: {error})"
-            return LoopReading(
-                each.name,
-                None,
-                reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
-            )
+            return LoopReading(each.name, None, *refusal(error))
     return None

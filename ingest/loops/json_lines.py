@@ -23,7 +23,7 @@ from ingest.loops.words import (
     baseline_first,
     better_by_decisions,
     better_by_name,
-    better_said,
+    direction_named,
     number,
     several_baselines,
     state_of,
@@ -535,7 +535,7 @@ def _is_undecided(entry: Entry) -> bool:
 
 
 def is_event(entry: Entry) -> bool:
-    """Return whether an entry says itself that it is another thing than an experiment.
+    """Return whether an entry is marked as something else than an experiment.
 
     A start, a summary.
     """
@@ -616,10 +616,10 @@ def _state(row: Entry) -> tuple[State, str | None]:
     if word.removeprefix("not ") in KEYS["flag"] and re.fullmatch(r"[\w-]{1,40}", reason):
         word = reason
     if state is State.DISCARDED:
-        said = f"{word} {reason}".lower().replace(" ", "_")[:80]
+        words = f"{word} {reason}".lower().replace(" ", "_")[:80]
         if row.get("build_passed") is False or _FAILED_RUN.search(word.lower()):
             state = State.CRASHED
-        elif _FAILED_CHECK.search(said):
+        elif _FAILED_CHECK.search(words):
             state = State.CHECKS_FAILED
     elif state is State.OTHER and _FAILED_RUN.search(word.lower()):
         state = State.CRASHED
@@ -737,8 +737,8 @@ def _name(row: Entry, key: str) -> str | None:
         return text_of(value, ("name", "metric")) or next(
             (name for name, one in value.items() if finite(one) is not None), None
         )
-    said = row.get("metric")
-    is_name = isinstance(said, str) and finite(said) is None and key != "metric"
+    written = row.get("metric")
+    is_name = isinstance(written, str) and finite(written) is None and key != "metric"
     return text_of(row, ("metric",) if is_name else ("metric_name", "metricName"))
 
 
@@ -746,8 +746,8 @@ def _direction(
     rows: Sequence[Entry], experiments: Sequence[Experiment], metric: _Metric
 ) -> tuple[Better, str | None]:
     for key in ("direction", "metric_direction", "bestDirection", "better", "goal"):
-        if (said := better_said(rows[0].get(key))) is not Better.UNKNOWN:
-            return said, "the log"
+        if (declared := direction_named(rows[0].get(key))) is not Better.UNKNOWN:
+            return declared, "the log"
     if metric.key == "mean" and "passed" in rows[0]:
         return Better.HIGHER, "the share of passed tasks"
     by_name = better_by_name(metric.name or ""), "the metric's name"
@@ -872,7 +872,7 @@ def _no_gain(
 def _cost_basis(rows: Sequence[Entry]) -> CostBasis | None:
     """Return what the costs are: of a benchmark's agent.
 
-    Or all input tokens at full price, where no cached ones are told apart.
+    Or all input tokens at full price, where cached ones are not counted apart.
     """
     if not any(finite(row.get(key)) is not None for row in rows for key in KEYS["cost"]):
         return None

@@ -61,7 +61,7 @@ failed.
 
 @dataclass
 class _Program:
-    """A program of the log, as far as its lines told it."""
+    """A program, as far as the log has its lines."""
 
     identity: str
     at: datetime
@@ -138,7 +138,7 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
             yield _loop_of(each)
 
 
-def _standing(file: MeasuredFile, iteration: str | None, told: float | None) -> float | None:
+def _standing(file: MeasuredFile, iteration: str | None, known: float | None) -> float | None:
     """Return the best score of the population that a run resumes from.
 
     As its log has it, else the checkpoint beside the log.
@@ -147,8 +147,8 @@ def _standing(file: MeasuredFile, iteration: str | None, told: float | None) -> 
         "metrics"
     )
     return (
-        told
-        if told is not None
+        known
+        if known is not None
         else json_number(best.get(SCORE))
         if isinstance(best, dict)
         else None

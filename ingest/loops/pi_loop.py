@@ -27,7 +27,7 @@ from ingest.loops.words import (
     DECISIONS,
     better_by_decisions,
     better_by_name,
-    better_said,
+    direction_named,
     never_zero,
     state_of,
     with_repeats,
@@ -156,7 +156,7 @@ def _loop_of(segment: _Segment, folder: str | None, notes: Sequence[str], is_mix
     if (
         not can_be_zero
     ):  # a failed run is logged with 0, and so is one that was stopped or measured nothing
-        is_lower = better_said(text_of(config, _DIRECTIONS)) is not Better.HIGHER
+        is_lower = direction_named(text_of(config, _DIRECTIONS)) is not Better.HIGHER
         experiments = [
             replace(one, value=None)
             if one.value == 0 and (is_lower or one.state in _FAILED)
@@ -188,14 +188,14 @@ _FAILED = (State.CRASHED, State.CHECKS_FAILED)
 def _direction(
     config: Entry, metric: str | None, experiments: Sequence[Experiment]
 ) -> tuple[Better, str | None]:
-    """Return the direction that the configuration says.
+    """Return the direction in the configuration.
 
-    Without one, Pi judges as if lower were better, unless the log tells otherwise.
+    Without one, Pi judges as if lower were better, unless the log shows otherwise.
     """
     if not config:
         return Better.UNKNOWN, None
-    if (said := better_said(text_of(config, _DIRECTIONS))) is not Better.UNKNOWN:
-        return said, "the log"
+    if (declared := direction_named(text_of(config, _DIRECTIONS))) is not Better.UNKNOWN:
+        return declared, "the log"
     if (named := better_by_name(metric or "")) is not Better.UNKNOWN:
         return named, "the metric's name"
     if (decided := better_by_decisions(experiments)) is not Better.UNKNOWN:
@@ -209,7 +209,9 @@ def _with_first_as_baseline(experiments: Sequence[Experiment]) -> list[Experimen
     In Pi it is, whatever its decision.
     """
     listed = list(experiments)
-    said = next((place for place, one in enumerate(listed) if one.state is State.BASELINE), None)
+    declared = next(
+        (place for place, one in enumerate(listed) if one.state is State.BASELINE), None
+    )
     first = next(
         (
             place
@@ -218,7 +220,7 @@ def _with_first_as_baseline(experiments: Sequence[Experiment]) -> list[Experimen
         ),
         None,
     )
-    if said is None and first is not None:
+    if declared is None and first is not None:
         listed[first] = replace(listed[first], state=State.BASELINE)
     return listed
 
@@ -250,7 +252,7 @@ def _experiment(run: Entry, metric: str | None) -> Experiment:
 
 
 def _learned(asi: object) -> str | None:
-    """Return the hypothesis, and what else the agent noted of a run."""
+    """Return the hypothesis, and the agent's other remarks on a run."""
     if isinstance(asi, str):
         return asi.strip() or None
     if not isinstance(asi, dict):
@@ -302,7 +304,7 @@ def _read_events(file: MeasuredFile) -> Iterable[Loop]:
             continue
         experiments = [_of_events(run, result) for run, result in tries]
         is_open = experiments[0].value is None
-        better = better_said(text_of(config, _DIRECTIONS))
+        better = direction_named(text_of(config, _DIRECTIONS))
         yield Loop(
             experiments=with_repeats(
                 experiments if is_open else _with_first_as_baseline(experiments)
@@ -360,7 +362,7 @@ def _read_measured(file: MeasuredFile) -> Iterable[Loop]:
     if not runs or len(runs) * 2 < len(entries):
         return
     metrics = {text_of(run, _NAMES) for run in runs}
-    better = {better_said(text_of(run, _DIRECTIONS)) for run in runs}
+    better = {direction_named(text_of(run, _DIRECTIONS)) for run in runs}
     same = next(iter(better)) if len(better) == 1 and len(metrics) == 1 else Better.UNKNOWN
     experiments: list[Experiment] = []
     places: dict[str, int] = {}

@@ -116,14 +116,14 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) 
     experiments: list[Experiment] = []
     labels: dict[object, str] = {}
     for program in programs:
-        told = _object(program.get("metadata"))
-        if any(told.get(mark) for mark in _COPIES):
+        metadata = _object(program.get("metadata"))
+        if any(metadata.get(mark) for mark in _COPIES):
             labels[program["id"]] = labels.get(
-                told.get("_original_program_id"), f"generation {program['generation']}"
+                metadata.get("_original_program_id"), f"generation {program['generation']}"
             )
             continue
         label = labels[program["id"]] = f"generation {program['generation']}"
-        parent, answer = program.get("parent_id"), told.get("llm_result")
+        parent, answer = program.get("parent_id"), metadata.get("llm_result")
         score = json_number(program["combined_score"])
         is_correct = bool(program["correct"]) and score is not None
         metrics = _object(program.get("public_metrics"))
@@ -151,16 +151,16 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) 
                     filter(
                         None,
                         (
-                            json_text(told.get("patch_name")),
-                            json_text(told.get("patch_description")),
+                            json_text(metadata.get("patch_name")),
+                            json_text(metadata.get("patch_description")),
                         ),
                     )
                 )
                 or None,
                 hypothesis=json_text(program.get("text_feedback")),
-                model=json_text(told.get("model_name")),
-                duration_ms=milliseconds(told.get("compute_time")),
-                cost_usd=_cost(told),
+                model=json_text(metadata.get("model_name")),
+                duration_ms=milliseconds(metadata.get("compute_time")),
+                cost_usd=_cost(metadata),
                 tokens=_tokens(answer if isinstance(answer, dict) else _object(answer)),
                 patch=json_text(program.get("code_diff")),
                 identity=json_text(program["id"]),
@@ -193,13 +193,15 @@ def _object(text: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _cost(told: Mapping[str, Any]) -> Decimal | None:
+def _cost(metadata: Mapping[str, Any]) -> Decimal | None:
     """Return the sum of the costs of a program.
 
     Its change, its embedding, the check that it is new, and the advice drawn from others.
     """
     costs = [
-        Decimal(str(cost)) for name in _COSTS if (cost := json_number(told.get(name))) is not None
+        Decimal(str(cost))
+        for name in _COSTS
+        if (cost := json_number(metadata.get(name))) is not None
     ]
     return sum(costs, Decimal(0)) if costs else None
 

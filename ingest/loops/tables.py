@@ -4,7 +4,7 @@
 
 Their columns and words are free, so content decides. A table is a loop's log if a column has
 decisions (keep, discard, crash …) in a fifth of its rows, another one has numbers, and a third one
-says what was tried: a commit, a number, or a description.
+names what was tried: a commit, a number, or a description.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ingest.loops.words import (
     baseline_first,
     better_by_decisions,
     better_by_name,
-    better_said,
+    direction_named,
     never_zero,
     number,
     several_baselines,
@@ -145,7 +145,7 @@ _UNMEASURED = ("no-op", "hook-blocked", "metric-error")
 """States of rows that repeat the earlier value of the metric, or have none."""
 
 _BARE = re.compile(r"(?:\w+_)?(?:score|metric|value|objective|fitness|result|total)")
-"""Names that tell nothing of the direction: there are scores that should fall."""
+"""Names without a direction: there are scores that should fall."""
 
 _CHANGE = re.compile(
     r"(?:.+_)?(?:improvement|delta|gain|change)(?:_?(?:pct|percent|%))?|.*(?:delta|diff|speedup)_?(?:pct|percent|%)"
@@ -188,9 +188,9 @@ class _Table:
         if not self.is_headless:
             return self.named(_COMMIT)
         for at in range(len(self.names)):
-            told = [cell for cell in self.column(at) if cell.lower() not in _MISSING]
-            hashes = [cell for cell in told if is_hash(cell) and not cell.isdigit()]
-            if len(hashes) > 0.5 * len(told) and len(hashes) > _LEAST_DECIDED * len(self.rows):
+            known = [cell for cell in self.column(at) if cell.lower() not in _MISSING]
+            hashes = [cell for cell in known if is_hash(cell) and not cell.isdigit()]
+            if len(hashes) > 0.5 * len(known) and len(hashes) > _LEAST_DECIDED * len(self.rows):
                 return at
         return None
 
@@ -437,10 +437,10 @@ def _is_experiment(cells: Sequence[str], at: int) -> bool:
 
     A remark has few cells, and what a benchmark writes into the same file has no word there.
     """
-    word, told = cells[at], sum(map(bool, cells))
+    word, filled = cells[at], sum(map(bool, cells))
     is_short = len(word) <= _LONGEST_WORD or state_of(word) is not State.OTHER
     is_word = bool(word) and is_short and number(word) is None
-    return is_word and told >= min(3, len(cells) - 1)
+    return is_word and filled >= min(3, len(cells) - 1)
 
 
 def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
@@ -492,14 +492,14 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
         notes.append(
             "Kept values differ more than a hundredfold: they may not come from one benchmark."
         )
-    told = {
+    settings = {
         key.strip().lower(): value.strip()
         for key, _, value in (comment.partition(":") for comment in table.comments)
     }
     has_costs = any(one.cost_usd is not None for one in experiments)
     return Loop(
         experiments=with_repeats(experiments),
-        name=(told.get("goal") or told.get("name") or "")[:_LONGEST_CELL] or None,
+        name=(settings.get("goal") or settings.get("name") or "")[:_LONGEST_CELL] or None,
         metric=None if not metric or table.is_headless else table.headings[metric.at],
         unit=metric.unit if metric else None,
         better=better,
@@ -560,9 +560,9 @@ def _is_of_row(table: _Table, at: int) -> bool:
 
 def _are_numbers(cells: Sequence[str]) -> bool:
     """Return whether most of the cells with a value have a number."""
-    told = sum(cell.lower() not in _MISSING and state_of(cell) is State.OTHER for cell in cells)
+    filled = sum(cell.lower() not in _MISSING and state_of(cell) is State.OTHER for cell in cells)
     known = sum(number(cell) is not None for cell in cells)
-    return known > 0 and known >= _LEAST_NUMBERS * told
+    return known > 0 and known >= _LEAST_NUMBERS * filled
 
 
 def _measured(
@@ -605,13 +605,13 @@ def _metric(
         return candidates[0] if candidates else None
     for _, text in texts:
         sentences = list(filter(_DIRECTION.search, _sentences(text)))
-        told = [
+        named = [
             each
             for each in candidates
             if not is_headless and any(_names(sentence, each.name) for sentence in sentences)
         ]
-        if len(told) == 1:
-            return told[0]
+        if len(named) == 1:
+            return named[0]
     if sum(_BARE.fullmatch(each.name) is not None for each in candidates) > 1 and not any(
         each.steps(states) for each in candidates
     ):
@@ -640,13 +640,13 @@ def _direction(
     comments: Sequence[str],
     texts: Sequence[tuple[str, str]],
 ) -> tuple[Better, str | None]:
-    """Return the direction of a metric, and what tells it.
+    """Return the direction of a metric, and its source.
 
     A comment, a text beside, the metric's name, or the decisions.
     """
     for comment in comments:
         key, _, value = comment.lower().partition(":")
-        if "direction" in key and (better := better_said(value)) is not Better.UNKNOWN:
+        if "direction" in key and (better := direction_named(value)) is not Better.UNKNOWN:
             return better, "the log"
     for name, text in texts:
         falls = {

@@ -1,6 +1,6 @@
-"""The words of loops' logs.
+"""Vocabulary of loops' logs: decisions, names of metrics, numbers, and directions.
 
-States, names of metrics and of what is no metric, numbers in cells, and what the decisions tell.
+What follows from the decisions of a log: its direction, its baseline, and repeated measurements.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _NUMBER = re.compile(
     r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE
 )
 
-_SAID = re.compile(
+_DIRECTION = re.compile(
     r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas",
     re.IGNORECASE,
 )
@@ -137,19 +137,19 @@ def unit_of(metric: str) -> str | None:
     return unit if stem and unit in units and not RATE.search(metric) else None
 
 
-def better_said(text: object) -> Better:
-    """Return the direction that a log says: `lower`, `maximize`, `higher_is_better`.
+def direction_named(text: object) -> Better:
+    """Return the direction that a word names: `lower`, `maximize`, `higher_is_better`.
 
     UNKNOWN for anything else.
     """
-    found = _SAID.match(text.strip()) if isinstance(text, str) else None
+    found = _DIRECTION.match(text.strip()) if isinstance(text, str) else None
     return Better.UNKNOWN if not found else Better.LOWER if found[1] else Better.HIGHER
 
 
 def never_zero(metric: str, unit: str | None = None) -> bool:
     """Return whether a metric cannot be 0, by its name or unit: a loss, a time, a size, a rate.
 
-    Its 0 says that nothing was measured.
+    Its 0 means that nothing was measured.
     """
     name = re.sub(r"[^a-z0-9µ]+", "_", f"{metric} {unit or ''}".lower())
     return bool(_NEVER_ZERO.search(name))
@@ -159,7 +159,7 @@ def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
     """Return the direction in which at least 70 % of the kept steps go.
 
     A single step counts unless most of the discarded tries went the same way. UNKNOWN otherwise:
-    discarded tries alone tell nothing, since they may have been discarded for another value.
+    discarded tries alone show nothing, since another value may be the reason.
     """
     kept: list[float] = []
     discarded: list[float] = []
@@ -238,7 +238,7 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
     `repeats` is the place of the first experiment of this code.
 
     The same code is: a kept or unknown state with the commit of an earlier kept one or of the
-    baseline, or a description that says "baseline", "re-run", "confirm" directly after what it
+    baseline, or a description with "baseline", "re-run", "confirm" directly after what it
     confirms. A discarded try often names the commit it began from: never the same.
     """
     found: list[Experiment] = []
@@ -297,8 +297,8 @@ def baseline_first(
     one called so.
     """
     listed = list(experiments)
-    said = [place for place, one in enumerate(listed) if one.state is State.BASELINE]
-    told = [
+    declared = [place for place, one in enumerate(listed) if one.state is State.BASELINE]
+    called = [
         place
         for place, one in enumerate(listed)
         if one.value is not None
@@ -308,18 +308,16 @@ def baseline_first(
         )
     ]
     measured = [place for place, one in enumerate(listed) if one.value is not None and not is_named]
-    chosen = next(iter([*said, *told[:1], *measured]), None)
+    chosen = next(iter([*declared, *called[:1], *measured]), None)
     if chosen is not None and listed[chosen].state in (State.BASELINE, State.KEPT):
         listed[chosen] = replace(listed[chosen], state=State.BASELINE)
     return listed
 
 
 def several_baselines(experiments: Sequence[Experiment]) -> str | None:
-    """Return why the values make no common series, or None.
+    """Return a reason if a second baseline splits the tries, else None.
 
-    They make none if tries stand before and behind a second baseline.
-
-    One behind all tries is the last measurement of what was kept.
+    A baseline behind all tries is the last measurement of what was kept.
     """
     places = [place for place, one in enumerate(experiments) if one.state is State.BASELINE]
     last = max(

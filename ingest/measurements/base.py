@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 from ingest.context.small_files import json_object
 from ingest.measurements.measured import MOST_VALUES, Measured, TooManyValues
 from ingest.measurements.words import snake_case
+from schemas.errors import RejectReason
+from schemas.rows.tables import WrongValue
 
 MOST_JSON_VALUES = 1 << 22
 """Maximum number of values in the JSON of one file: so many take less than half a gigabyte."""
@@ -191,6 +194,18 @@ class MeasuredFile:
 def _json_object(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
     """Parse a file; cached, since thousands of results may share one list of their benchmarks."""
     return json_object(path)
+
+
+def refusal(error: Exception) -> tuple[str, RejectReason]:
+    """Return why a file cannot be read: the error's own words for people, else its place."""
+    reason = str(error)
+    if isinstance(error, MemoryError | TooManyValues):
+        return reason or "it takes more memory than there is", RejectReason.TOO_MUCH
+    if type(error) not in (ValueError, WrongValue) or not reason:
+        [*_, place] = traceback.extract_tb(error.__traceback__)
+        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        reason = f"a value has an unexpected form ({where}: {error})"
+    return reason if len(reason) <= 300 else f"{reason[:300]}…", RejectReason.INVALID_RECORD
 
 
 def begins_json(text: str) -> bool:

@@ -213,7 +213,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             texts |= {"agent": None, "model": None}
         name = _first(line.cells, _NAMES)
         if name and not _first(line.cells, _METRICS) and quantity(name).statistic:
-            name = None  # without a column for metrics, a name that says a metric is none of a test
+            name = None  # without a column for metrics, a name with a metric names no test
         origin = Origin(
             variant,
             commit_names_task=bool(texts["commit"]) and len(variants[texts["commit"]]) > 1,

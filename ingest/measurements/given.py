@@ -144,25 +144,25 @@ def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
     Raises UsageError for an invalid one.
     """
     try:
-        told = (
+        written = (
             parse_toml(read_small_text(place)) if place.is_file() else {}
         )  # a pipe or a device may have no end
     except OSError:
         return []
     except ValueError as error:
         raise UsageError(f"{name} cannot be read: {error}.", "Correct it, or remove it.") from error
-    common = {key: value for key, value in told.items() if not isinstance(value, dict)}
+    common = {key: value for key, value in written.items() if not isinstance(value, dict)}
     tables = [
         ("*", common),
-        *((pattern, table) for pattern, table in told.items() if isinstance(table, dict)),
+        *((pattern, table) for pattern, table in written.items() if isinstance(table, dict)),
     ]
     return [
         (
             pattern,
             {
-                kept: said
+                kept: fact
                 for key, value in table.items()
-                for kept, said in _checked(name, key, str(value)).items()
+                for kept, fact in _checked(name, key, str(value)).items()
             },
         )
         for pattern, table in tables

@@ -112,14 +112,14 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 def _origin(configuration: Iterable[tuple[str, str]], name: str | None) -> Origin:
     """Return the origin. The package is part of the name: packages may share benchmark names."""
-    said = dict(configuration)
-    platform = "/".join(said[key] for key in ("goos", "goarch") if said.get(key))
+    settings = dict(configuration)
+    platform = "/".join(settings[key] for key in ("goos", "goarch") if settings.get(key))
     no_workload = {"goos", "goarch", "cpu", "commit", "commit-time", "branch", "pkg"}
     return Origin(
-        benchmark=".".join(part for part in (said.get("pkg"), name) if part) or None,
-        params={key: value for key, value in said.items() if key not in no_workload},
-        commit=said.get("commit"),
-        machine=joined(platform, said.get("cpu")),
+        benchmark=".".join(part for part in (settings.get("pkg"), name) if part) or None,
+        params={key: value for key, value in settings.items() if key not in no_workload},
+        commit=settings.get("commit"),
+        machine=joined(platform, settings.get("cpu")),
         scope=Scope.MICRO,
     )
 

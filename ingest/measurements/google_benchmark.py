@@ -96,7 +96,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         base, _, end = str(entry["name"]).rpartition("_")
         aggregate = (
             end if end in ("mean", "median", "stddev", "cv") and base in repeated else None
-        )  # before 1.5 only its name tells
+        )  # before 1.5 only its name has it
         if "run_type" in entry:
             aggregate = entry.get("aggregate_name") if entry["run_type"] == "aggregate" else None
         name = str(entry.get("run_name") or str(entry["name"]).removesuffix(f"_{aggregate}"))

@@ -6,7 +6,7 @@ Beside the reward, which is the score of the run, a task's verifier writes what 
 names of its own. A name with `speedup` is a ratio over the code before. One that begins with
 `baseline` or `reference` is that side's value of the metric behind it, or of `metric`
 (`reference_score` beside `metric`); all others are of the agent's change. The reference is better
-than the baseline, which tells the direction of a metric that has both. If the verifier found the
+than the baseline, which gives the direction of a metric that has both. If the verifier found the
 change wrong, its values are failures.
 """
 

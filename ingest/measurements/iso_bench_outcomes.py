@@ -300,17 +300,17 @@ def failure_of(
     If it has, memory and server suffice, so a change that runs out of them is at fault. If it has
     not, nothing is at fault.
     """
-    told = f"{status or ''}\n{error or ''}"
-    everything = f"{told}\n{log}"
+    written = f"{status or ''}\n{error or ''}"
+    everything = f"{written}\n{log}"
     is_changed = variant in (Variant.CANDIDATE, None)
     never_starts = variant is Variant.REFERENCE or baseline_ran is False
     causes = (
-        (Failure.PATCH, is_changed and _PATCH.search(told)),
-        (Failure.TIMEOUT, _TIMEOUT.search(told) or "timed out after " in log),
+        (Failure.PATCH, is_changed and _PATCH.search(written)),
+        (Failure.TIMEOUT, _TIMEOUT.search(written) or "timed out after " in log),
         (Failure.INFRASTRUCTURE, variant is Variant.BASELINE and (error or log)),
         (Failure.INFRASTRUCTURE, _NOT_OF_THE_CHANGE.search(everything)),
         (Failure.INFRASTRUCTURE, not baseline_ran and _NO_MEMORY.search(everything)),
-        (Failure.INFRASTRUCTURE, never_starts and _DID_NOT_START.search(told)),
+        (Failure.INFRASTRUCTURE, never_starts and _DID_NOT_START.search(written)),
         (Failure.CRASH, _CRASH.search(everything)),
     )
     return next((failure for failure, found in causes if found), Failure.UNKNOWN)
@@ -327,13 +327,13 @@ def detail_of(error: str | None, log: str = "") -> str | None:
         if _NOT_OF_THE_CHANGE.search(line) or _NO_MEMORY.search(line) or _CRASH.search(line)
     )
     lines = [line.strip() for line in deque(telling, 12)]
-    told = "\n".join(dict.fromkeys(lines)) if lines else log.strip()
-    parts = [(error or "")[:_LONGEST].strip(), told[-_LONGEST:]]
+    shown = "\n".join(dict.fromkeys(lines)) if lines else log.strip()
+    parts = [(error or "")[:_LONGEST].strip(), shown[-_LONGEST:]]
     return "\n".join(part for part in parts if part)[:_LONGEST] or None
 
 
-def patch_in(told: object, log: str) -> PatchApplied:
-    """Return whether the patch was applied. `told`: the field for it, true or false.
+def patch_in(recorded: object, log: str) -> PatchApplied:
+    """Return whether the patch was applied. `recorded`: the field for it, true or false.
 
     A log with rejected hunks goes before it.
     """
@@ -345,6 +345,6 @@ def patch_in(told: object, log: str) -> PatchApplied:
             if max(len(rejected), len(_WRITTEN.findall(log))) > whole
             else PatchApplied.NO
         )
-    if isinstance(told, bool):
-        return PatchApplied.YES if told else PatchApplied.NO
+    if isinstance(recorded, bool):
+        return PatchApplied.YES if recorded else PatchApplied.NO
     return PatchApplied.YES if _APPLIED.search(log) else PatchApplied.UNKNOWN

@@ -75,7 +75,7 @@ _SGLANG_OFFLINE = {
 }
 _SGLANG_ONE_BATCH = {
     "total_latency": Quantity("latency", "total", "s"),
-    "latency": Quantity("latency", "total", "s"),  # of the variant that asks a server
+    "latency": Quantity("latency", "total", "s"),  # of the program that sends requests to a server
     "prefill_latency": Quantity("prefill_latency", "total", "s"),
     "prefill_throughput": Quantity("prefill_throughput", "rate", "tok/s"),
     "median_decode_latency": Quantity("decode_latency", "median", "s"),

@@ -5,10 +5,8 @@ A file is read as measurements if it contains no agent's run. Content decides, n
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -31,11 +29,11 @@ from ingest.measurements import (
     pytest_benchmark,
     serving,
 )
-from ingest.measurements.base import MeasuredFile, Tool, begins_json, columns_of
+from ingest.measurements.base import MeasuredFile, Tool, begins_json, columns_of, refusal
 from ingest.measurements.measured import TooManyValues, measured_table
 from schemas.errors import RejectReason
 from schemas.rows.measurement import MeasurementRow
-from schemas.rows.tables import WrongValue, arrow_schema
+from schemas.rows.tables import arrow_schema
 
 TOOLS: tuple[Tool, ...] = (
     paired_benchmark.TOOL,
@@ -62,8 +60,6 @@ LARGEST_BYTES = 64 << 20
 
 MARKED_BYTES = 1 << 20
 """Bytes at the beginning of a file that contain the marks of its tool."""
-
-_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
@@ -100,30 +96,9 @@ def read_measurements(
                 )
             if tool.marks_suffice and file.is_json and not file.documents:
                 return Reading(tool.name, refused="it is no valid JSON, and may be cut off")
-        except TooManyValues as error:
-            return Reading(tool.name, refused=str(error), reason=RejectReason.TOO_MUCH)
-        except MemoryError:
-            return Reading(
-                tool.name,
-                refused="it takes more memory than there is",
-                reason=RejectReason.TOO_MUCH,
-            )
         except Exception as error:  # a bulkhead: one tool's defect costs one file
-            reason = str(error)
-            if (
-                type(error) not in (ValueError, WrongValue) or not reason
-            ):  # not written for people: say where it happened
-                [*_, place] = traceback.extract_tb(error.__traceback__)
-                where = (
-                    f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-                )
-                reason = f"a value has an unexpected form ({where}: {error})"
-            return Reading(
-                tool.name,
-                refused=reason
-                if len(reason) <= _LONGEST_REASON
-                else f"{reason[:_LONGEST_REASON]}…",
-            )
+            refused, cause = refusal(error)
+            return Reading(tool.name, refused=refused, reason=cause)
     return None
 
 
