@@ -21,8 +21,8 @@ from tests.codex_lines import STARTED, context, exec_stream, meta, turn, uuid7
 from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, runs_in_store
 from tests.examples import a_share
+from tests.golden_logs import text_of
 from tests.test_atif import step, sums, trajectory
-from tests.test_harbor import trial
 from tests.test_iso_bench_items import JOURNAL, item
 
 RESULT, ATIF, OWN = "result.json", "agent/trajectory.json", "agent/codex.txt"
@@ -55,13 +55,14 @@ _TABLES = (
 def folder(place: Path) -> Path:
     told = {
         RESULT: json.dumps(
-            trial(
-                agent_info={
+            json.loads(text_of("harbor/a_trial_has_its_figures_once/result.json"))
+            | {
+                "agent_info": {
                     "name": "codex",
                     "version": "1",
                     "model_info": {"name": "gpt-5", "provider": "openai"},
                 }
-            )
+            }
         ),
         ATIF: json.dumps(
             trajectory(step(2), step(3, message=SAID), final=sums(98_218, 700, 91_834))

@@ -14,13 +14,7 @@ from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests import (
-    claude_lines,
-    test_copilot,
-    test_gemini,
-    test_grok,
-    test_kimi,
-)
+from tests import claude_lines
 from tests.documents import lines, runs_in_store
 from tests.golden_logs import text_of
 
@@ -28,11 +22,11 @@ LOGS = {
     "claude": lines(*claude_lines.SESSION_LOG),
     "codex": text_of("codex/rollout_and_stream/rollout.jsonl"),
     "codex app-server": text_of("codex/app_server/thread.jsonl"),
-    "copilot": lines(*test_copilot.whole(), *test_copilot.turn(60)),
-    "gemini": test_gemini.LOGS["gemini_chat"],
-    "grok": test_grok.LOGS["grok"],
-    "kimi": lines(*test_kimi.CODE),
-    "kimi cli": lines(*test_kimi.CLI),
+    "copilot": text_of("copilot/a_crashed_session_is_a_lower_bound/resumed-and-crashed.jsonl"),
+    "gemini": text_of("gemini/a_chat_counts_the_last_version_of_each_message/chat.jsonl"),
+    "grok": text_of("grok/a_stream_and_its_end_are_one_run/stream.jsonl"),
+    "kimi": text_of("kimi/a_session_of_kimi_code/wire.jsonl"),
+    "kimi cli": text_of("kimi/kimi_cli_counts_each_step_once/wire.jsonl"),
     "opencode": text_of("opencode/sums_of_steps.jsonl"),
     "pi": text_of("pi/session.jsonl"),
     "pi stream": text_of("pi/stream.jsonl"),

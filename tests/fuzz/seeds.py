@@ -6,20 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests import (
-    test_aider,
-    test_atif,
-    test_copilot,
-    test_cursor,
-    test_gemini,
-    test_grok,
-    test_harbor,
-    test_inspect_ai,
-    test_kimi,
-    test_lookalikes,
-    test_mini_swe_agent,
-    test_terminal_bench,
-)
+from tests import test_atif, test_lookalikes
 from tests.claude_lines import SESSION_LOG
 from tests.conftest import record
 from tests.documents import lines, runs_in
@@ -60,30 +47,32 @@ def _of(*events: dict[str, Any]) -> Callable[[], str]:
 
 _STREAMS: Mapping[str, Callable[[], str]] = {
     "ClaudeCode": _claude_code,
-    "GeminiStream": lambda: test_gemini.stream(test_gemini.result(6)),
+    "GeminiStream": _log("gemini/how_a_stream_ended/whole.jsonl"),
     "CodexExec": _log("codex/exec_stream.jsonl"),
     "CodexAppServer": _log("codex/app_server_status/interrupted.jsonl"),
     "CodexRollout": _log("codex/rollout.jsonl"),
     "CodexTextLog": _log("codex/text_log/total.txt"),
-    "GeminiChat": lambda: test_gemini.CHAT,
+    "GeminiChat": _log("gemini/a_chat_counts_the_last_version_of_each_message/chat.jsonl"),
     "QwenStream": _log("qwen/stream.jsonl"),
     "QwenChat": _log("qwen/chat.jsonl"),
-    "Grok": _of(*test_grok.STREAM),
-    "Grok, messages": _of(*test_grok.MESSAGES),
+    "Grok": _log("grok/a_stream_and_its_end_are_one_run/stream.jsonl"),
+    "Grok, messages": _log("grok/a_stream_like_claude_codes_is_its_own/stream.jsonl"),
     "IFlowTranscript": _of(*test_lookalikes.IFLOW),
-    "Cursor": lambda: lines(*test_cursor.stream()),
+    "Cursor": _log("cursor/a_stream.jsonl"),
     "OpenCodeRun": _log("opencode/ends/no_end.jsonl"),
-    "CopilotEvents": lambda: lines(*test_copilot.whole()),
-    "CopilotEvents, printed": lambda: lines(*test_copilot.printed()),
+    "CopilotEvents": _log("copilot/a_session_has_the_figures_of_its_shutdown/events.jsonl"),
+    "CopilotEvents, printed": _log(
+        "copilot/each_process_of_a_printed_session_counts/exit-code-1.jsonl"
+    ),
     "OpenHandsEvents": _log("openhands/conversation.jsonl"),
     "OpenHandsOutput": _log("openhands/evaluation/critic.jsonl"),
     "Pi": _log("pi/session.jsonl"),
     "Pi, stream": _log("pi/stream.jsonl"),
     "ClaudeTranscript": _of(*SESSION_LOG),
-    "KimiWire": _of(*test_kimi.CODE),
-    "KimiWire, CLI": _of(*test_kimi.CLI),
-    "AiderAnalytics": _of(*test_aider.LOG),
-    "AiderChatHistory": lambda: test_aider.HISTORY,
+    "KimiWire": _log("kimi/a_session_of_kimi_code/wire.jsonl"),
+    "KimiWire, CLI": _log("kimi/kimi_cli_counts_each_step_once/wire.jsonl"),
+    "AiderAnalytics": _log("aider/sessions_that_interleave.jsonl"),
+    "AiderChatHistory": _log("aider/chat_history/.aider.chat.history.md"),
     "OpenTelemetry": _log("opentelemetry/sessions_that_share_lines.jsonl"),
     "OpenTelemetry, metrics": _log("opentelemetry/cumulative_counters/forwards.jsonl"),
     "OpenTelemetry, spans": _log("opentelemetry/requests_of_an_agent.jsonl"),
@@ -91,29 +80,27 @@ _STREAMS: Mapping[str, Callable[[], str]] = {
 }
 _RECORDS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "Trae": _record("trae/figures.json"),
-    "GeminiJson": test_gemini.output,
+    "GeminiJson": _record("gemini/output_of_the_command/response-only.json"),
     "OpenCodeExported": _record("opencode/stream_and_export/export.json"),
-    "CopilotHistories": test_copilot.history,
-    "MiniSweAgent": lambda: test_mini_swe_agent.trajectory(
-        test_mini_swe_agent.reply(cost=0.1), test_mini_swe_agent.observed()
-    ),
-    "MiniSweAgent, second version": lambda: test_mini_swe_agent.second(
-        test_mini_swe_agent.reply(actions=[{}], timestamp=1.8e9)
+    "CopilotHistories": _record("copilot/an_older_session_file_is_rewritten/later.json"),
+    "MiniSweAgent": _record("mini_swe_agent/a_trajectory_has_its_figures_once.json"),
+    "MiniSweAgent, second version": _record(
+        "mini_swe_agent/messages_with_times_have_a_duration.json"
     ),
     "SweAgent": _record("swe_agent/figures.traj"),
     "Atif": lambda: test_atif.trajectory(
         test_atif.step(2), final=test_atif.sums(10, 1, 2, 0.5, reasoning_tokens=1)
     ),
-    "HarborTrials": lambda: test_harbor.trial(
-        agent_result=test_harbor.used(model_usage={"m": test_harbor.used()})
-    ),
-    "TerminalBench": lambda: test_terminal_bench.results(
-        test_terminal_bench.trial(1), test_terminal_bench.trial(2)
+    "HarborTrials": _record("harbor/a_trial_has_its_figures_once/result.json"),
+    "TerminalBench": _record(
+        "terminal_bench/results_of_a_run_and_of_its_trials_repeat_each_other/results.json"
     ),
     "OpenHandsEvents, of a state": _record("openhands/state_and_events/state.jsonl"),
     "OpenHandsIndex": _record("openhands_index/alone/results.json"),
-    "AiderBenchmark": lambda: test_aider.RESULT,
-    "InspectAI": lambda: test_inspect_ai.log(test_inspect_ai.sample(1), test_inspect_ai.sample(2)),
+    "AiderBenchmark": lambda: dict(
+        json.loads(text_of("aider/exercises_of_the_benchmark.jsonl").splitlines()[0])
+    ),
+    "InspectAI": _record("inspect_ai/each_sample_is_a_run_with_its_own_tokens.json"),
 }
 """Readers of one record, which they write indented."""
 
