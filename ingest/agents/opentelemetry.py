@@ -38,8 +38,8 @@ from ingest.agents.shared.telemetry import (
     OTHER,
     REQUEST,
     TOOL,
-    Observation,
     Part,
+    Signal,
     Spans,
     count_fields,
 )
@@ -354,7 +354,7 @@ class OpenTelemetry(AgentReader):
                 )
                 ms = _count(attributes.get("duration_ms"))
                 part.observed.add(
-                    Observation(
+                    Signal(
                         LLM_SPAN, at, until, key, model=_text(attributes, "model"), ms=ms, **counts
                     )
                 )
@@ -394,7 +394,7 @@ class OpenTelemetry(AgentReader):
             (line.split(" ") for line in self._others.decode().splitlines()) if self._traces else ()
         ):
             if trace in self._traces:
-                others[trace, span] = Observation(OTHER, None, None, span, trace, parent)
+                others[trace, span] = Signal(OTHER, None, None, span, trace, parent)
         for trace_id, of_trace in self._traces.items():
             trace = canonical_hash({"trace": trace_id})
             whole = next(
@@ -456,7 +456,7 @@ def _note_event(
         )
         key = _text(attributes, "request_id", "response_id") or place[:16]
         part.observed.add(
-            Observation(
+            Signal(
                 REQUEST, at - ms * 1000 if at and ms else at, at, key, model=model, ms=ms, **counts
             )
         )
@@ -469,7 +469,7 @@ def _note_event(
             Outcome.EXECUTION_ERROR.value if attributes.get("success") in (False, "false") else None
         )
         part.observed.add(
-            Observation(
+            Signal(
                 TOOL,
                 at,
                 at,
@@ -480,10 +480,10 @@ def _note_event(
         )
     elif name == "api_error":
         failure = _text(attributes, "error", "error.message") or "API error"
-        part.observed.add(Observation(ERROR, at, at, failure=outcome_of_error(failure).value))
+        part.observed.add(Signal(ERROR, at, at, failure=outcome_of_error(failure).value))
         part.text("error", -(at or 0), failure)
     else:
-        part.observed.add(Observation(OTHER, at, at))
+        part.observed.add(Signal(OTHER, at, at))
         prompt = _text(attributes, "prompt") if name == "user_prompt" else None
         part.text(
             "prompt", at, prompt[:LONGEST_PROMPT] if prompt and prompt != "<REDACTED>" else None
@@ -529,7 +529,7 @@ def _note_agents_span(
     if kind == AGENT and failure:
         failure = f"{failure}: {span.status.message}" if span.status.message else failure
         part.text("error", -(until or 0), failure)
-    observed = Observation(
+    observed = Signal(
         kind,
         at,
         until,

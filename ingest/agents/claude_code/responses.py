@@ -58,7 +58,7 @@ def is_plain(stamp: object) -> TypeGuard[str]:
     )
 
 
-class Counts(NamedTuple):
+class ClaudeCounts(NamedTuple):
     """Tokens of a line by class; None if not logged."""
 
     input: int | None
@@ -67,7 +67,7 @@ class Counts(NamedTuple):
     cache_write: int | None
 
     @classmethod
-    def of(cls, usage: TokenUsage) -> Counts:
+    def of(cls, usage: TokenUsage) -> ClaudeCounts:
         """Return the counts of a line.
 
         Cache writes are at least the sum of their split by time to live.
@@ -96,7 +96,7 @@ class Counts(NamedTuple):
         return self.input or 0, self.cache_read or 0, self.cache_write or 0
 
 
-NO_COUNTS = Counts(None, None, None, None)
+NO_COUNTS = ClaudeCounts(None, None, None, None)
 
 
 class Speaker(NamedTuple):
@@ -156,7 +156,7 @@ _NO_EXTRAS = _Extras()
 
 
 @dataclass(slots=True)
-class Response:
+class ClaudeResponse:
     """One response so far.
 
     `searches`: number of provider searches by its WEB_SEARCH calls. `logged` and `commits`: what
@@ -169,7 +169,7 @@ class Response:
     request_id: str | None
     speaker: Speaker
     stamp: Any = None
-    counts: Counts = NO_COUNTS
+    counts: ClaudeCounts = NO_COUNTS
     extras: _Extras = _NO_EXTRAS
     model: str | None = None
     stop_reason: str | None = None
@@ -183,7 +183,12 @@ class Response:
     lines: set[str] = field(default_factory=set)
 
     def note(
-        self, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker
+        self,
+        line: Line,
+        message: Message,
+        usage: TokenUsage,
+        counts: ClaudeCounts,
+        speaker: Speaker,
     ) -> None:
         """Read the figures of a line, unless it is a side chain's copy of a main-thread response.
 
@@ -223,10 +228,10 @@ class Response:
         elif (now := event_time(stamp)) and ((then := event_time(earlier)) is None or now < then):
             self.stamp = stamp
 
-    def advised(self) -> Iterator[Response]:
+    def advised(self) -> Iterator[ClaudeResponse]:
         """Yield the requests to advisors as responses; this response's tokens exclude them."""
         for place, advice in enumerate(self.extras.advice or (), 1):
-            one = Response(
+            one = ClaudeResponse(
                 f"{self.message_id}/advisor-{place}",
                 None,
                 self.request_id,
@@ -236,7 +241,7 @@ class Response:
             one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
             one.is_copied = self.is_copied
             one.counts, one.model, one.stop_reason = (
-                Counts.of(advice),
+                ClaudeCounts.of(advice),
                 _text(advice.get("model")),
                 self.stop_reason,
             )
@@ -292,7 +297,7 @@ class Response:
         )
 
 
-class Responses:
+class ClaudeResponses:
     """The responses of one transcript, in the order of their first lines.
 
     `earlier`: number of rows of other streams in the file. `in_stream`: the lines are stream
@@ -301,18 +306,18 @@ class Responses:
 
     def __init__(self, *, in_stream: bool = False) -> None:
         self._in_stream = in_stream
-        self._all: list[Response] = []
-        self._by_request: dict[tuple[Any, Any], Response] = {}
-        self._by_id: dict[str, list[Response]] = {}
-        self._calls: dict[str, tuple[Response, str]] = {}
+        self._all: list[ClaudeResponse] = []
+        self._by_request: dict[tuple[Any, Any], ClaudeResponse] = {}
+        self._by_id: dict[str, list[ClaudeResponse]] = {}
+        self._calls: dict[str, tuple[ClaudeResponse, str]] = {}
         self._answered: set[str] = set()
-        self._last: tuple[Response | None, TokenUsage] = None, {}
+        self._last: tuple[ClaudeResponse | None, TokenUsage] = None, {}
         self.earlier = 0
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
+    def add(self, line: Line, message: Message, speaker: Speaker) -> ClaudeResponse | None:
         """Read a line with `message.usage` and return its response.
 
         None if the agent wrote the message or it has no figures.
@@ -332,7 +337,7 @@ class Responses:
             or usage != self._last[1]
             or "costUSD" in line
         ):
-            counts = Counts.of(usage)
+            counts = ClaudeCounts.of(usage)
             if counts == NO_COUNTS or (self._in_stream and not any(counts)):
                 return None
             response = response or self._placed(line, message_id, request_id, speaker, counts)
@@ -356,8 +361,8 @@ class Responses:
         return response
 
     def _placed(
-        self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts
-    ) -> Response:
+        self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: ClaudeCounts
+    ) -> ClaudeResponse:
         """Return the response of a line with a new pair of message id and request id."""
         uuid = _text(line.get("uuid"))
         name = _text(message_id) or uuid or canonical_hash(line)
@@ -372,7 +377,9 @@ class Responses:
         if found is None:
             is_taken = request is not None and bool(same)
             line_id = uuid if request is None else None
-            found = Response(f"{name}/{request}" if is_taken else name, line_id, request, speaker)
+            found = ClaudeResponse(
+                f"{name}/{request}" if is_taken else name, line_id, request, speaker
+            )
             found.is_copied = "forkedFrom" in line
             same.append(found)
             self._all.append(found)
@@ -456,12 +463,12 @@ def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
 
 
 def _is_same(
-    one: Response,
+    one: ClaudeResponse,
     line: Line,
     uuid: str | None,
     request: str | None,
     speaker: Speaker,
-    counts: Counts,
+    counts: ClaudeCounts,
 ) -> bool:
     """Return whether a line with the same message id belongs to the response."""
     if one.request_id and request:
@@ -477,7 +484,7 @@ def _is_same(
     )
 
 
-def _has_same_input(one: Counts, other: Counts) -> bool:
+def _has_same_input(one: ClaudeCounts, other: ClaudeCounts) -> bool:
     """Return whether the inputs match as far as both are logged.
 
     The event that begins a response may have zeros.

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ingest.agents.claude_code.responses import Responses, Speaker
+from ingest.agents.claude_code.responses import ClaudeResponses, Speaker
 from ingest.agents.shared.runs import LONGEST_NAME, TOOLS_KEPT, ToolCounts, canonical_hash, merged
 from ingest.agents.shared.texts import prompt_of
 from ingest.facts import NO_FACTS, Facts
@@ -35,7 +35,7 @@ _CAME_OUT = ("output_tokens", "output_tokens_details", "server_tool_use", "itera
 
 
 @dataclass(slots=True)
-class Segment:
+class StreamSegment:
     """The events of one process since its last result: so far, those of a run that was cut off.
 
     `begun`: whether an agent began or answered in it. `started`: the message of each response being
@@ -47,7 +47,7 @@ class Segment:
     prompt: str | None = None
     text: str | None = None
     tools: ToolCounts = field(default_factory=ToolCounts)
-    responses: Responses = field(default_factory=partial(Responses, in_stream=True))
+    responses: ClaudeResponses = field(default_factory=partial(ClaudeResponses, in_stream=True))
     started: dict[str | None, dict[str, Any]] = field(default_factory=dict)
     init_id: str | None = None
     first_event: dict[str, Any] | None = None
@@ -68,7 +68,7 @@ class Segment:
 
 
 @dataclass(slots=True)
-class Session:
+class StreamSession:
     """One session so far. A result resets everything except `init` and `is_claudes`.
 
     `before`: earlier segments without a result, written by other processes. `is_claudes`: whether
@@ -79,8 +79,8 @@ class Session:
     init: Facts = NO_FACTS
     seen: bool = False
     is_claudes: bool = False
-    segment: Segment = field(default_factory=Segment)
-    before: list[Segment] = field(default_factory=list)
+    segment: StreamSegment = field(default_factory=StreamSegment)
+    before: list[StreamSegment] = field(default_factory=list)
 
     def note_init(self, event: dict[str, Any]) -> None:
         """Read the settings at the start of the agent.
@@ -192,7 +192,7 @@ class CutOff:
 
     session_id: str | None
     init: Facts
-    segment: Segment
+    segment: StreamSegment
 
 
 class StreamContext:
@@ -206,8 +206,8 @@ class StreamContext:
     """
 
     def __init__(self) -> None:
-        self._unnamed = Session()
-        self._sessions: dict[str, Session] = {}
+        self._unnamed = StreamSession()
+        self._sessions: dict[str, StreamSession] = {}
         self._current_id: str | None = None
         self._current = self._unnamed
         self._cut: list[CutOff] = []
@@ -232,7 +232,7 @@ class StreamContext:
             session.segment.responses
         ):  # those before it without a result are of a process that was cut off
             session.before.append(session.segment)
-            session.segment = Segment()
+            session.segment = StreamSegment()
         segment = session.segment
         segment.last, segment.events = document, segment.events + 1
         if segment.first_event is None and kind in CLAUDE_EVENT_TYPES:
@@ -274,7 +274,7 @@ class StreamContext:
         segments = [each.segment for each in ended]
         for each in ended:
             self._cut_off(each, each.before)
-            each.segment, each.before = Segment(), []
+            each.segment, each.before = StreamSegment(), []
         own, shared = ended[0].init, unnamed.init
         latest = [each.latest for each in segments if each.latest] + (
             [logged_at] if logged_at else []
@@ -300,7 +300,7 @@ class StreamContext:
             self._cut_off(session, [*session.before, session.segment])
         return self._cut
 
-    def _cut_off(self, session: Session, segments: list[Segment]) -> None:
+    def _cut_off(self, session: StreamSession, segments: list[StreamSegment]) -> None:
         if session.is_claudes:
             self._cut += [
                 CutOff(session.session_id, session.init, segment)
@@ -308,13 +308,13 @@ class StreamContext:
                 if segment.begun
             ]
 
-    def _switch(self, session_id: object) -> Session:
+    def _switch(self, session_id: object) -> StreamSession:
         """Make the session with that id the current one, and return it."""
         if not isinstance(session_id, str) or len(session_id) > LONGEST_NAME:
             self._current_id, self._current = None, self._unnamed
             return self._unnamed
         own: str = paired(session_id)  # as the session id of the record is read
-        session = self._sessions.pop(own, None) or Session(own)
+        session = self._sessions.pop(own, None) or StreamSession(own)
         if len(self._sessions) >= SESSIONS_KEPT:
             forgotten = self._sessions.pop(next(iter(self._sessions)))
             self._cut_off(forgotten, [*forgotten.before, forgotten.segment])

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import AgentReader, Found
 from ingest.agents.claude_code.responses import (
-    Response,
-    Responses,
+    ClaudeResponse,
+    ClaudeResponses,
     Speaker,
     blocks_of,
     is_plain,
@@ -121,7 +121,7 @@ class SessionFacts:
     final_text: str | None = None
     error: str | None = None
     failed_as: Outcome | None = None
-    last_response: Response | None = None
+    last_response: ClaudeResponse | None = None
     is_interrupted: bool = False
     is_woken: bool = False
     costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class SessionFacts:
         if self.forked_from is None and isinstance(forked, dict):
             self.forked_from = _text(forked.get("sessionId"))
 
-    def assistant(self, line: Line, message: Message, response: Response | None) -> None:
+    def assistant(self, line: Line, message: Message, response: ClaudeResponse | None) -> None:
         """Read a main-thread line in the assistant's role."""
         self.is_interrupted = False
         content = message.get("content")
@@ -279,7 +279,7 @@ class ClaudeTranscript(AgentReader):
 
     def __init__(self) -> None:
         self._facts = SessionFacts()
-        self._responses = Responses()
+        self._responses = ClaudeResponses()
         self._calls = ToolCounts()
         self._messages = self._lines = 0
         self._last: Document | None = None

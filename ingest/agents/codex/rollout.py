@@ -71,7 +71,7 @@ _LONGEST_NUMBER = 18
 # Token counts
 
 
-class Counts(NamedTuple):
+class CodexCounts(NamedTuple):
     """Tokens as Codex counts them.
 
     `given` includes cache reads and writes, `output` includes reasoning (None if not recorded).
@@ -84,7 +84,7 @@ class Counts(NamedTuple):
     reasoning: int | None = None
 
     @classmethod
-    def of(cls, usage: CodexUsage) -> Counts:
+    def of(cls, usage: CodexUsage) -> CodexCounts:
         """Return the counts of one request, or of a running total."""
         cached, written = usage.cached_input_tokens, usage.cache_write_input_tokens
         return cls(
@@ -96,13 +96,13 @@ class Counts(NamedTuple):
         """Return all tokens; cached ones and reasoning are parts of the others."""
         return self.given + self.output
 
-    def plus(self, other: Counts) -> Counts:
+    def plus(self, other: CodexCounts) -> CodexCounts:
         reasoning = (
             None
             if self.reasoning is other.reasoning is None
             else (self.reasoning or 0) + (other.reasoning or 0)
         )
-        return Counts(
+        return CodexCounts(
             self.given + other.given,
             self.cached + other.cached,
             self.written + other.written,
@@ -110,14 +110,14 @@ class Counts(NamedTuple):
             reasoning,
         )
 
-    def since(self, earlier: Counts) -> Counts:
+    def since(self, earlier: CodexCounts) -> CodexCounts:
         """Return the usage between two running totals.
 
         All of this one if input or output has fallen, since the counter restarted.
         """
         if self.given < earlier.given or self.output < earlier.output:
             return self
-        return Counts(
+        return CodexCounts(
             self.given - earlier.given,
             max(0, self.cached - earlier.cached),
             max(0, self.written - earlier.written),
@@ -204,7 +204,7 @@ class Moment(NamedTuple):
     copied: bool
 
 
-class Response(NamedTuple):
+class CodexResponse(NamedTuple):
     """One response, identified by its turn, its `number` in it and `total`.
 
     `total` is the running token total. A compaction has an id.
@@ -215,7 +215,7 @@ class Response(NamedTuple):
     moment: Moment
     number: int
     total: int
-    used: Counts
+    used: CodexCounts
     calls: tuple[int, int]
     response_id: str | None = None
 
@@ -240,7 +240,7 @@ class Response(NamedTuple):
 
 
 @dataclass
-class Responses:
+class CodexResponses:
     """The responses of a session so far.
 
     `counted` from increases of the totals, `recorded` from lines of their own.
@@ -253,15 +253,15 @@ class Responses:
     """
 
     has_totals: bool = False
-    counted: list[Response] = field(default_factory=list)
-    recorded: dict[str, Response] = field(default_factory=dict)
+    counted: list[CodexResponse] = field(default_factory=list)
+    recorded: dict[str, CodexResponse] = field(default_factory=dict)
     calls: list[_Call] = field(default_factory=list)
     open_calls: dict[str, _Call] = field(default_factory=dict)
     attributed: int = 0
     numbers: Counter[str | None] = field(default_factory=Counter)
     record_numbers: Counter[str | None] = field(default_factory=Counter)
-    compacted: Counts | None = None
-    unconfirmed: Response | None = None
+    compacted: CodexCounts | None = None
+    unconfirmed: CodexResponse | None = None
 
     def called(self, call_id: str | None, tool: str, arguments: Any) -> None:
         """Count a tool call, once per id."""
@@ -284,7 +284,7 @@ class Responses:
             call.commits = found
 
     def grew(
-        self, used: Counts, total: Counts, moment: Moment, *, may_repeat: bool = False
+        self, used: CodexCounts, total: CodexCounts, moment: Moment, *, may_repeat: bool = False
     ) -> None:
         """Add a response, from an increase of the totals."""
         self.has_totals = True
@@ -300,11 +300,15 @@ class Responses:
         calls = (self.attributed, len(self.calls))
         self.attributed = len(self.calls)
         self.numbers[moment.turn] += 1
-        self.counted.append(Response(moment, self.numbers[moment.turn], total.total, used, calls))
+        self.counted.append(
+            CodexResponse(moment, self.numbers[moment.turn], total.total, used, calls)
+        )
         if may_repeat and not self.recorded:
             self.unconfirmed = self.counted[-1]
 
-    def record(self, response_id: str | None, used: Counts, total: int, moment: Moment) -> None:
+    def record(
+        self, response_id: str | None, used: CodexCounts, total: int, moment: Moment
+    ) -> None:
         """Add a response from a line with its usage.
 
         `total`: the running total of tokens, 0 if the line has none.
@@ -321,7 +325,7 @@ class Responses:
             next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
         )
         self.record_numbers[moment.turn] += 1
-        self.recorded[name] = Response(
+        self.recorded[name] = CodexResponse(
             moment, self.record_numbers[moment.turn], total, used, (before, len(self.calls))
         )
 
@@ -337,7 +341,7 @@ class Responses:
         else:
             self.recorded[response_id] = record._replace(response_id=response_id)
 
-    def chosen(self, *, copied: bool) -> list[Response]:
+    def chosen(self, *, copied: bool) -> list[CodexResponse]:
         """Return the responses that count, in order: copied ones or the session's own."""
         found = self.counted if self.has_totals else list(self.recorded.values())
         return [one for one in found if one.moment.copied == copied and one.used.total]
@@ -371,8 +375,8 @@ class _Session(OpenRun):
     turn: str | None = None
     model: str | None = None
     last_total: dict[str, Any] | None = None
-    total: Counts | None = None
-    responses: Responses = field(default_factory=Responses)
+    total: CodexCounts | None = None
+    responses: CodexResponses = field(default_factory=CodexResponses)
     tasks: int = 0
     prompts: int = 0
 
@@ -428,10 +432,12 @@ class _Session(OpenRun):
             record = UsageRecord.model_validate(payload)
             if record.usage:
                 total = (
-                    Counts.of(record.thread_token_usage).total if record.thread_token_usage else 0
+                    CodexCounts.of(record.thread_token_usage).total
+                    if record.thread_token_usage
+                    else 0
                 )
                 self.responses.record(
-                    record.response_id, Counts.of(record.usage), total, self._moment(stamp)
+                    record.response_id, CodexCounts.of(record.usage), total, self._moment(stamp)
                 )
         elif kind == "compacted" and (
             response_id := Compacted.model_validate(payload).compaction_response_id
@@ -541,9 +547,9 @@ class _Session(OpenRun):
         if total is not None and total == self.last_total:
             return
         info, is_first = TokenInfo.model_validate(logged), False
-        last = Counts.of(info.last_token_usage) if info.last_token_usage else None
+        last = CodexCounts.of(info.last_token_usage) if info.last_token_usage else None
         if info.total_token_usage:
-            now = used = Counts.of(info.total_token_usage)
+            now = used = CodexCounts.of(info.total_token_usage)
             if self.total:
                 used = now.since(self.total)
             elif (
@@ -555,7 +561,7 @@ class _Session(OpenRun):
             ):
                 used, is_first = last, True
         elif last:
-            now, used = (self.total or Counts()).plus(last), last
+            now, used = (self.total or CodexCounts()).plus(last), last
         else:
             return
         self.last_total, self.total = total, now

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import Found
-from ingest.agents.codex.rollout import Counts, spawned_by
+from ingest.agents.codex.rollout import CodexCounts, spawned_by
 from ingest.agents.distilled import complaints, ended
 from ingest.agents.shared.runs import (
     OpenRun,
@@ -85,7 +85,7 @@ class _ExecThread(OpenRun):
             self.outcome, self.errors = Outcome.INTERRUPTED, []
         elif event.type == "turn.completed":
             self.outcome, self.errors = Outcome.COMPLETED, []
-            self.usage = Counts.of(event.usage).tokens() if event.usage else self.usage
+            self.usage = CodexCounts.of(event.usage).tokens() if event.usage else self.usage
         elif event.type == "turn.failed":
             message = (event.error.message if event.error else None) or "turn failed"
             self.outcome, self.errors = outcome_of_error(message), [message]
@@ -332,8 +332,8 @@ class _ServerThread(OpenRun):
     git: AppServerGit | None = None
     turns: dict[str | None, int | None] = field(default_factory=dict)
     in_turn: bool = False
-    total: Counts | None = None
-    used: dict[str | None, Counts] = field(default_factory=dict)
+    total: CodexCounts | None = None
+    used: dict[str | None, CodexCounts] = field(default_factory=dict)
 
     def note(self, method: str, params: AppServerParams) -> None:
         """Read a message. An item comes when it starts and again, whole, when it is completed."""
@@ -415,13 +415,13 @@ class _ServerThread(OpenRun):
         A fork's first total, outside of its turns, is its parent's.
         """
         usage = params.token_usage
-        last = Counts.of(usage.last) if usage and usage.last else None
+        last = CodexCounts.of(usage.last) if usage and usage.last else None
         if usage is None or (usage.total is None and last is None):
             return
         now = (
-            Counts.of(usage.total)
+            CodexCounts.of(usage.total)
             if usage.total
-            else (self.total or Counts()).plus(last or Counts())
+            else (self.total or CodexCounts()).plus(last or CodexCounts())
         )
         grown = now.since(self.total) if self.total else now
         if (
@@ -431,11 +431,11 @@ class _ServerThread(OpenRun):
             and last.given <= now.given
             and last.output <= now.output
         ):
-            grown = last if self.in_turn else Counts()
+            grown = last if self.in_turn else CodexCounts()
         self.total = now
         if grown.total:
             model = self.rerouted or self.model or self.requested
-            self.used[model] = self.used.get(model, Counts()).plus(grown)
+            self.used[model] = self.used.get(model, CodexCounts()).plus(grown)
 
     def has_content(self) -> bool:
         """Return whether it is a run.

@@ -47,7 +47,7 @@ _NO_AGENT = "No span of the agent was read: other requests may be missing."
 _MORE_IN_AGENT = "The agent's span has more tokens than the requests that were read."
 
 
-class Observation(NamedTuple):
+class Signal(NamedTuple):
     """One event or span. Times are microseconds since 1970. `failure`: the outcome that it tells.
 
     `cost`: dollars.
@@ -88,16 +88,16 @@ def count_fields(counts: Counts) -> dict[str, Any]:
     return counts._asdict() | {"cost": None if counts.cost is None else str(counts.cost)}
 
 
-Spans = dict[tuple[str, str], Observation]
+Spans = dict[tuple[str, str], Signal]
 """(trace, id) → span."""
 
 
-def above(span: Observation, spans: Spans) -> tuple[str | None, list[Observation]]:
+def above(span: Signal, spans: Spans) -> tuple[str | None, list[Signal]]:
     """Return what a span is within, and the spans between.
 
     AGENT, OTHER if its trace begins without one, None if a span was not read.
     """
-    passed: list[Observation] = []
+    passed: list[Signal] = []
     while span.parent:
         upper = spans.get((span.trace, span.parent))
         if upper is None or upper in passed:
@@ -121,7 +121,7 @@ class Part:
 
     agent: str | None
     session_id: str | None = None
-    observed: set[Observation] = field(default_factory=set)
+    observed: set[Signal] = field(default_factory=set)
     points: dict[tuple[str | None, str, str, int, int], tuple[Decimal, int]] = field(
         default_factory=dict
     )
@@ -209,7 +209,7 @@ class Part:
         return cls(
             state["agent"],
             run.session_id,
-            {Observation(*row) for row in state["heard"]},
+            {Signal(*row) for row in state["heard"]},
             points,
             named,
             texts,
@@ -263,7 +263,7 @@ class Part:
             values["resume"] = self.state()
         return values | {"is_error": is_failed(values["outcome"])}
 
-    def _session(self, agent: str, observed: Sequence[Observation]) -> dict[str, Any]:
+    def _session(self, agent: str, observed: Sequence[Signal]) -> dict[str, Any]:
         """Return what the session of a program tells.
 
         Of its events, else of its counters, else of its spans.
@@ -307,19 +307,19 @@ class Part:
             found[model] = Counts(given + read + written, read, written, output, None, cost)
         return found
 
-    def _error(self, failed: Observation | None) -> list[str]:
+    def _error(self, failed: Signal | None) -> list[str]:
         at, text = self.texts.get("error", (0, ""))
         return [text] if failed and text and at == -(failed.until or 0) else []
 
-    def _traces(self, observed: Sequence[Observation]) -> dict[str, Any]:
+    def _traces(self, observed: Sequence[Signal]) -> dict[str, Any]:
         """Return the facts in an agent's traces, from each of its requests.
 
         If no request has tokens, they are from its outermost agents' spans.
         """
         spans = {(one.trace, one.id): one for one in reversed(observed)}
         by_model: dict[str | None, Counts] = {}
-        all_roots: list[Observation] = []
-        all_requests: list[Observation] = []
+        all_roots: list[Signal] = []
+        all_requests: list[Signal] = []
         costs, missing = [], ""
         for _, several in groupby(
             sorted(spans.values(), key=lambda one: one.trace), key=lambda one: one.trace
@@ -371,16 +371,16 @@ class Part:
         }
 
 
-def _by_time(observed: Iterable[Observation]) -> list[Observation]:
+def _by_time(observed: Iterable[Signal]) -> list[Signal]:
     return sorted(observed, key=lambda one: (one.at or 0, repr(one)))
 
 
-def _once(observed: Iterable[Observation]) -> list[Observation]:
+def _once(observed: Iterable[Signal]) -> list[Signal]:
     """Return requests without those that were sent again."""
     return list({one.id or repr(one): one for one in reversed([*observed])}.values())[::-1]
 
 
-def _by_model(observed: Iterable[Observation]) -> dict[str | None, Counts]:
+def _by_model(observed: Iterable[Signal]) -> dict[str | None, Counts]:
     found: dict[str | None, Counts] = {}
     for one in observed:
         found[one.model] = summed((found.get(one.model, Counts()), one.counts))
