@@ -205,7 +205,9 @@ def work_in_processes(
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
     except BaseException as error:
-        for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
+        for process in list(
+            (pool._processes or {}).values()
+        ):  # no public way before 3.14: https://github.com/python/cpython/pull/130849
             # the pool itself only sends SIGTERM, which they ignore, and would wait for them
             process.kill()
         if isinstance(error, BrokenProcessPool):

@@ -2,10 +2,11 @@
 
 A new store gets its tables.
 
-DuckDB locks a store: any number of processes read it, or one writes to it. A lock file beside the
-store keeps the order. A writer holds it from before the store is opened until it is closed. Readers
-take it briefly before they open the store, so they cannot starve a writer. The system releases the
-lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone decides.
+DuckDB locks a store: any number of processes read it, or one writes to it
+(https://duckdb.org/docs/stable/connect/concurrency). A lock file beside the store keeps the order.
+A writer holds it from before the store is opened until it is closed. Readers take it briefly before
+they open the store, so they cannot starve a writer. The system releases the lock of a killed
+process at once. Where files cannot be locked, DuckDB's lock alone decides.
 
 A new store is made under a temporary name and renamed when it is complete.
 """
@@ -53,6 +54,8 @@ REBUILDING, MAKING, SPOOL, LOCK = ".rebuilding", ".making-", ".ingest-", ".lock"
 an ingest, lock of the writer.
 """
 
+# `.checkpoint` has commits during a checkpoint, `.recovery` a log that is being mended:
+# https://github.com/duckdb/duckdb/pull/24260
 WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 
 T = TypeVar("T")
