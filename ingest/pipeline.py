@@ -18,7 +18,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -265,15 +265,7 @@ def ingest(
             written = IngestReport(_reports(results, {}, stored, {}))
         else:
             written = IngestReport()
-    seconds = time.monotonic() - started
-    return IngestReport(
-        written.sources,
-        tuple(unreadable),
-        seconds,
-        written.superseded,
-        written.ingest_id,
-        written.hidden_loops,
-    )
+    return replace(written, unreadable=tuple(unreadable), seconds=time.monotonic() - started)
 
 
 def _readable(
@@ -467,8 +459,6 @@ def _written(
             write([result for result in some if result.key.reading not in first])
 
     write(results)
-    if len(parts) == 1:
-        return parts[0]
     return IngestReport(
         tuple(
             sorted(
