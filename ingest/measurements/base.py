@@ -34,7 +34,7 @@ _LINE = re.compile(r"([^\r\n]*+)(?:\r\n?+|\n)|[^\r\n]++")
 csv.field_size_limit(sys.maxsize)  # a cell may hold a log: the file as a whole is bounded
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A row of a table. `number`: its last line in the file, from 1.
 
     `cells`: the non-empty ones, by column name.
@@ -116,7 +116,7 @@ class MeasuredFile:
         return columns_of(self.text)
 
     @property
-    def rows(self) -> Iterator[Line]:
+    def rows(self) -> Iterator[TableLine]:
         """Yield the rows below the header.
 
         Raises ValueError for a row longer than the header, TooManyValues for too many rows.
@@ -134,7 +134,7 @@ class MeasuredFile:
                 raise ValueError(
                     f"line {number} has {len(cells)} cells, and the header {len(names)}"
                 )
-            yield Line(
+            yield TableLine(
                 number,
                 {
                     name: cell.strip()

@@ -20,8 +20,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from ingest.measurements.base import Line, MeasuredFile, Tool
-from ingest.measurements.measured import MOST_VALUES, Measured, Origin, Spread, TooManyValues
+from ingest.measurements.base import MeasuredFile, TableLine, Tool
+from ingest.measurements.measured import (
+    MOST_VALUES,
+    Measured,
+    Origin,
+    Spread,
+    TooManyValues,
+)
 from ingest.measurements.words import (
     VARIANTS,
     batch_of,
@@ -226,7 +232,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             yield measured
 
 
-def _variant(line: Line, column: _ValueColumn) -> Variant | None:
+def _variant(line: TableLine, column: _ValueColumn) -> Variant | None:
     """Return the variant of a value. Raises ValueError for an unknown word."""
     word = line.cells.get(_VARIANT)
     if column.variant or word is None:
@@ -239,7 +245,7 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
     )
 
 
-def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | None:
+def _measured(line: TableLine, column: _ValueColumn, origin: Origin) -> Measured | None:
     """Return the value of a cell; a failure if the row or the cell is marked so.
 
     None if the cell is empty.
@@ -296,7 +302,7 @@ def _failure(written: str) -> tuple[MeasuredStatus, Failure | None] | None:
     return _STATUSES.get(words) or _STATUSES.get(words.partition("_")[0])
 
 
-def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
+def _spread(line: TableLine, column: _ValueColumn, value: float) -> Spread | None:
     """Return the first kind of spread that the row has."""
     for kind, names in _SPREADS.items():
         if (distance := _beside(line, column, names)) is not None:
@@ -308,7 +314,7 @@ def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
     return None
 
 
-def _beside(line: Line, column: _ValueColumn, names: tuple[str, ...]) -> float | None:
+def _beside(line: TableLine, column: _ValueColumn, names: tuple[str, ...]) -> float | None:
     """Return the number in the first of these columns that the row has.
 
     A wide table prefixes their names: `agent_std`.
@@ -322,7 +328,7 @@ def _first(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
     return next((cells[name] for name in names if name in cells), None)
 
 
-def _number(line: Line, column: str) -> float:
+def _number(line: TableLine, column: str) -> float:
     """Return a cell as a number. Raises ValueError with its place."""
     try:
         return float(line.cells[column])

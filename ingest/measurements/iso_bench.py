@@ -30,7 +30,7 @@ from ingest.measurements import words
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.iso_bench_outcomes import (
     SUCCESS,
-    Outcome,
+    BenchmarkOutcome,
     detail_of,
     failure_of,
     rows_together,
@@ -279,7 +279,9 @@ def _read(jobs: Callable[[MeasuredFile], Iterable[Job]], file: MeasuredFile) -> 
                 origin = replace(origin, params={"total_input_tokens": tokens})
             applied = part.get("patch_applied")
             has_metrics = metrics is not None
-            outcomes.append(Outcome(origin, values, has_metrics, status, error, log, applied))
+            outcomes.append(
+                BenchmarkOutcome(origin, values, has_metrics, status, error, log, applied)
+            )
         yield from rows_together(outcomes)
 
 

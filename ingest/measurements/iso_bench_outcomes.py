@@ -107,7 +107,7 @@ class Value(NamedTuple):
     number: float
 
 
-class Outcome(NamedTuple):
+class BenchmarkOutcome(NamedTuple):
     """Result of one benchmark of one variant. `has_metrics`: false if it was not run.
 
     `log`: its output.
@@ -122,7 +122,7 @@ class Outcome(NamedTuple):
     patch_applied: object = None
 
 
-def rows_together(outcomes: Sequence[Outcome]) -> Iterator[Measured]:
+def rows_together(outcomes: Sequence[BenchmarkOutcome]) -> Iterator[Measured]:
     """Yield the rows of one comparison with at most one baseline.
 
     One per value, or one with the reason for a variant without values.

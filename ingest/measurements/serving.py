@@ -25,7 +25,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin, Parameter, statistics_of
 from ingest.measurements.words import (
-    Quantity,
+    NamedQuantity,
     batch_of,
     is_number,
     quantity,
@@ -38,9 +38,9 @@ from schemas.units import Flagged
 
 Run = Mapping[str, Any]
 
-_REQUESTS = {"request_throughput": Quantity("request_throughput", "rate", "req/s")}
+_REQUESTS = {"request_throughput": NamedQuantity("request_throughput", "rate", "req/s")}
 _TOKENS = {
-    name: Quantity(name, "rate", "tok/s")
+    name: NamedQuantity(name, "rate", "tok/s")
     for name in (
         "input_throughput",
         "output_throughput",
@@ -49,38 +49,40 @@ _TOKENS = {
     )
 }
 _SERVING = {
-    "duration": Quantity("time", "total", "s"),
+    "duration": NamedQuantity("time", "total", "s"),
     **_REQUESTS,
-    "request_goodput": Quantity("goodput", "rate", "req/s"),
-    "request_goodput:": Quantity("goodput", "rate", "req/s"),  # as vLLM wrote it in 2025
+    "request_goodput": NamedQuantity("goodput", "rate", "req/s"),
+    "request_goodput:": NamedQuantity("goodput", "rate", "req/s"),  # as vLLM wrote it in 2025
     **_TOKENS,
-    "total_token_throughput": Quantity("total_throughput", "rate", "tok/s"),
-    "max_output_tokens_per_s": Quantity("output_throughput", "max", "tok/s"),
-    "total_input_tokens": Quantity("total_input_tokens", "total", "tokens"),
-    "total_output_tokens": Quantity("total_output_tokens", "total", "tokens"),
-    "accept_length": Quantity("accept_length", "mean", "tokens"),
-    "spec_decode_acceptance_length": Quantity("accept_length", "mean", "tokens"),
+    "total_token_throughput": NamedQuantity("total_throughput", "rate", "tok/s"),
+    "max_output_tokens_per_s": NamedQuantity("output_throughput", "max", "tok/s"),
+    "total_input_tokens": NamedQuantity("total_input_tokens", "total", "tokens"),
+    "total_output_tokens": NamedQuantity("total_output_tokens", "total", "tokens"),
+    "accept_length": NamedQuantity("accept_length", "mean", "tokens"),
+    "spec_decode_acceptance_length": NamedQuantity("accept_length", "mean", "tokens"),
 }
 _VLLM_THROUGHPUT = {
-    "elapsed_time": Quantity("time", "total", "s"),
-    "requests_per_second": Quantity("request_throughput", "rate", "req/s"),
-    "tokens_per_second": Quantity(
+    "elapsed_time": NamedQuantity("time", "total", "s"),
+    "requests_per_second": NamedQuantity("request_throughput", "rate", "req/s"),
+    "tokens_per_second": NamedQuantity(
         "total_throughput", "rate", "tok/s"
     ),  # tokens in and out together
 }
 _SGLANG_OFFLINE = {
-    "total_latency": Quantity("time", "total", "s"),
+    "total_latency": NamedQuantity("time", "total", "s"),
     **_REQUESTS,
     **_TOKENS,
 }
 _SGLANG_ONE_BATCH = {
-    "total_latency": Quantity("latency", "total", "s"),
-    "latency": Quantity("latency", "total", "s"),  # of the program that sends requests to a server
-    "prefill_latency": Quantity("prefill_latency", "total", "s"),
-    "prefill_throughput": Quantity("prefill_throughput", "rate", "tok/s"),
-    "median_decode_latency": Quantity("decode_latency", "median", "s"),
-    "median_decode_throughput": Quantity("decode_throughput", "median", "tok/s"),
-    "overall_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    "total_latency": NamedQuantity("latency", "total", "s"),
+    "latency": NamedQuantity(
+        "latency", "total", "s"
+    ),  # of the program that sends requests to a server
+    "prefill_latency": NamedQuantity("prefill_latency", "total", "s"),
+    "prefill_throughput": NamedQuantity("prefill_throughput", "rate", "tok/s"),
+    "median_decode_latency": NamedQuantity("decode_latency", "median", "s"),
+    "median_decode_throughput": NamedQuantity("decode_throughput", "median", "tok/s"),
+    "overall_throughput": NamedQuantity("total_throughput", "rate", "tok/s"),
     **_TOKENS,
 }
 _TIME = re.compile(r"(?:mean|median|min|max|p\d{1,2}(?:\.\d+)?)_\w+_ms")
@@ -128,12 +130,12 @@ def _has(keys: Iterable[str], file: MeasuredFile) -> bool:
     return bool(file.objects) and all(run.keys() >= frozenset(keys) for run in file.objects)
 
 
-def _values(names: Mapping[str, Quantity], run: Run, origin: Origin) -> Iterator[Measured]:
+def _values(names: Mapping[str, NamedQuantity], run: Run, origin: Origin) -> Iterator[Measured]:
     """Yield the values of one run named in the table.
 
     Of two for one quantity, the first: a 50th percentile repeats the median.
     """
-    found: dict[Quantity, Any] = {}
+    found: dict[NamedQuantity, Any] = {}
     for key, named in names.items():
         if is_number(value := run.get(key)):
             found.setdefault(named, value)

@@ -49,7 +49,7 @@ _METRIC_OF_UNIT = {"ms": "time"} | dict.fromkeys(("op/s", "req/s", "tok/s", "B/s
 _EDGES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-class Quantity(NamedTuple):
+class NamedQuantity(NamedTuple):
     """A quantity, as named by `p99_ttft_ms`. None: not part of the name."""
 
     metric: str
@@ -92,7 +92,7 @@ def statistic_named(word: str) -> str | None:
     return _STATISTICS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
 
 
-def quantity(name: str) -> Quantity:
+def quantity(name: str) -> NamedQuantity:
     """Return a name's canonical metric, statistic (first or last) and unit.
 
     The unit is one of time or size (last).
@@ -105,7 +105,7 @@ def quantity(name: str) -> Quantity:
             place = next((place for place in (0, -1) if statistic_named(words[place])), None)
             statistic = None if place is None else statistic_named(words.pop(place))
     metric = "_".join(words)
-    return Quantity(_METRICS.get(metric, metric), statistic, unit)
+    return NamedQuantity(_METRICS.get(metric, metric), statistic, unit)
 
 
 def metric_of_unit(unit: str | None) -> str:
