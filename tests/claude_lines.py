@@ -15,7 +15,6 @@ from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.store.record_rows import Read, checked_tables, runs_at_end, runs_with
 from schemas.rows.run import RunRow
-from tests.documents import lines
 
 SESSION = "5f0c1b52-1111-4222-8333-444455556666"
 PARENT = "0a0b0c0d-1111-4222-8333-444455556666"
@@ -172,10 +171,6 @@ def progress(inner: dict[str, Any], agent: str = "ag1") -> dict[str, Any]:
     return line(
         "progress", "w1", 30, data={"type": "agent_progress", "agentId": agent, "message": kept}
     )
-
-
-def outputs(*events: dict[str, Any]) -> list[int | None]:
-    return read_transcript(lines(*events)).told("output_tokens")
 
 
 ADVICE = {
