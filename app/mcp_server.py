@@ -57,8 +57,8 @@ from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
-from schemas.errors import TachographError, UsageError
-from schemas.text import did_you_mean, paired, visible
+from schemas.errors import TachographError, UsageError, unknown_word
+from schemas.text import paired, visible
 from schemas.units import Unit
 
 NOTICE = (
@@ -202,14 +202,10 @@ class Server(MCPServer[Any]):
         given = {key: value for key, value in paired(arguments).items() if value is not None}
         try:
             if name not in known:
-                raise UsageError(
-                    f"unknown tool {name!r}.",
-                    f"{did_you_mean(name, list(known))}Choose from: {', '.join(known)}.",
-                )
+                raise unknown_word("tool", name, known)
             for key in given:
                 if key not in known[name]:
-                    hint = f"{did_you_mean(key, known[name])}Choose from: {', '.join(known[name])}."
-                    raise UsageError(f"unknown argument {key!r}.", hint)
+                    raise unknown_word("argument", key, known[name])
             return await super().call_tool(name, given, context)
         except (ToolError, UsageError) as error:
             cause = error.__cause__ or error
@@ -224,10 +220,10 @@ class Server(MCPServer[Any]):
                 )
             if not isinstance(cause, TachographError):
                 raise
-            said = "\n".join(
+            lines = "\n".join(
                 filter(None, (f"Error: {short(cause.message)}", short(cause.hint, SIZES[0][0])))
             )
-            return CallToolResult(content=[TextContent(text=quoted(said))], is_error=True)
+            return CallToolResult(content=[TextContent(text=quoted(lines))], is_error=True)
 
 
 def serve(store: Store) -> None:
@@ -261,14 +257,14 @@ def server_of(store: Store) -> Server:
                     "data": reply.data,
                     "more": reply.more or None,
                 }
-                said = "\n".join(
+                lines = "\n".join(
                     [
                         reply.about,
                         *reply.notes,
                         *(f"{key}: {json_text(value)}" for key, value in reply.data.items()),
                     ]
                 )
-                text = quoted(said) + (f"\nmore: {reply.more}" if reply.more else "")
+                text = quoted(lines) + (f"\nmore: {reply.more}" if reply.more else "")
                 return CallToolResult(
                     content=[TextContent(text=text)], structured_content=structured
                 )

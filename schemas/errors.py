@@ -18,7 +18,10 @@ A message says what was wrong and where; `hint` says what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
+
+from schemas.text import choices_for
 
 
 class ExitCode(IntEnum):
@@ -85,6 +88,11 @@ class UsageError(TachographError):
     """The command, a filter or an option makes no sense."""
 
     exit_code = ExitCode.USAGE
+
+
+def unknown_word(kind: str, word: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a word that is not in a closed list, with similar ones and all of it."""
+    return UsageError(f"unknown {kind} {word!r}.", choices_for(word, known))
 
 
 class InputUnreadable(TachographError):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 REPLACEMENT = "\ufffd"
@@ -155,3 +155,9 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
         names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.6)
     ]
     return f"Did you mean {' or '.join(near[:MOST_MEANT])}? " if near else ""
+
+
+def choices_for(word: str, known: Iterable[str]) -> str:
+    """Return the hint for an unknown word: similar ones, and all that are known."""
+    words = list(known)
+    return f"{did_you_mean(word, words)}Choose from: {', '.join(words)}."

@@ -78,10 +78,10 @@ def ratios(
                 }
             )
             continue
-        said, more = ratio_words(ratio)
+        words, more = ratio_words(ratio)
         notes.append(
             label
-            | {"x": 0, "xanchor": "left", "y": at + 0.36, "text": f"<b>{said}</b>  {safe(more)}"}
+            | {"x": 0, "xanchor": "left", "y": at + 0.36, "text": f"<b>{words}</b>  {safe(more)}"}
         )
         dots = _dots(ratio, at, name.agent, 0.7 if page == "dark" else 0.5)
         traces += dots

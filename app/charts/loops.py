@@ -88,7 +88,7 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
         and answer.baseline is not None
         and axis != "time"
     ):
-        best.insert(0, (0, answer.baseline))  # which the log tells apart from the experiments
+        best.insert(0, (0, answer.baseline))  # which the log has apart from the experiments
     low, high = _cut(answer)
     is_lower = answer.row["better"] == Better.LOWER
     traces = list[Any]()
@@ -391,7 +391,7 @@ def together(
             if one.running_best is not None and base
         ]
         if answer.row["baseline"] is not None and points:
-            points.insert(0, (0, 0.0))  # which the log tells apart from the experiments
+            points.insert(0, (0, 0.0))  # which the log has apart from the experiments
         colour = PALETTE[place] if place < MOST_NAMED else GREY
         about = hover(
             answer.name,

@@ -124,14 +124,14 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
         "yanchor": "bottom",
         "showarrow": False,
     }
-    said = largest_claims(claims, top)
+    words = largest_claims(claims, top)
     of = f" of {pairs[0]['found']:,}" if pairs[0]["found"] > len(pairs) else ""
     ticks = [tick for tick in _TICKS if low <= tick <= high]
     return figure(
         traces,
         page,
         shapes=[band],
-        annotations=[above | {"text": safe(said)}] if said else [],
+        annotations=[above | {"text": safe(words)}] if words else [],
         height=330,
         margin={"l": 4, "r": 8, "t": 22, "b": 4},
         xaxis={

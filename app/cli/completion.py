@@ -23,7 +23,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     bash:  echo 'eval "$(tachograph completion bash)"' >> ~/.bashrc
     zsh:   echo 'eval "$(tachograph completion zsh)"' >> ~/.zshrc
     fish:  tachograph completion fish > ~/.config/fish/completions/tachograph.fish
-    """  # noqa: D301  it is a backspace, which tells click to leave the lines as they are
+    """  # noqa: D301  it is a backspace, which makes click leave the lines as they are
     kind = get_completion_class(shell)
     assert kind is not None
     made = kind(ctx.find_root().command, {}, NAME, VARIABLE)

@@ -61,13 +61,13 @@ def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
             with_text=with_text,
         )
         form, _, place = target.partition(":")
-        told = (
+        note = (
             f"Copied {plural(written.runs, 'run')}, {usd(written.cost_usd)}, to {one_line(target)}"
         )
         if written.replaced:
             earlier = f"the {plural(written.replaced, 'file')} of an earlier copy"
-            told += f", in place of {'the file that was there' if form == 'otlp' else earlier}"
-        terminal.note(told)
+            note += f", in place of {'the file that was there' if form == 'otlp' else earlier}"
+        terminal.note(note)
         if written.list_priced:
             verb = "is a list price" if written.list_priced == 1 else "are list prices"
             terminal.note(f"{plural(written.list_priced, 'cost')} {verb}, and marked so")

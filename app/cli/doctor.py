@@ -213,8 +213,8 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
 
 def _unattributed(store: Store) -> Iterator[Checked]:
     """Yield a finding on the cost that runs attribute to no model, including excluded runs."""
-    if said := unattributed_words(*run_queries.unattributed(store, EVERY_RUN)):
-        yield Checked("cost", said.rstrip("."))
+    if words := unattributed_words(*run_queries.unattributed(store, EVERY_RUN)):
+        yield Checked("cost", words.rstrip("."))
 
 
 def _unusable(error: Exception) -> Checked:

@@ -18,7 +18,7 @@ from app.queries.run_page import run_id_of
 from app.reports.exports.page import html_shared
 from app.reports.shared import question, shared
 from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.text import choices_for
 
 groups_option = click.option(
     "--group",
@@ -82,10 +82,7 @@ def chart(
         )
         return
     if name not in CHARTS:
-        raise UsageError(
-            f"no chart is called {name!r}.",
-            f"{did_you_mean(name, list(CHARTS))}Choose from: {', '.join(CHARTS)}.",
-        )
+        raise UsageError(f"no chart is called {name!r}.", choices_for(name, CHARTS))
     wanted, of = CHARTS[name], options["of"]
     if wanted.needs == "run" and not of:
         raise UsageError(f"the chart {name} is about one run.", "Name it: --of ID")

@@ -153,7 +153,7 @@ def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog=(  # \b tells click to leave the lines as they are
+    epilog=(  # \b makes click leave the lines as they are
         "\b\nExamples:\n  tachograph ingest logs/\n  tachograph report --by model\n"
         "  tachograph dashboard"
     ),

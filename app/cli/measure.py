@@ -15,7 +15,6 @@ from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import Seconds, Whole, Word, examples, utf8
 from ingest.store.ingests import IngestOrigin
-from ingest.system.command_lines import extra_command
 from ingest.system.secrets import command_of
 from ingest.system.signals import received
 from schemas.errors import ExitCode, UsageError
@@ -172,16 +171,9 @@ def measure(
             "tachograph measure needs a POSIX system.",
             "Measure there, and ingest the file that it writes.",
         )
-    try:
-        from app.runner.measure import Procedure
-        from app.runner.verify import subject_of, verify
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "scipy":
-            raise
-        raise UsageError(
-            "scipy is not installed, which the statistics need.",
-            f"Install it: {extra_command('measure')}",
-        ) from error
+    from app.runner.measure import Procedure  # scipy is optional, and takes a second
+    from app.runner.verify import subject_of, verify
+
     command = tuple(click.get_current_context().meta[_COMMAND])
     subject = subject_of(
         asked.store, run, how["repo"], how["baseline"], how["candidate"], how["patch"]
@@ -206,8 +198,8 @@ def measure(
         terminal.put_text("".join(f"{line}\n" for line in done.words()).encode())
     if done.file:
         terminal.note(f"Kept in {one_line(str(done.file))}")
-    if done.told:
-        terminal.note(one_line(done.told))
+    if done.problem:
+        terminal.note(one_line(done.problem))
     if done.made.ended_by == "interrupted":
         return 128 + int(received())
     claim = str(done.claim.get("claim_verdict")).replace("wrong_sign", "over_claimed")

@@ -25,7 +25,7 @@ from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.text import choices_for, did_you_mean
 
 Command = Callable[..., Any]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -253,12 +253,8 @@ def keys_option(
         )
         unknown = next((key for key in keys if key not in registry), None)
         if unknown is not None:
-            meant = did_you_mean(unknown, list(registry))
-            raise click.BadParameter(
-                f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.",
-                ctx,
-                param,
-            )
+            hint = choices_for(unknown, registry)
+            raise click.BadParameter(f"unknown {noun} {unknown!r}. {hint}", ctx, param)
         return keys
 
     metavar, complete = f"{noun.upper()}[,{noun.upper()}]", _list_completer(registry)
@@ -359,7 +355,7 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 def examples(*commands: str) -> str:
     """Return the examples at the end of a help text."""
     heading = "Example" if len(commands) == 1 else "Examples"
-    unjoined = "\b\n"  # tells click to leave the lines as they are
+    unjoined = "\b\n"  # makes click leave the lines as they are
     return unjoined + "\n".join(
         [f"{heading}:", *(f"  tachograph {command}" for command in commands)]
     )

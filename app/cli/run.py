@@ -126,7 +126,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
     keep, store = options["keep"] or usual_folder(), asked.store
     called_as = command_of(
         [*sys.argv[1 : -len(command)], command[0], "…"]
-    )  # what the agent is told is text of the run
+    )  # the words for the agent are text of the run
     given = dict(map(parse_label, labels))
     runs = list(cells(command, parse_axes(options["matrix"]), options["repeat"]))
     if len(runs) > 1:  # a name for the runs of one call, where nobody gives one
@@ -150,7 +150,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
             if number < len(runs):
                 from app.text.ingests import stopped_words
 
-                _say(stopped_words(number, len(runs), ended.launch, is_signalled=ended.signalled))
+                _note(stopped_words(number, len(runs), ended.launch, is_signalled=ended.signalled))
             break
     return worst
 
@@ -163,8 +163,8 @@ def _ingest(
     Problems are reported but never change the exit code.
     """
     if not ended.folder.exists():
-        for told in ended.told:
-            _say(told)
+        for note in ended.notes:
+            _note(note)
         return
     from app.queries.run_page import run_page
     from app.text.ingests import ended_words
@@ -186,7 +186,7 @@ def _ingest(
     except (
         Exception,
         KeyboardInterrupt,
-    ) as error:  # the agent has ended: whatever fails now is told, and its exit code stays
+    ) as error:  # the agent has ended: what fails now is noted, and its exit code stays
         problem, ids = f"not ingested: {str(error) or type(error).__name__}", []
     if problem or not quiet:
         try:
@@ -194,23 +194,23 @@ def _ingest(
         except TachographError:
             page = None
         is_at_odds = page is not None and "exit_code" in page.facts.findings["rule"].to_pylist()
-        told = "; ".join([*ended.told, *([problem] if problem else [])])
-        _say(
+        notes = "; ".join([*ended.notes, *([problem] if problem else [])])
+        _note(
             which
             + one_line(
                 ended_words(
                     ended.launch,
                     page.run if page else {},
                     store.location,
-                    told,
+                    notes,
                     is_at_odds=is_at_odds,
                 )
             )
         )
     if problem:
         again = f"ingest {shlex.quote(str(ended.folder))}{'' if keeps_text else ' --no-text'}"
-        _say(f"the record is kept. Ingest it: {one_line(command_line(again, store.location))}")
+        _note(f"the record is kept. Ingest it: {one_line(command_line(again, store.location))}")
 
 
-def _say(text: str) -> None:
+def _note(text: str) -> None:
     terminal.note(f"tachograph: {terminal.short(text)}")

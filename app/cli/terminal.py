@@ -114,13 +114,13 @@ def note(message: str, **style: Any) -> None:
 
 def note_once() -> Callable[[str], None]:
     """Return a function that notes its first message only: a long queue has one per process."""
-    noted = False
+    was_noted = False
 
     def once(message: str) -> None:
-        nonlocal noted
-        if not noted:
+        nonlocal was_noted
+        if not was_noted:
             note(one_line(message))
-        noted = True
+        was_noted = True
 
     return once
 

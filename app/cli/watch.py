@@ -427,7 +427,7 @@ def watch_command(
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
     with sole_watcher(
         location, ""
-    ):  # held by the watcher itself from then on: what is wrong is said before anything is served
+    ):  # held by the watcher itself from then on; raises before anything is served
         left_out = [
             *(f"--exclude={pattern}" for pattern in excludes),
             *(f"--label={label}" for label in labels),

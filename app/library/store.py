@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -29,10 +29,10 @@ from app.text.answers import Answer, uncounted_notes
 from app.text.filter_words import with_known_words
 from ingest.claims import Claim, extract
 from ingest.store.database import DEFAULT_WAIT_SECONDS
-from ingest.system.command_lines import DEFAULT_STORE, extra_command, on_disk
+from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import BAND, RUN_METRICS
-from schemas.errors import InputUnreadable, UsageError
+from schemas.errors import InputUnreadable, UsageError, unknown_word
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.source import Severity
@@ -431,16 +431,8 @@ class Store:
         ratio, ratio_low, ratio_high, noise_floor, runs, claimed, claim_verdict and more. Raises
         UsageError if the baseline cannot be measured, or scipy is not installed.
         """
-        try:
-            from app.runner.measure import Procedure
-            from app.runner.verify import subject_of, verify
-        except ImportError as error:
-            if (error.name or "").partition(".")[0] != "scipy":
-                raise
-            raise UsageError(
-                "scipy is not installed, which the statistics need.",
-                f"Install it: {extra_command('measure')}",
-            ) from error
+        from app.runner.measure import Procedure  # scipy is optional, and takes a second
+        from app.runner.verify import subject_of, verify
         from ingest.store.ingests import IngestOrigin
 
         if isinstance(command, str) or not all(isinstance(word, str) for word in command):
@@ -572,12 +564,9 @@ def _several(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
     return tuple(_one_of(name, word, known) for word in _words(name, value))
 
 
-def _one_of(name: str, value: object, known: Iterable[str]) -> str:
+def _one_of(name: str, value: object, known: Collection[str]) -> str:
     """Return a word of a closed list, or none."""
-    word, choices = _text(name, value), list(known)
-    if word and word not in choices:
-        raise UsageError(
-            f"unknown {name} {word!r}.",
-            f"{did_you_mean(word, choices)}Choose from: {', '.join(choices)}.",
-        )
+    word = _text(name, value)
+    if word and word not in known:
+        raise unknown_word(name, word, known)
     return word

@@ -14,8 +14,8 @@ from app.reports.exports.text import rows
 from app.text.answers import Answer
 from app.text.columns import columns
 from ingest.system.command_lines import install_command
-from schemas.errors import UsageError
-from schemas.text import did_you_mean, one_line, plural
+from schemas.errors import UsageError, unknown_word
+from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report as CostReport
@@ -116,8 +116,8 @@ def table(answer: Answer, notes: Sequence[str] = (), people: Answer | None = Non
 
     `people`: another answer to the same question for people, if there is one.
     """
-    said = (answer.note, answer.hidden, *notes)
-    return Table(answer.heading, tuple(filter(None, said)), answer, people or answer)
+    lines = (answer.note, answer.hidden, *notes)
+    return Table(answer.heading, tuple(filter(None, lines)), answer, people or answer)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -174,10 +174,7 @@ def _export(name: str, formats: Mapping[str, Export]) -> Export:
     if not isinstance(name, str):
         raise UsageError(f"format takes a text, not {name!r}.")
     if name not in formats:
-        raise UsageError(
-            f"unknown format {name!r}.",
-            f"{did_you_mean(name, list(formats))}Choose from: {', '.join(formats)}.",
-        )
+        raise unknown_word("format", name, formats)
     return formats[name]
 
 

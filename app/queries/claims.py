@@ -16,7 +16,7 @@ from app.queries.filters import (
     where_claims,
     where_shown,
 )
-from app.queries.reading import ReadTransaction, fetch, on_disk, parts, read_transaction
+from app.queries.reading import ReadTransaction, fetch, limited, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
 
@@ -144,11 +144,10 @@ def claims(
     chosen, parameters = _chosen(filters, kinds)
     with read_transaction(store) as transaction:
         split = parts(transaction, "claims", _SIZE, chosen.removeprefix("from "), parameters, limit)
+        keys, order = f"select run_id, claim_no {chosen}", f"order by {_LARGEST_FIRST}"
         return on_disk(
             _with_sentences(
-                transaction,
-                _cut(f"select run_id, claim_no {chosen}{within} order by {_LARGEST_FIRST}", limit),
-                parameters | bounds,
+                transaction, limited(f"{keys}{within} {order}", limit), parameters | bounds
             )
             for within, bounds in split
         )
@@ -171,18 +170,18 @@ def _with_sentences(
             join about using (run_id) join texts using (run_id)
         order by {_LARGEST_FIRST}"""
     found = fetch(transaction, sql, {**parameters, "window": WINDOW})
-    said: list[str | None] = []
+    sentences: list[str | None] = []
     for around, start, end in zip(
         *(found[name].to_pylist() for name in ("around", "start", "end")), strict=True
     ):
         first, length = min(start, WINDOW), end - start
         is_cut = start > WINDOW, around is not None and len(around) == length + first + WINDOW
-        said.append(
+        sentences.append(
             None if around is None else sentence(around, first, first + length, is_cut=is_cut)
         )
     # the sentence that each stands in takes the place of the text around it
     return found.drop_columns(["around"]).add_column(
-        CLAIM_COLUMNS.index("quote"), "sentence", pa.array(said, pa.string())
+        CLAIM_COLUMNS.index("quote"), "sentence", pa.array(sentences, pa.string())
     )
 
 
@@ -290,7 +289,7 @@ def findings(
         chosen = (
             f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
         )
-        wanted = _cut(
+        wanted = limited(
             f"select run_id, rule, severity, message, place {chosen} order by {_WORST_FIRST}", limit
         )
         sql = f"""
@@ -302,7 +301,7 @@ def findings(
                 (run_id)"""
         return fetch(
             transaction,
-            _cut(f"{sql} order by {_WORST_FIRST}", limit),
+            limited(f"{sql} order by {_WORST_FIRST}", limit),
             _bound(severity=severities, rule=rules),
         )
 
@@ -357,10 +356,6 @@ def _one_of(column: str, values: Sequence[str]) -> str:
 
 def _bound(**values: Sequence[str]) -> dict[str, list[str]]:
     return {f"chosen_{column}": list(chosen) for column, chosen in values.items() if chosen}
-
-
-def _cut(sql: str, limit: int | None) -> str:
-    return sql if limit is None else f"{sql} limit {int(limit)}"
 
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:

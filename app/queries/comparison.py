@@ -29,7 +29,6 @@ from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
 
 MOST_GROUPS = 6
-USUAL_GROUPS = 4
 
 TASK, NOTHING = "task", "nothing"
 PAIRS = (TASK, NOTHING)
@@ -130,7 +129,7 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
 
 
 def largest(
-    store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUPS
+    store: Store, filters: Filters = NO_FILTERS, most: int = 4
 ) -> tuple[list[Filters], str]:
     """Return (the largest groups of an agent's runs with a model, how to pair them).
 

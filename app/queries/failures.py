@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, group
-from app.queries.reading import fetch
+from app.queries.reading import fetch, limited
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, NONE, OTHER, REASONS, WHOSE
@@ -70,9 +70,8 @@ def texts(store: Store, filters: Filters, reason: str, limit: int | None = None)
     sql = f"""
         select reason, {MASKED_SQL} as text, count(*) as runs from v_runs where {condition.sql} and
             reason = $reason
-        group by all order by runs desc, text
-            {f"limit {int(limit)}" if limit is not None else ""}"""
-    return fetch(store, sql, condition.parameters | {"reason": reason})
+        group by all order by runs desc, text"""
+    return fetch(store, limited(sql, limit), condition.parameters | {"reason": reason})
 
 
 def runs_of(store: Store, filters: Filters, reason: str, text: str | None, limit: int) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import Literal, TypedDict
 
 from app.queries.filters import FILTERS, NUMBER, YES, FilterKind, Filters, choose
 from schemas.errors import UsageError
-from schemas.text import did_you_mean, one_line, paired
+from schemas.text import choices_for, did_you_mean, one_line, paired
 
 Names = str | Sequence[str]
 """One name, or several alternatives."""
@@ -67,10 +67,7 @@ def filters_of(values: Mapping[str, object]) -> Filters:
     """
     unknown = next((word for word in values if word not in WORDS), None)
     if unknown is not None:
-        raise UsageError(
-            f"unknown filter {unknown!r}.",
-            f"{did_you_mean(word_of(unknown), list(WORDS))}Choose from: {', '.join(WORDS)}.",
-        )
+        raise UsageError(f"unknown filter {unknown!r}.", choices_for(word_of(unknown), WORDS))
     chosen = {}
     for word, one in WORDS.items():
         value = values.get(word)

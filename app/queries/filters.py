@@ -17,7 +17,7 @@ from enum import Enum
 from math import inf, nan
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_word
 from schemas.numbers import amount
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import did_you_mean
@@ -549,10 +549,7 @@ def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     filters = NO_FILTERS
     for key, value in values.items():
         if key not in FILTERS:
-            raise UsageError(
-                f"unknown filter {key!r}.",
-                f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.",
-            )
+            raise unknown_word("filter", key, FILTERS)
         texts = (value,) if isinstance(value, str) else value or ()
         for text in texts:
             FILTERS[key].read(text)

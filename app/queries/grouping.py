@@ -18,8 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from app.queries.filters import Filters, in_zone
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
 from schemas.catalogue.entry import Dimension
-from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.errors import UsageError, unknown_word
 
 UTC_ZONE = "UTC"
 
@@ -49,11 +48,7 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Grouping:
     if key != word and key:
         return bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
     if word not in DIMENSIONS:
-        meant = did_you_mean(word, list(DIMENSIONS))
-        raise UsageError(
-            f"unknown dimension {word!r}.",
-            f"{meant}Choose from: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.",
-        )
+        raise unknown_word("dimension", word, (*DIMENSIONS, f"{LABEL_PREFIX}KEY"))
     return bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
 
 

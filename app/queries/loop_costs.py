@@ -39,7 +39,6 @@ WROTE, COMMITTED, FOLDER_AND_TIME, FOLDER_AND_FILE_TIME = (
 NEAR = timedelta(minutes=10)
 """How far an experiment may lie outside a session's first and last message."""
 
-_NANO = Decimal("1e-9")
 _DESCRIBED, _TELLING = 60, 12
 """Characters of a description that must stand in what a session wrote; else its commit, if only one
 experiment names it.
@@ -51,7 +50,7 @@ _HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")
 class TryCost(NamedTuple):
     """The cost of one experiment: of the responses since the one before.
 
-    `evidence`: what joins it; None: the log tells the cost.
+    `evidence`: what joins it; None: the cost is the log's.
 
     Of experiments that one response wrote, each has an equal share.
     """
@@ -197,13 +196,15 @@ def loop_costs(
 
 
 def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:
-    """Return what the log itself tells of the cost."""
-    told = [one["cost_reported_usd"] for one in experiments if one["cost_reported_usd"] is not None]
+    """Return the cost that the log itself records."""
+    recorded = [
+        one["cost_reported_usd"] for one in experiments if one["cost_reported_usd"] is not None
+    ]
     total = (
         row["cost_reported_usd"]
         if row["cost_reported_usd"] is not None
-        else sum(told, Decimal(0))
-        if told
+        else sum(recorded, Decimal(0))
+        if recorded
         else None
     )
     basis = row["cost_basis"] or (CostBasis.EXACT if total is not None else None)
@@ -452,7 +453,7 @@ def _cut(
         at = max(at, place + 1)
         known_costs = [one["cost_usd"] for one in part if one["cost_usd"] is not None]
         cost, tokens = sum(known_costs, Decimal(0)), sum(one["tokens"] for one in part)
-        share = (cost / len(written)).quantize(_NANO) if known_costs else None
+        share = (cost / len(written)).quantize(Decimal("1e-9")) if known_costs else None
         for left, (_, _, key, number, evidence) in zip(
             range(len(written), 0, -1), written, strict=True
         ):

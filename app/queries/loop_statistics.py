@@ -1,4 +1,4 @@
-"""What may be said of a greedy loop with a noisy metric.
+"""Statistics of a greedy loop with a noisy metric.
 
 The noise, single steps, luck, and whether the loop still improves.
 
@@ -88,7 +88,7 @@ class Noise:
     def quantile(self, tries: int) -> float:
         """Return how many σ a step must exceed.
 
-        Student's t for a σ of repeats, normal for one that the log tells.
+        Student's t for a σ of repeats, normal for one of the log.
         """
         return t_for(tries, self.degrees) if self.degrees else z_for(tries)
 
@@ -165,7 +165,7 @@ def repeat_noise(groups: Sequence[Sequence[float]], *, is_log: bool) -> Noise | 
 
 
 def told_noise(floor: float | None, *, is_log: bool) -> Noise | None:
-    """Return the noise for a relative floor that the log tells: 0.02 for 2 %."""
+    """Return the noise for a relative floor in the log: 0.02 for 2 %."""
     if not floor or floor <= 0 or not is_log:
         return None
     return Noise(math.log1p(floor) / (z_for(1) * math.sqrt(2)), NoiseFrom.LOG)

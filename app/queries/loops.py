@@ -464,14 +464,15 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
     if answer.gain_pct is not None and answer.improvements:
         _judge_gain(answer, scale)
     failed = next(
-        (place for place, one in enumerate(reversed(answer.tries)) if one.state not in _FAILED),
+        (
+            place
+            for place, one in enumerate(reversed(answer.tries))
+            if one.state not in (State.CRASHED, State.CHECKS_FAILED)
+        ),
         len(answer.tries),
     )
     answer.has_failed_last = failed >= LEAST_TRIES
     answer.state = progress(answer.measured, since, failed)
-
-
-_FAILED = (State.CRASHED, State.CHECKS_FAILED)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from app.queries.claims import claims
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, RUN, Filters, where
 from app.queries.grouping import UTC_ZONE, groups
-from app.queries.reading import ReadTransaction, fetch
+from app.queries.reading import ReadTransaction, fetch, fetch_value, limited
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -113,9 +113,8 @@ def verdicts(
             join
             (select source_id as measurement_source_id, name from sources) as sources using
                 (measurement_source_id)
-        order by {_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
-        {f"limit {int(limit)}" if limit is not None else ""}"""
-    return fetch(store, sql, condition.parameters)
+        order by {_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id"""
+    return fetch(store, limited(sql, limit), condition.parameters)
 
 
 def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, float | None]]:
@@ -199,9 +198,8 @@ def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa
         ) as measured
         join (select source_id, name from sources) as sources using (source_id)
         {chosen}
-        order by source_name, measurement_no
-        {f"limit {int(limit)}" if limit is not None else ""}"""
-    return fetch(store, sql, condition.parameters if filters else {})
+        order by source_name, measurement_no"""
+    return fetch(store, limited(sql, limit), condition.parameters if filters else {})
 
 
 def unjoined(store: Store) -> pa.Table:
@@ -296,13 +294,13 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
 def count(store: Store, filters: Filters = NO_FILTERS) -> int:
     """Return the number of measured values, with filters of those of the chosen runs."""
-    condition, sql = where(filters), "select count(*) as rows from v_measurements"
+    condition, sql = where(filters), "select count(*) from v_measurements"
     if filters:
         sql += (
             " join v_measured_runs as found using (subject) where found.run_id in (select "
             f"run_id from v_runs where {condition.sql})"
         )
-    return int(fetch(store, sql, condition.parameters if filters else {})["rows"][0].as_py())
+    return int(fetch_value(store, sql, condition.parameters if filters else {}))
 
 
 UNCOMPARED = ("no_baseline", "other_setup", "failed_unknown", "machine")
@@ -483,7 +481,7 @@ def with_sentences(store: Store, found: list[dict[str, Any]]) -> list[dict[str, 
         .with_values(RUN, [row["run_id"] for row in found])
         .with_values(MIN_CONFIDENCE, ["0"])
     )
-    said = (
+    listed = (
         {(row["run_id"], row["quote"]): row for row in claims(store, chosen).to_pylist()}
         if found
         else {}
@@ -491,7 +489,7 @@ def with_sentences(store: Store, found: list[dict[str, Any]]) -> list[dict[str, 
     return [
         row
         | {
-            name: said.get((row["run_id"], row["claimed_quote"]), {}).get(name)
+            name: listed.get((row["run_id"], row["claimed_quote"]), {}).get(name)
             for name in ("claim_no", "sentence")
         }
         for row in found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from app.queries.filters import Filters, where
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_value
 from ingest.store.database import Store
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL
@@ -91,10 +91,10 @@ def keeping_their_date(store: Store, run_ids: Sequence[str]) -> int:
     For them the label `date` does not count. Raises StoreError.
     """
     sql = (
-        "select count(*) as runs from v_runs where run_id in (select unnest($ids)) and dated_at "
+        "select count(*) from v_runs where run_id in (select unnest($ids)) and dated_at "
         "is not null and time_source <> 'label'"
     )
-    return int(fetch(store, sql, {"ids": list(run_ids)})["runs"][0].as_py())
+    return int(fetch_value(store, sql, {"ids": list(run_ids)}))
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

@@ -98,11 +98,8 @@ def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
 
     Raises StoreError.
     """
-    some = (
-        "select exists (from annotations where excluded) or exists (from runs where is_copy) as "
-        "some"
-    )
-    if not fetch(store, some)["some"][0].as_py():
+    some = "select exists (from annotations where excluded) or exists (from runs where is_copy)"
+    if not fetch_value(store, some):
         return 0, 0  # at once, mostly: `v_runs` takes 20 ms to plan
     leave_out = {key: not filters.values(key) for key in UNCOUNTED}
     for key in filter(leave_out.get, leave_out):
@@ -122,6 +119,16 @@ def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> p
     """Return the rows of a query on the current store. Raises StoreError."""
     with store.reading() as connection:
         return arrow(connection, sql, parameters)
+
+
+def fetch_value(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> Any:
+    """Return the only value of a query. Raises StoreError."""
+    return fetch(store, sql, parameters).column(0)[0].as_py()
+
+
+def limited(sql: str, limit: int | None) -> str:
+    """Return a query that gives at most `limit` rows; None: all."""
+    return sql if limit is None else f"{sql} limit {int(limit)}"
 
 
 PART_ROWS = 25_000
@@ -144,7 +151,7 @@ def parts(
     `key`: SQL of the sort key of a row, `chosen`: SQL of the listed rows behind `from`. A short
     list has one condition without effect.
     """
-    [rows] = fetch(transaction, f"select count(*) as rows from {table}")["rows"].to_pylist()
+    rows = fetch_value(transaction, f"select count(*) from {table}")
     most = rows if limit is None else min(limit, rows)
     ends = list[bytes]()
     if most > PART_ROWS:  # of the first row of each part, and of the first one behind the limit

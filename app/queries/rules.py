@@ -46,7 +46,6 @@ NOT_RUN, NO_RESULT, OTHER_SET_UP = (
 NOT_JUDGED = "not judged"
 
 _OWN_FAILURES = frozenset((Failure.PATCH, Failure.CRASH, Failure.TIMEOUT, Failure.INCORRECT))
-_GEOMETRIC, _HARMONIC = "geometric_mean", "harmonic_mean"
 
 _ROWS = """
     select
@@ -136,7 +135,6 @@ _METRICS = (
     "e2el",
     "time",
 )
-_SCOPES = ("end_to_end", "component", "micro", "unspecified")
 
 Row = Mapping[str, Any]
 
@@ -312,7 +310,7 @@ def _gso(case: Case) -> Judged:
         return Judged(float(case.label != "worse"))
     gained, reached = (
         _ratios(case, base, name)
-        for base, name in (("baseline", _GEOMETRIC), ("reference", _HARMONIC))
+        for base, name in (("baseline", "geometric_mean"), ("reference", "harmonic_mean"))
     )
     if gained and reached:
         return Judged(
@@ -844,7 +842,10 @@ def _order(row: Row) -> tuple[Any, ...]:
     def place(word: str | None, words: Sequence[str]) -> int:
         return words.index(word) if word in words else len(words)
 
-    scope, metric = place(row["scope"], _SCOPES), place(row["metric"], _METRICS)
+    scope, metric = (
+        place(row["scope"], ("end_to_end", "component", "micro", "unspecified")),
+        place(row["metric"], _METRICS),
+    )
     return (
         row["ratio"] is None,
         row["status"] != "ok",

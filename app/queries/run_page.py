@@ -22,7 +22,6 @@ from schemas.text import did_you_mean, one_line, paired, plural
 
 MOST_CANDIDATES = 10
 
-MOST_COMPARED = 1000
 
 LEAST_SHOWN = 8
 SESSION = "session"
@@ -122,7 +121,7 @@ def run_id_of(store: Store, text: str) -> str:
         _bare(text),
         "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most",
     )
-    known = fetch(store, sql, {"beginning": bare[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
+    known = fetch(store, sql, {"beginning": bare[:2], "most": 1000})["run_id"].to_pylist()
     meant = did_you_mean(bare, sorted({str(run_id)[: len(bare)] for run_id in known}))
     listed = (
         f"List the runs with their ids: {command_line('runs', store.location)} (--search TEXT: "

@@ -11,15 +11,14 @@ import pyarrow as pa
 
 from app.queries.filters import FILTERS, NO_FILTERS, SEARCHED, Filters, counted, where
 from app.queries.grouping import UTC_ZONE, Grouping, groups
-from app.queries.reading import fetch, on_disk, parts, read_transaction
+from app.queries.reading import fetch, fetch_value, limited, on_disk, parts, read_transaction
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.entry import Metric
 from schemas.catalogue.figures import MORE, RUN_FIGURES, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_METRICS, RUN_METRICS
-from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.errors import unknown_word
 
 T = TypeVar("T")
 
@@ -195,7 +194,7 @@ def runs(
     """Return runs with RUN_COLUMNS, most expensive first. Raises UsageError."""
     condition, order = where(filters), RunSort("", cost_columns(measure))
     listed, chosen = ", ".join(RUN_COLUMNS), f"v_runs where {condition.sql}"
-    end = f"order by {order.sql}" + (f" limit {int(limit)}" if limit is not None else "")
+    end = limited(f"order by {order.sql}", limit)
     with read_transaction(store) as transaction:
         split = parts(transaction, "runs", order.sort_key, chosen, condition.parameters, limit)
         queries = (
@@ -270,11 +269,8 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
 
 def of_task(store: Store, task_key: str) -> int:
     """Return the number of all runs of one task, unfiltered."""
-    return int(
-        fetch(
-            store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key}
-        )["runs"][0].as_py()
-    )
+    sql = "select count(*) from v_runs where task_key = $task"
+    return int(fetch_value(store, sql, {"task": task_key}))
 
 
 def ids(store: Store, filters: Filters) -> list[str]:
@@ -386,10 +382,7 @@ def _order(
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     if key not in registry:
-        raise UsageError(
-            f"unknown {kind} {key!r}.",
-            f"{did_you_mean(key, list(registry))}Choose from: {', '.join(registry)}.",
-        )
+        raise unknown_word(kind, key, registry)
     return registry[key]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from app.queries.filters import NO_FILTERS, Filters, where, without_period
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_value, limited
 from app.queries.usage import LANE, PROJECT, of_period, parts
 from ingest.store.database import Store
 
@@ -32,7 +32,7 @@ _OF_SESSION = (
 
 def has_responses(store: Store) -> bool:
     """Return whether any session has responses."""
-    return bool(fetch(store, "select exists (from responses) as found")["found"][0].as_py())
+    return bool(fetch_value(store, "select exists (from responses)"))
 
 
 def runs_with_usage(store: Store, filters: Filters) -> int:
@@ -41,13 +41,8 @@ def runs_with_usage(store: Store, filters: Filters) -> int:
     A period chooses runs with a response in it, or without responses that started in it.
     """
     chosen = parts(filters)
-    return int(
-        fetch(
-            store,
-            f"with {chosen.sql} select count(distinct run_id) as runs from parts",
-            chosen.parameters,
-        )["runs"][0].as_py()
-    )
+    sql = f"with {chosen.sql} select count(distinct run_id) from parts"
+    return int(fetch_value(store, sql, chosen.parameters))
 
 
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
@@ -74,11 +69,7 @@ def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = No
         select wanted.*, sums.* exclude (run_id), count(*) over () as sessions_found from wanted
             join sums using (run_id)
         order by last_at desc nulls last, run_id"""
-    return fetch(
-        store,
-        sql + (f" limit {int(limit)}" if limit is not None else ""),
-        condition.parameters | period.parameters,
-    )
+    return fetch(store, limited(sql, limit), condition.parameters | period.parameters)
 
 
 _IN_ORDER = "order by responses.at nulls last, response_id"
@@ -97,9 +88,7 @@ def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
             sum(cost_list_usd) over ({_IN_ORDER}) as cost_so_far_usd,
             price_note, tools, failed_tools, stop_reason, output_is_final
         from responses where {_OF_SESSION} {_IN_ORDER}"""
-    return fetch(
-        store, sql + (f" limit {int(limit)}" if limit is not None else ""), {"run_id": run_id}
-    )
+    return fetch(store, limited(sql, limit), {"run_id": run_id})
 
 
 def points(store: Store, run_id: str, most: int) -> pa.Table:

@@ -24,7 +24,7 @@ from app.queries.filters import (
     without_period,
 )
 from app.queries.grouping import UTC_ZONE, Grouping, bound, known_zone
-from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
+from app.queries.reading import ALL_DATED, Undated, fetch, fetch_value, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.agents import AGENTS
@@ -41,8 +41,7 @@ from schemas.catalogue.usage import (
     WEEK,
     WHOLE_RUNS,
 )
-from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.errors import unknown_word
 
 _TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 
@@ -214,8 +213,8 @@ def parts(filters: Filters) -> Where:
 def list_cost(store: Store, filters: Filters) -> Decimal | None:
     """Return the list-price cost that `usage` totals; None without any. Raises StoreError."""
     chosen = parts(filters)
-    sql = f"with {chosen.sql} select sum(cost_list_usd) as usd from parts"
-    usd: Decimal | None = fetch(store, sql, chosen.parameters)["usd"][0].as_py()
+    sql = f"with {chosen.sql} select sum(cost_list_usd) from parts"
+    usd: Decimal | None = fetch_value(store, sql, chosen.parameters)
     return usd
 
 
@@ -413,10 +412,7 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
     known = USAGE_DIMENSIONS | ({WEEK: SUNDAY_WEEK} if request.week_starts == SUNDAY else {})
     for word in request.by:
         if word not in known:
-            raise UsageError(
-                f"unknown dimension {word!r}.",
-                f"{did_you_mean(word, list(known))}Choose from: {', '.join(known)}.",
-            )
+            raise unknown_word("dimension", word, known)
     words, values = dict.fromkeys(request.by), {"zone": request.zone}
     groups = [
         bound(known[word], word, known[word].label, values, number)
@@ -442,12 +438,10 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
         # unknown, too
         unexplained = f"""
             with {chosen.sql}
-            select count(*) as sessions from explained join reported on reported.session_id =
+            select count(*) from explained join reported on reported.session_id =
                 explained.session
             where not is_whole and reported.usd is not null and {period.sql}"""
-        [sessions] = fetch(transaction, unexplained, chosen.parameters | period.parameters)[
-            "sessions"
-        ].to_pylist()
+        sessions = fetch_value(transaction, unexplained, chosen.parameters | period.parameters)
     made = UsageTable(rows, total, lost, undated_runs, has_period(request.filters), sessions)
     is_of_blocks = BLOCK in request.by and not request.of_tools
     return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
@@ -601,8 +595,6 @@ def _with_blocks(
 PERIODS = ("day", "hour", "week", "month")
 """Dimensions of usage for charts along time, in UTC."""
 
-MOST_PERIODS = 120
-
 
 @dataclass(frozen=True)
 class Along:
@@ -616,9 +608,7 @@ class Along:
     earlier: int
 
 
-def along(
-    store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS
-) -> Along:
+def along(store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = 120) -> Along:
     """Return the usage of the last `most` periods that have any. Usage without a time is left out.
 
     Raises StoreError.

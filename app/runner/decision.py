@@ -15,10 +15,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from ingest.system.command_lines import extra_command
 from schemas.catalogue.metrics import BAND
+from schemas.errors import UsageError
 from schemas.wire.paired_benchmark import MeasureVerdict
+
+try:
+    from scipy import stats
+except ImportError as error:
+    raise UsageError(
+        "scipy is not installed, which the statistics need.",
+        f"Install it: {extra_command('measure')}",
+    ) from error
 
 NOISE_BLOCKS = 6
 LEAST_BLOCKS, MOST_BLOCKS = 6, 100
@@ -38,8 +47,6 @@ _POWER = 0.85
 """Share of true effects that the planned number of blocks finds. Above the promised 80 %, for noise
 that is not normal.
 """
-
-_RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ def medians(
     found = stats.bootstrap(
         (np.asarray(baseline), np.asarray(candidate)),
         quotient,
-        n_resamples=_RESAMPLES,
+        n_resamples=2_000,
         method="percentile",
         rng=np.random.default_rng(0),
     )

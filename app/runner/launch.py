@@ -49,15 +49,10 @@ from schemas.wire.launch import (
     outcome_of_process,
 )
 
-HOST, COMMIT_AFTER = "host", "commit-after"
-
 REPEAT, EXPERIMENT = "repeat", "experiment"
 """Labels of the runs of an experiment, besides those of the matrix."""
 
 PRIVATE = 0o600
-
-_SUFFIXES = (".jsonl", ".json", ".zst")
-_HEAD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -76,12 +71,12 @@ class LaunchOrder:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run that has ended. `told`: sentences about failures and deviations."""
+    """A run that has ended. `notes`: sentences about failures and deviations."""
 
     folder: Path
     exit_code: int
     launch: Launch
-    told: Sequence[str] = ()
+    notes: Sequence[str] = ()
     signalled: bool = False
 
 
@@ -161,7 +156,7 @@ class _Run:
     cwd: Path
     agent: Agent | None
     sessions: Mapping[Path, int]
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def output(self) -> Path:
@@ -192,7 +187,7 @@ def launch(order: LaunchOrder) -> Recorded:
     agent = agent_of_program(order.command[0])
     run = _Run(order, folder, cwd, agent, _sessions_of(agent))
     limited = with_own_options(order.command, agent.program if agent else None, order.limits)
-    run.told += limited.told
+    run.notes += limited.notes
     watch = Watch(limited.watched, lambda: [run.output])
     with ExitStack() as stack:
         repository = None
@@ -202,7 +197,7 @@ def launch(order: LaunchOrder) -> Recorded:
                 repository_at(cwd, lambda path: path.is_relative_to(keep) or order.is_ours(path))
             )
         except OSError as error:
-            run.told.append(f"the patch is unknown: {error.strerror}")
+            run.notes.append(f"the patch is unknown: {error.strerror}")
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
             with ExitStack() as watched:
@@ -217,7 +212,7 @@ def launch(order: LaunchOrder) -> Recorded:
             folder.rmdir()
             return Recorded(folder, error.exit_code, Launch(), (error.message,))
         name = agent.key if agent else Path(limited.command[0]).name
-        told = {
+        facts = {
             "agent": name,
             "command": scrubbed_words(limited.command),
             "cwd": str(cwd),
@@ -230,7 +225,7 @@ def launch(order: LaunchOrder) -> Recorded:
             ended_at=ended_at.isoformat(),
             duration_s=round(seconds, 3),
             exit_code=running.exit_code,
-            **paired(told),
+            **paired(facts),
         )
         ended = Recorded(folder, running.exit_code, made, signalled=running.signalled is not None)
         try:
@@ -241,7 +236,7 @@ def launch(order: LaunchOrder) -> Recorded:
         except (
             Exception
         ) as error:  # the agent has ended: its exit code stays, and what is in the folder
-            return replace(ended, told=(*run.told, f"not recorded as a whole: {error}"))
+            return replace(ended, notes=(*run.notes, f"not recorded as a whole: {error}"))
     return ended
 
 
@@ -254,25 +249,25 @@ def _recorded(
     """
     git = repository.changed(run.folder / PATCH_FILE) if repository else None
     if repository and repository.problem:
-        run.told.append(f"the patch is unknown: {repository.problem}")
+        run.notes.append(f"the patch is unknown: {repository.problem}")
     ended_by = watch.reached or (running.signalled.name if running.signalled else None)
     of_end = {
         ENDED_BY: ended_by,
         EXIT_CODE: str(ended.exit_code) if ended.exit_code else None,
-        COMMIT_AFTER: git.after if git and git.after != git.before else None,
+        "commit-after": git.after if git and git.after != git.before else None,
     }
     labels = {
         **run.order.labels,
-        HOST: str(ended.launch.host),
+        "host": str(ended.launch.host),
         **{name: value for name, value in of_end.items() if value},
     }
-    told = {
+    facts = {
         "git": git,
         "ended_by": ended_by,
         "labels": labels,
         "records": _records(run, ended.launch.command or ()),
     }
-    made = ended.launch.model_copy(update=told)
+    made = ended.launch.model_copy(update=facts)
     try:
         written = {LAUNCH_FILE: made.model_dump_json(indent=2, exclude_none=True)}
         if not made.records:
@@ -281,9 +276,9 @@ def _recorded(
             (run.folder / name).touch(PRIVATE)
             (run.folder / name).write_text(f"{text}\n", encoding="utf-8")
     except (OSError, TachographError) as error:
-        run.told.append(f"the sidecar could not be written: {error}")
+        run.notes.append(f"the sidecar could not be written: {error}")
     if watch.reached:
-        run.told.append(f"ended by a signal: --{watch.reached} was reached")
+        run.notes.append(f"ended by a signal: --{watch.reached} was reached")
     elif watch.limits.usd and watch.is_overspent(
         [run.folder / name for name in made.records or ()]
     ):
@@ -292,15 +287,15 @@ def _recorded(
             if watch.cost_unknown
             else "it ended before its cost was looked at again"
         )
-        run.told.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: {why}")
+        run.notes.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: {why}")
     elif watch.cost_unknown:
-        run.told.append(
+        run.notes.append(
             f"--{MAX_USD} could not be watched: the standard output did not tell a cost "
             "while it ran"
         )
     if running.unrecorded:
-        run.told.append(f"the log is not whole: {running.unrecorded}")
-    return replace(ended, launch=made, told=tuple(run.told))
+        run.notes.append(f"the log is not whole: {running.unrecorded}")
+    return replace(ended, launch=made, notes=tuple(run.notes))
 
 
 def _records(run: _Run, command: Sequence[str]) -> list[str]:
@@ -322,15 +317,15 @@ def _records(run: _Run, command: Sequence[str]) -> list[str]:
             copies.append(copy)
         found = [copy.name for copy in copies if _content_of(copy)[0]]
     except (OSError, TachographError) as error:
-        run.told.append(f"the log could not be looked into: {error}")
+        run.notes.append(f"the log could not be looked into: {error}")
         return []
     agent = run.agent
     if agent and found:
-        said = f"read {plural(len(found), 'transcript')} of {agent.label} from its home"
+        detail = f"read {plural(len(found), 'transcript')} of {agent.label} from its home"
     elif is_cut or (
         agent and "stream-json" in " ".join(command)
     ):  # it was asked for its events and not for a record alone
-        said = (
+        detail = (
             "the event stream ended without its result event; cost and tokens are lower bounds, "
             "or unknown"
         )
@@ -341,8 +336,8 @@ def _records(run: _Run, command: Sequence[str]) -> list[str]:
             if agent and not set(option.split()) <= set(command)
             else ""
         )
-        said = f"cost and tokens are unknown{hint}"
-    run.told.append(f"no record on standard output: {said}")
+        detail = f"cost and tokens are unknown{hint}"
+    run.notes.append(f"no record on standard output: {detail}")
     return [*([OUTPUT_FILE] if runs else []), *found]
 
 
@@ -405,7 +400,7 @@ def _sessions_of(agent: Agent | None) -> dict[Path, int]:
     sizes = {}
     for folder in agent.home.folders(os.environ) if agent and agent.home else ():
         for path in folder.rglob("*"):
-            if path.suffix in _SUFFIXES:
+            if path.suffix in (".jsonl", ".json", ".zst"):
                 with suppress(OSError):
                     sizes[path] = path.stat().st_size
     return sizes
@@ -429,7 +424,7 @@ def _written_since(run: _Run) -> list[Path]:
         if path.suffix == ".zst":
             return True
         with suppress(OSError), path.open("rb") as file:
-            return named in file.read(_HEAD_BYTES)
+            return named in file.read(1 << 20)
         return False
 
     begun = [path for path in sorted(now) if path not in run.sessions and is_about(path)]

@@ -21,7 +21,6 @@ from schemas.agents import Program
 from schemas.errors import TachographError
 from schemas.wire.launch import MAX_MINUTES, MAX_USD
 
-_POLL_SECONDS = 0.05
 _LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 5
 """Least seconds between two checks of the cost, and least pause as a multiple of a check's CPU
 time: wall time grows on a busy machine.
@@ -49,24 +48,24 @@ class Limits:
 class Limited:
     """A command with the agent's own options for limits, and the remaining limits to watch.
 
-    `told`: messages about this.
+    `notes`: messages about this.
     """
 
     command: Sequence[str]
     watched: Limits
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def with_own_options(command: Sequence[str], program: Program | None, limits: Limits) -> Limited:
     """Put the agent's options after its name, unless the command has them already."""
-    words, told, usd, minutes = list(command), [], limits.usd, limits.minutes
+    words, notes, usd, minutes = list(command), [], limits.usd, limits.minutes
     if program and program.max_usd and usd is not None:
-        told += _insert(words, program.max_usd, usd=plain_usd(usd))
+        notes += _insert(words, program.max_usd, usd=plain_usd(usd))
         usd = None
     if program and program.max_minutes and limits.seconds is not None:
-        told += _insert(words, program.max_minutes, seconds=str(max(1, round(limits.seconds))))
+        notes += _insert(words, program.max_minutes, seconds=str(max(1, round(limits.seconds))))
         minutes = None
-    return Limited(words, Limits(usd, minutes, limits.grace), tuple(told))
+    return Limited(words, Limits(usd, minutes, limits.grace), tuple(notes))
 
 
 def plain_usd(usd: Decimal) -> str:
@@ -134,7 +133,7 @@ class Watch:
                 cost_so_far(
                     ()
                 )  # loads what reads logs, so that the first check takes no longer than the others
-        while not self._is_over.wait(_POLL_SECONDS):
+        while not self._is_over.wait(0.05):
             now = time.monotonic()
             if self.limits.seconds is not None and now - started >= self.limits.seconds:
                 self.reached = MAX_MINUTES

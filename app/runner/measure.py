@@ -659,8 +659,8 @@ def _run(state: _State, words: Sequence[str], arm: Arm) -> tuple[int, str, float
         )
     with suppress(OSError), place.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_OUTPUT))
-        said = file.read(_MOST_OUTPUT).decode("utf-8", "replace")
-        return _TIMED_OUT if code is None else code, said.replace(f"{tree}{os.sep}", ""), seconds
+        output = file.read(_MOST_OUTPUT).decode("utf-8", "replace")
+        return _TIMED_OUT if code is None else code, output.replace(f"{tree}{os.sep}", ""), seconds
     return _TIMED_OUT if code is None else code, "", seconds
 
 

@@ -49,7 +49,6 @@ PASSED_ON = tuple(
 )
 STDIN, STDOUT, STDERR = 0, 1, 2
 
-_POLL_SECONDS = 0.1
 _LONGEST_SECONDS = 1e6
 _BLOCK_BYTES = 1 << 16
 
@@ -205,7 +204,7 @@ def _relay(running: Running, record: BinaryIO) -> None:
             has_ended = (
                 running.process.poll() is not None
             )  # before looking: what it wrote last is there then
-            ready = select.select(sources, [], [], _POLL_SECONDS)[0]
+            ready = select.select(sources, [], [], 0.1)[0]
             if has_ended:
                 last = min(last, time.monotonic() + LEFT_SECONDS)
                 if not ready:

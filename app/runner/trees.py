@@ -46,7 +46,7 @@ def commit_of(repo: Path, revision: str) -> str:
     top = _git(repo, "rev-parse", "--show-toplevel")
     if top.returncode:
         raise UsageError(
-            f"{repo} is no git repository: {_said(top)}.",
+            f"{repo} is no git repository: {_message(top)}.",
             "Give the repository that was optimized: --repo DIR",
         )
     found = _git(
@@ -78,7 +78,7 @@ def check_out(repo: Path, commit: str, into: Path) -> None:
     ):
         if (done := _git(folder, *words)).returncode:
             raise UsageError(
-                f"no work tree of {commit[:12]} could be made: {_said(done)}.",
+                f"no work tree of {commit[:12]} could be made: {_message(done)}.",
                 "Is there room in the temporary folder ($TMPDIR)?",
             )
 
@@ -90,7 +90,7 @@ def apply_patch(tree: Path, patch: bytes) -> None:
         applied.returncode
         and _git(tree, "apply", "--whitespace=nowarn", "--3way", "-", given=patch).returncode
     ):
-        raise PatchRefused(_said(applied))
+        raise PatchRefused(_message(applied))
 
 
 def entries(
@@ -185,7 +185,7 @@ def _git(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedP
         ) from error
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _message(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = os.fsdecode(done.stderr).strip().splitlines()
     return (
         lines[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".")

@@ -26,8 +26,6 @@ from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.wire.paired_benchmark import MeasureVerdict, PairedBenchmark
 
-MEASURE_FILE_NAME = "tachograph-measure.json"
-
 
 @dataclass(frozen=True)
 class Verified:
@@ -35,14 +33,14 @@ class Verified:
 
     `claim`: `claim_verdict` and `scope_differs`, if any.
 
-    `told`: what went wrong after the measurement.
+    `problem`: what went wrong after the measurement.
     """
 
     made: PairedBenchmark
     file: Path | None
     claimed: float | None = None
     claim: Mapping[str, Any] = field(default_factory=dict)
-    told: str = ""
+    problem: str = ""
 
     @property
     def verdict(self) -> MeasureVerdict:
@@ -132,7 +130,7 @@ def verify(
 
     Raises UsageError if the baseline cannot be measured, or nothing can be kept.
 
-    A store that cannot be written is told in the result, whose file stays.
+    If the store cannot be written, the result has the problem, and its file stays.
     """
     folder = (
         keep or usual_folder().with_name("measured")
@@ -143,7 +141,7 @@ def verify(
         raise UsageError(
             f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep."
         ) from error
-    file, made = folder / MEASURE_FILE_NAME, None
+    file, made = folder / "tachograph-measure.json", None
     try:
         made = measure(subject, procedure, say, advance)
     finally:
@@ -158,7 +156,7 @@ def verify(
             made,
             None,
             subject.claimed,
-            told=f"Not kept: {file} cannot be written: {error.strerror}",
+            problem=f"Not kept: {file} cannot be written: {error.strerror}",
         )
     try:
         ingest(read_paths([file]), store, Options(jobs=1, origin=origin or IngestOrigin()))
@@ -166,6 +164,6 @@ def verify(
     except TachographError as error:
         again = command_line(f"ingest {file}", store.location)
         return Verified(
-            made, file, subject.claimed, told=f"Not stored: {error.message}. Ingest it: {again}"
+            made, file, subject.claimed, problem=f"Not stored: {error.message}. Ingest it: {again}"
         )
     return Verified(made, file, subject.claimed, claim)

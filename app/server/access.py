@@ -43,7 +43,6 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
 EMAIL, EMAIL_VERIFIED = "email", "email_verified"
 """Claims of OpenID Connect Core 1.0, section 5.1."""
 
-NEEDED = ("redirect_uri", "cookie_secret")
 PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 FEWEST_CHARACTERS = 16
 """Fewest characters of the cookie secret: anybody who guesses it can sign in as anybody."""
@@ -219,7 +218,7 @@ def read_guests(path: Path) -> Guests:
     auth = settings.get("auth")
     if not isinstance(auth, Mapping):
         raise UsageError(f"{path} has no section [auth].", _EXAMPLE)
-    missing = [key for key in NEEDED if not auth.get(key)]
+    missing = [key for key in ("redirect_uri", "cookie_secret") if not auth.get(key)]
     providers = [auth, *(value for value in auth.values() if isinstance(value, Mapping))]
     if not any(all(provider.get(key) for key in PROVIDER) for provider in providers):
         missing += [key for key in PROVIDER if not auth.get(key)]
