@@ -180,7 +180,6 @@ def rows_of(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any
     names = {row["source_id"]: _under(Path(row["name"]), place) for row in tables["sources"]}
     empty = {row["source_id"] for row in tables["sources"] if row["kind"] == "empty"}
     tables["sources"] = [row for row in tables["sources"] if row["source_id"] not in empty]
-    shorter = {f"{place}/": ""} | names
     of_run = {row["run_id"]: names[row["source_id"]] for row in tables["runs"]}
     _check_apart((row["run_id"], _case(names[row["source_id"]])) for row in records)
     _check_apart(
@@ -194,7 +193,7 @@ def rows_of(store: Store, place: Path) -> dict[str, dict[str, list[dict[str, Any
             source = names[row["source_id"]] if "source_id" in row else of_run[row["run_id"]]
             place_of = {"source": source} if table != "sources" and "source_id" in row else {}
             shown = {
-                name: _plain(row[name], shorter)
+                name: _plain(row[name], names, f"{place}/")
                 for name, column in TABLES[table].columns.items()
                 if name not in LEFT_OUT and not _is_usual(row, name, column)
             }
@@ -217,7 +216,7 @@ def _is_usual(row: Mapping[str, Any], name: str, column: Column) -> bool:
     return value in (None, [], "") or value in (column.default, USUAL.get(name, column.default))
 
 
-def _plain(value: Any, shorter: Mapping[str, str]) -> Any:
+def _plain(value: Any, names: Mapping[str, str], place: str) -> Any:
     """A value of Arrow as JSON has it: paths within the case, ids of sources as their names."""
     match value:
         case Decimal():
@@ -227,21 +226,19 @@ def _plain(value: Any, shorter: Mapping[str, str]) -> Any:
         case date():
             return value.isoformat()
         case [(_, _), *_]:
-            return {key: _plain(one, shorter) for key, one in value}
+            return {key: _plain(one, names, place) for key, one in value}
         case list():
-            return [_plain(one, shorter) for one in value]
+            return [_plain(one, names, place) for one in value]
         case str():
-            for long, short in shorter.items():
-                value = value.replace(long, short)
-            return _HASH.sub(r"\1", value)
+            return names.get(value) or _HASH.sub(r"\1", value.replace(place, ""))
     return value
 
 
 def _texts(found: Mapping[str, Rows]) -> dict[str, str]:
-    return {case: "".join(_text(tables)) for case, tables in found.items()}
+    return {case: _text(tables) for case, tables in found.items()}
 
 
-def _text(tables: Rows) -> Iterable[str]:
+def _text(tables: Rows) -> str:
     parts = []
     for table, rows in tables.items():
         common = {
@@ -254,7 +251,7 @@ def _text(tables: Rows) -> Iterable[str]:
         own = [{key: row[key] for key in row if key not in common} for row in rows]
         texts = sorted(_row(row) for row in own)
         parts.append(f'"{table}": [\n' + ",\n".join(texts) + "\n]")
-    yield "{\n" + ",\n".join(parts) + "\n}\n"
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _row(row: Mapping[str, Any]) -> str:
