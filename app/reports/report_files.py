@@ -22,7 +22,7 @@ from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.formatting import short
 from app.text.grids import Grid, Listing, grid
-from app.text.table import Cell, Col, Table
+from app.text.table import Col, TextCell, TextTable
 from app.text.text_tables import for_people
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -110,17 +110,17 @@ def figures_html(page: FirstPage) -> str:
     """Return the figures of the first page and its top lists, side by side."""
     summary = (
         Col("Summary", lambda one: one.label),
-        Col("", lambda one: Cell(strong=one.value), "r"),
-        Col("", lambda one: Cell(note=one.note)),
+        Col("", lambda one: TextCell(strong=one.value), "r"),
+        Col("", lambda one: TextCell(note=one.note)),
     )
-    tables = Table(summary, page.figures).html()
+    tables = TextTable(summary, page.figures).html()
     for top in page.named_tops:
         shares = (
             Col(top.title, lambda one: one.name),
             Col(page.measure.label, lambda one: one.cost, "r"),
-            Col("", lambda one: Cell(note=short(one.share, Unit.SHARE)), "r"),
+            Col("", lambda one: TextCell(note=short(one.share, Unit.SHARE)), "r"),
         )
-        tables += Table(shares, top.shares).html()
+        tables += TextTable(shares, top.shares).html()
     return f'<div class="t-side">{tables}</div>'
 
 

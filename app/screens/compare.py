@@ -17,7 +17,7 @@ from app.text.columns import fact_words
 from app.text.compare import comparison_table, names
 from app.text.html_parts import code_span, plain
 from app.text.sentences import Said
-from app.text.table import Cell
+from app.text.table import TextCell
 from schemas.errors import UsageError
 
 GROUP = "groups"
@@ -169,7 +169,7 @@ with chips:
             key=f"group-chip-{place}",
         ):
             st.html(
-                Cell(name.label, name.detail, mark=html_parts.mark(name.agent)).html,
+                TextCell(name.label, name.detail, mark=html_parts.mark(name.agent)).html,
                 width="content",
             )
             if len(groups) > 1:

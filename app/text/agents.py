@@ -20,7 +20,7 @@ from app.text.formatting import (
 )
 from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.sentences import spelled
-from app.text.table import Cell, Col, Table, agent_cell, count
+from app.text.table import Col, TextCell, TextTable, agent_cell, count
 from schemas.catalogue.metrics import MEASURED_CLASSES
 
 
@@ -52,19 +52,19 @@ def range_words(values: Range, write: Callable[[Any], str]) -> str:
     return written if few else f"a median of {written}"
 
 
-def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> Table:
+def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
     """Return agents and models as a table without empty columns.
 
     The rows are from `app.queries.agents.shown_rows`.
     """
 
-    def name(row: AgentFigures) -> Cell:
+    def name(row: AgentFigures) -> TextCell:
         of_agent = filters.with_values("agent", [row.agent]) if row.agent else filters
         if row.is_model:
             if row.model is None:
-                return Cell("model not recorded", kind="t-n")
+                return TextCell("model not recorded", kind="t-n")
             address = link("", of_agent.with_values("main-model", [row.model]))
-            return Cell(row.model, address=address, kind="t-plain")
+            return TextCell(row.model, address=address, kind="t-plain")
         own = [one for one in rows if one.is_model and one.agent == row.agent]
         models = row.model or "model not recorded"
         if own:
@@ -73,19 +73,19 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> Table:
             models += f", +{row.models - 1}"
         return agent_cell(row.agent, models, filters)
 
-    def cost(row: AgentFigures) -> Cell:
+    def cost(row: AgentFigures) -> TextCell:
         known = "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
         if row.cost_usd is None:
-            return Cell(NOT_RECORDED if row.started else UNKNOWN)
-        return Cell(usd(row.cost_usd, row.bounds), known)
+            return TextCell(NOT_RECORDED if row.started else UNKNOWN)
+        return TextCell(usd(row.cost_usd, row.bounds), known)
 
-    def claimed(row: AgentFigures) -> Cell:
+    def claimed(row: AgentFigures) -> TextCell:
         value, few = median_or_range(row.claimed, ratio)
-        return Cell(value, few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
+        return TextCell(value, few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
 
-    def per_faster(row: AgentFigures) -> Cell | str:
+    def per_faster(row: AgentFigures) -> TextCell | str:
         each = row.cost_per_faster_usd
-        return UNKNOWN if each is None else Cell(strong=usd(each, row.bounds))
+        return UNKNOWN if each is None else TextCell(strong=usd(each, row.bounds))
 
     shown = (
         Col("Agent, model", name),
@@ -96,14 +96,14 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> Table:
         Col("Per run\n(median)", median_cost, "r"),
         Col(
             "Wall time\n(completed, median)",
-            lambda row: Cell(*median_or_range(row.wall, duration)),
+            lambda row: TextCell(*median_or_range(row.wall, duration)),
             "r",
         ),
         Col("Claimed\n(median)", claimed, "r"),
         Col("Measured", _measured),
         Col("Cost per verified\nspeedup", per_faster, "r"),
     )
-    return Table(shown, rows, lambda row: "m" if row.is_model else "").filled
+    return TextTable(shown, rows, lambda row: "m" if row.is_model else "").filled
 
 
 def agent_legend(rows: Sequence[AgentFigures]) -> str:
@@ -119,14 +119,14 @@ def agent_legend(rows: Sequence[AgentFigures]) -> str:
     )
 
 
-def _outcome(row: AgentFigures) -> Cell:
+def _outcome(row: AgentFigures) -> TextCell:
     """Return the completed runs: `178 completed · 98%`, `33 completed of 77 known`, `6 of 17 …`.
 
     Only runs that started count: the others do not depend on the agent.
     """
     bar = [Segment(kind, getattr(row, kind), label) for kind, label in OUTCOMES.items()]
     if not row.started:
-        return Cell("none started", bar=bar)
+        return TextCell("none started", bar=bar)
     if row.unknown_ends:
         ended = f"completed of {row.known_ends:,} known"
         ended = ended if row.known_ends else "known to be completed"
@@ -134,25 +134,25 @@ def _outcome(row: AgentFigures) -> Cell:
         ended = f"of {row.started:,} completed"
     else:
         ended = f"completed · {percent(row.completed / row.started)}"
-    return Cell(f" {ended}", strong=f"{row.completed:,}", bar=bar)
+    return TextCell(f" {ended}", strong=f"{row.completed:,}", bar=bar)
 
 
-def _measured(row: AgentFigures) -> Cell:
+def _measured(row: AgentFigures) -> TextCell:
     """Return `12 faster · 52 same · 7 slower · 2 break`, `0 of 96 comparable · 9 break`."""
     if not row.runs_measured:
-        return Cell(NOT_MEASURED)
+        return TextCell(NOT_MEASURED)
     counts = _measured_counts(row)
     bar = [Segment(kind, counts[kind], label) for kind, label in MEASURED.items()]
     breaks = row.measured["breaks"]
     broken = [f"{breaks:,} {'breaks' if breaks == 1 else 'break'}"] if breaks else []
     if not row.comparable:
-        return Cell(" · ".join([f"0 of {row.runs_measured:,} comparable", *broken]), bar=bar)
+        return TextCell(" · ".join([f"0 of {row.runs_measured:,} comparable", *broken]), bar=bar)
     other = [
         f"{row.measured[name]:,} {MEASURED_CLASSES[name]}"
         for name in ("same", "inside_noise", "slower")
         if row.measured[name]
     ]
-    return Cell(" · ".join([" faster", *other, *broken]), strong=f"{row.faster:,}", bar=bar)
+    return TextCell(" · ".join([" faster", *other, *broken]), strong=f"{row.faster:,}", bar=bar)
 
 
 def _measured_counts(row: AgentFigures) -> dict[str, int]:

@@ -18,7 +18,7 @@ from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
 from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, duration, ratio, short, usd
 from app.text.sentences import Said, joined, none_or, upper_first
-from app.text.table import Cell, Col, Table
+from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import one_line, plural, visible
@@ -262,16 +262,16 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
     A name links to its runs.
     """
 
-    def name(row: tuple[Any, ...]) -> Cell:
+    def name(row: tuple[Any, ...]) -> TextCell:
         group, called_here, number, _ = row
         detail = ", ".join(filter(None, (called_here.detail, "" if number else "baseline")))
         to = html_parts.link("runs", NO_FILTERS if group.filters is None else group.filters)
         sign = html_parts.mark(called_here.agent)
-        return Cell(called_here.label, detail, address=to, kind="t-plain", mark=sign)
+        return TextCell(called_here.label, detail, address=to, kind="t-plain", mark=sign)
 
     def column(title: str, key: str) -> Col:
         field = "note" if key.endswith("_n") else "text"
-        return Col(title, lambda row: Cell(**{field: row[3][key]}), "r")
+        return Col(title, lambda row: TextCell(**{field: row[3][key]}), "r")
 
     titles = {key: entry.label for key, entry in METRICS_COMPARED.items()}
     titles |= {
@@ -292,7 +292,7 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
                 shown.append(column(f"{title}\non how many tasks", key))
     counted_rows = _rows(comparison, called)
     groups = [*zip(comparison.groups, called, range(len(called)), counted_rows, strict=True)]
-    return Table(shown, groups).html(kind="t-grid")
+    return TextTable(shown, groups).html(kind="t-grid")
 
 
 def compare(comparison: Comparison, called: Sequence[Name]) -> Said:

@@ -32,7 +32,14 @@ from app.text.formatting import (
 from app.text.html_parts import agent_and_model
 from app.text.overview import coverage
 from app.text.sentences import Said, joined, spelled
-from app.text.table import NO_DATE, Cell, Col, Table, agent_and_model_cell, run_cell
+from app.text.table import (
+    NO_DATE,
+    Col,
+    TextCell,
+    TextTable,
+    agent_and_model_cell,
+    run_cell,
+)
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.usage import USAGE, WHOLE_RUNS
@@ -461,19 +468,22 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
         months.add(id(lines[0]))
         shown += lines
 
-    def spent(row: MonthCost) -> Cell:
+    def spent(row: MonthCost) -> TextCell:
         if row.cost_usd is None:
-            return Cell(NOT_RECORDED)
+            return TextCell(NOT_RECORDED)
         cost = usd(row.cost_usd, row.bounds)
         known = f"{row.known:,} of {row.started:,}" if row.known < row.started else ""
-        return Cell(strong=cost, note=known) if id(row) in months else Cell(cost, known)
+        return TextCell(strong=cost, note=known) if id(row) in months else TextCell(cost, known)
 
     columns = (
-        Col("Month", lambda row: Cell(strong=row.month or NO_DATE if id(row) in months else "")),
+        Col(
+            "Month",
+            lambda row: TextCell(strong=row.month or NO_DATE if id(row) in months else ""),
+        ),
         Col(
             "Agent, model",
             lambda row: (
-                Cell(note="all")
+                TextCell(note="all")
                 if row.agent == ""
                 else agent_and_model_cell(row.agent, row.model, filters)
             ),
@@ -486,7 +496,7 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
             "r w",
         ),
     )
-    table = Table(columns, shown, lambda row: "first" if id(row) in months else "")
+    table = TextTable(columns, shown, lambda row: "first" if id(row) in months else "")
     return table.html(kind="t-months")
 
 
@@ -506,14 +516,14 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
     def total(mine: Sequence[ListPrice], key: str) -> Decimal:
         return sum((getattr(row, key) for row in mine), Decimal(0))
 
-    def difference(mine: Sequence[ListPrice]) -> Cell | str:
+    def difference(mine: Sequence[ListPrice]) -> TextCell | str:
         delta, reported = total(mine, "delta_usd"), total(mine, "reported_usd")
         if not delta:
             return "none"
         share = f"{signed(delta)[0]}{percent(abs(delta) / reported)}" if reported else ""
-        return Cell(signed(delta), share)
+        return TextCell(signed(delta), share)
 
-    def because(mine: Sequence[ListPrice]) -> Cell:
+    def because(mine: Sequence[ListPrice]) -> TextCell:
         differing = [row for row in mine if row.delta_usd][:3]
         causes = [row.cause and CAUSES[CostCause(row.cause)] for row in differing]
         parts = [cause.label if cause else "unknown" for cause in causes]
@@ -523,7 +533,7 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
                 for label, row in zip(parts, differing, strict=True)
             ]
         meanings = " ".join(cause.meaning for cause in causes if cause)
-        return Cell("; ".join(parts) or "the same prices", hint=meanings)
+        return TextCell("; ".join(parts) or "the same prices", hint=meanings)
 
     def saved(mine: Sequence[ListPrice]) -> str:
         known = [row.saved_usd for row in mine if row.saved_usd is not None]
@@ -538,7 +548,7 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
         Col("Because", lambda group: because(group[2])),
         Col("Saved by caching", lambda group: saved(group[2]), "r"),
     )
-    return Table(shown, groups).html()
+    return TextTable(shown, groups).html()
 
 
 def time_table(rows: Sequence[Times], filters: Filters) -> str:
@@ -552,21 +562,23 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
             write if not row.is_all and row.timed >= least else UNKNOWN
         )  # a median over different agents says nothing
 
-    def median(row: Times) -> Cell | str:
+    def median(row: Times) -> TextCell | str:
         if row.is_all or not row.timed:
             return UNKNOWN
-        return Cell(duration(row.median or 0) if row.timed >= ENOUGH else "", f"n {row.timed:,}")
+        return TextCell(
+            duration(row.median or 0) if row.timed >= ENOUGH else "", f"n {row.timed:,}"
+        )
 
-    def all_runs(row: Times) -> Cell:
+    def all_runs(row: Times) -> TextCell:
         known = f"{row.known:,} of {row.started:,}" if row.known < row.started else ""
         if row.wall_ms is None:
-            return Cell(NOT_RECORDED)
-        return Cell(duration(row.wall_ms), known)
+            return TextCell(NOT_RECORDED)
+        return TextCell(duration(row.wall_ms), known)
 
-    def lost(row: Times) -> Cell | str:
+    def lost(row: Times) -> TextCell | str:
         if not row.lost_ms:
             return UNKNOWN
-        return Cell(duration(row.lost_ms), "one run" if row.lost == 1 else f"{row.lost:,} runs")
+        return TextCell(duration(row.lost_ms), "one run" if row.lost == 1 else f"{row.lost:,} runs")
 
     def parallel(row: Times) -> str:
         is_enough = not row.is_all and row.parallelism is not None and row.parallel >= ENOUGH
@@ -589,7 +601,7 @@ def time_table(rows: Sequence[Times], filters: Filters) -> str:
     )
     started = [row for row in rows if row.started]
     ordered = [*started[1:], started[0]] if len(started) > 2 else started[1:]
-    return Table(shown, ordered, lambda row: "sum" if row.is_all else "").html()
+    return TextTable(shown, ordered, lambda row: "sum" if row.is_all else "").html()
 
 
 def slow_table(rows: Sequence[Row], filters: Filters) -> str:
@@ -602,7 +614,7 @@ def slow_table(rows: Sequence[Row], filters: Filters) -> str:
         Col("Median", lambda row: duration(row["usual"]), "r"),
         Col("of runs", lambda row: f"{row['judged_by']:,}", "r"),
     )
-    return Table(shown, rows).html()
+    return TextTable(shown, rows).html()
 
 
 def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
@@ -617,8 +629,8 @@ def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
         Col("Allowed", lambda one: one["allowed"], "r"),
         Col(
             "Verdict",
-            lambda one: Cell(strong=one["verdict"], kind=looks.get(one["verdict"], "t-n")),
+            lambda one: TextCell(strong=one["verdict"], kind=looks.get(one["verdict"], "t-n")),
         ),
-        Col("", lambda one: Cell(note=one["note"])),
+        Col("", lambda one: TextCell(note=one["note"])),
     )
-    return Table(shown, verdicts).html()
+    return TextTable(shown, verdicts).html()

@@ -12,7 +12,7 @@ from app.text.answers import never_reported
 from app.text.formatting import UNKNOWN, usd
 from app.text.ingests import all_known, no_results
 from app.text.sentences import Said, joined
-from app.text.table import Cell, Col, Table, agent_cell
+from app.text.table import Col, TextCell, TextTable, agent_cell
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import plural
 
@@ -143,14 +143,14 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
     )
 
     def fact(key: str) -> Col:
-        def cell(row: Told) -> Cell | str:
+        def cell(row: Told) -> TextCell | str:
             known = row.known[key]
             if not row.started:
                 return UNKNOWN
             if not known:
                 is_never = row.agent is not None and FACTS[key][2] in never_reported(row.agent)
-                return Cell(note="never told") if is_never else Cell("none", kind="t-bad")
-            return Cell(note="all") if known == row.started else f"{known:,} of {row.started:,}"
+                return TextCell(note="never told") if is_never else TextCell("none", kind="t-bad")
+            return TextCell(note="all") if known == row.started else f"{known:,} of {row.started:,}"
 
         return Col(FACTS[key][0], cell, "r")
 
@@ -166,15 +166,15 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
     )
     whole = joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
     note = f'<p class="t-cap">Known of every run: {html_parts.text(whole)}.</p>' if whole else ""
-    return Table(columns, ordered, lambda row: "sum" if row.is_all else "").html() + note
+    return TextTable(columns, ordered, lambda row: "sum" if row.is_all else "").html() + note
 
 
 def rule_table(rules: Sequence[Row], filters: Filters) -> str:
     """Return what rules found, the most severe first; a click on a rule lists its runs."""
 
-    def name(row: Row) -> Cell:
+    def name(row: Row) -> TextCell:
         kind = KINDS.get(row["severity"], "unknown_ends")
-        return Cell(
+        return TextCell(
             row["rule"].replace("_", " "),
             mark=f'<i class="t-sw t-{kind}" title="{html_parts.text(row["severity"])}"></i> ',
             address=html_parts.link("", filters, rule=row["rule"]),
@@ -185,7 +185,7 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
         Col("Rule", name),
         Col(
             "What it looks for",
-            lambda row: Cell(RULE_MEANINGS.get(row["rule"], ""), kind="t-wrap"),
+            lambda row: TextCell(RULE_MEANINGS.get(row["rule"], ""), kind="t-wrap"),
         ),
         Col("Findings", lambda row: f"{row['findings']:,}", "r"),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
@@ -195,6 +195,6 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
             "r w",
         ),
     )
-    return Table(columns, rules).html() + html_parts.legend(
+    return TextTable(columns, rules).html() + html_parts.legend(
         ("Severity", [(kind.removeprefix("t-"), key) for key, kind in KINDS.items()])
     )

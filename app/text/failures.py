@@ -29,7 +29,16 @@ from app.text.html_parts import Segment, anchor, link, mark
 from app.text.overview import agents_of, coverage
 from app.text.sentences import Said, joined, spelled
 from app.text.summary import summary_html
-from app.text.table import NO_DATE, Cell, Col, Table, agent_and_model_cell, card, count, run_cell
+from app.text.table import (
+    NO_DATE,
+    Col,
+    TextCell,
+    TextTable,
+    agent_and_model_cell,
+    card,
+    count,
+    run_cell,
+)
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
 from schemas.text import plural
@@ -139,11 +148,11 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
     def is_all(row: Row) -> bool:
         return row["reason"] is None
 
-    def reason(row: Row) -> Cell | str:
+    def reason(row: Row) -> TextCell | str:
         if is_all(row):
             return "All"
         address = link("", filters, view="Failures", reason=row["reason"])
-        return Cell(REASONS[row["reason"]].label, address=address, kind="t-link")
+        return TextCell(REASONS[row["reason"]].label, address=address, kind="t-link")
 
     def group(names: Sequence[str | None], title: str) -> Col:
         def runs(row: Row) -> str:
@@ -156,13 +165,13 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
     def title(name: str | None) -> str:
         return agent_name(name) if by == "agent" and name else name or UNKNOWN_NAME
 
-    def runs(row: Row) -> Cell:
+    def runs(row: Row) -> TextCell:
         if is_all(row):
-            return Cell(strong=f"{row['runs']:,}", note=of)
+            return TextCell(strong=f"{row['runs']:,}", note=of)
         width = max(3, round(LONGEST_BAR * row["runs"] / most))
         kind = BARS.get(row["whose"], "unknown_ends")
         bar = html_parts.bar([Segment(kind, row["runs"], "runs")], width=width)
-        return Cell(f"{row['runs']:,}", mark=bar)
+        return TextCell(f"{row['runs']:,}", mark=bar)
 
     def cost(row: Row) -> str:
         lacks = UNKNOWN if row["never_started_runs"] == row["runs"] else NOT_RECORDED
@@ -186,7 +195,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         ),
         Col("Cost", cost, "r"),
     ]
-    table = Table(shown, (*reasons, total), lambda row: "sum" if is_all(row) else "")
+    table = TextTable(shown, (*reasons, total), lambda row: "sum" if is_all(row) else "")
     return table.html(kind="t-grid t-reasons")
 
 
@@ -194,16 +203,16 @@ def text_table(reason: str, texts: Sequence[Row], filters: Filters) -> str:
     """Return error texts of a reason with their numbers masked; a click on one lists its runs."""
     places = {id(row): str(place) for place, row in enumerate(texts, 1)}
 
-    def code(row: Row) -> Cell:
+    def code(row: Row) -> TextCell:
         address = link("", filters, view="Failures", reason=reason, text=places[id(row)])
         kind = "t-link t-wrap t-wide-text t-code"
-        return Cell(row["text"] or "no error text", address=address, kind=kind)
+        return TextCell(row["text"] or "no error text", address=address, kind=kind)
 
     shown = (
         Col("Text (numbers and ids masked)", code),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
     )
-    return Table(shown, texts).html(kind="t-grid", frame="")
+    return TextTable(shown, texts).html(kind="t-grid", frame="")
 
 
 def run_list(runs: Sequence[Row], filters: Filters) -> str:
@@ -231,7 +240,7 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
             "r w",
         ),
     )
-    return Table(shown, runs).html()
+    return TextTable(shown, runs).html()
 
 
 def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) -> str:

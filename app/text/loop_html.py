@@ -30,7 +30,7 @@ from app.text.loops import (
     tries_words,
 )
 from app.text.sentences import Said, none_or, upper_first
-from app.text.table import NO_DATE, Cell, Col, Table, card, run_cell
+from app.text.table import NO_DATE, Col, TextCell, TextTable, card, run_cell
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -134,19 +134,21 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
     `shown` is marked.
     """
 
-    def name(one: LoopAnswer) -> Cell:
+    def name(one: LoopAnswer) -> TextCell:
         address = address_of(one, filters)
-        return Cell(one.name, one.row["metric"] or "", address=address, kind="t-link")
+        return TextCell(one.name, one.row["metric"] or "", address=address, kind="t-link")
 
-    def tries(one: LoopAnswer) -> Cell:
+    def tries(one: LoopAnswer) -> TextCell:
         segments = [Segment(BARS[state], one.counts[state] or 0, STATES[state]) for state in BARS]
-        return Cell(kept_words(one), bar=segments)
+        return TextCell(kept_words(one), bar=segments)
 
-    def verdict(one: LoopAnswer) -> Cell:
+    def verdict(one: LoopAnswer) -> TextCell:
         if one.gain_pct is None or not one.improvements:
-            return Cell(note=gain_words(one))
+            return TextCell(note=gain_words(one))
         words = "noise unknown" if one.gain_verdict is LoopVerdict.UNKNOWN else noise_words(one)
-        return Cell(words, kind="t-is-faster" if one.gain_verdict is LoopVerdict.BEYOND else "t-n")
+        return TextCell(
+            words, kind="t-is-faster" if one.gain_verdict is LoopVerdict.BEYOND else "t-n"
+        )
 
     columns = (
         Col("Loop", name),
@@ -171,7 +173,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
             "r w",
         ),
     )
-    table = Table(columns, answers, lambda one: "sum" if shown is one else "")
+    table = TextTable(columns, answers, lambda one: "sum" if shown is one else "")
     return table.html(frame="t-scroll t-tall t-loops")
 
 
@@ -418,7 +420,7 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
             "r",
         ),
     )
-    return Table(columns, sessions).html()
+    return TextTable(columns, sessions).html()
 
 
 def experiment_grid(table: pa.Table, answer: LoopAnswer) -> grids.Grid:

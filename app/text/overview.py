@@ -25,7 +25,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.sentences import Said, joined, none_or, spelled, upper_first
-from app.text.table import Cell, Col, Table, run_cell
+from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import plural
 from schemas.units import Unit
@@ -542,7 +542,7 @@ def cautions_html(found: Sequence[Caution], filters: Filters) -> str:
     )
 
 
-def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> Table:
+def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> TextTable:
     """Return a few runs with cost, time, turns, tokens, cost per turn and claim."""
     scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
     evidence = {
@@ -551,14 +551,14 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> Table:
         "estimated": "estimated",
     }
 
-    def claim(run: Mapping[str, Any]) -> Cell:
+    def claim(run: Mapping[str, Any]) -> TextCell:
         if run["claimed_speedup"] is None:
-            return Cell(note="no number")
+            return TextCell(note="no number")
         about = [
             scopes.get(run["claimed_scope"] or ""),
             evidence.get(run["claimed_evidence"] or ""),
         ]
-        return Cell(note=", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
+        return TextCell(note=", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
 
     shown = (
         Col("Run", lambda run: run_cell(run, filters)),
@@ -570,4 +570,4 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> Table:
         Col("Cost per turn", lambda run: usd(run["per_turn_usd"], run["bound"]), "r"),
         Col("Claims in its summary", claim),
     )
-    return Table(shown, runs)
+    return TextTable(shown, runs)

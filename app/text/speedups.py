@@ -18,7 +18,7 @@ from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
 from app.text.sentences import Said, joined, spelled, upper_first
-from app.text.table import Cell, Col, Table
+from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural, quoted
 from schemas.units import Unit
@@ -175,9 +175,9 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     def factor(value: float | None) -> str:
         return short(value, Unit.RATIO)
 
-    def name(row: Row) -> Cell:
+    def name(row: Row) -> TextCell:
         claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
-        return Cell(
+        return TextCell(
             cut(row["title"], 48),
             address=html_parts.link("run", filters, run=row["run_id"], **claim),
             kind="t-link t-plain",
@@ -185,43 +185,45 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
             hint=agent_name(row["agent"]),
         )
 
-    def measured(row: Row) -> Cell:
+    def measured(row: Row) -> TextCell:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-        return Cell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}")
+        return TextCell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}")
 
-    def metric(row: Row) -> Cell:
+    def metric(row: Row) -> TextCell:
         named = " ".join(filter(None, (row["metric"], row["statistic"])))
-        return Cell(named, hint=row["benchmark"] or "")
+        return TextCell(named, hint=row["benchmark"] or "")
 
-    def covers(row: Row) -> Cell | str:
+    def covers(row: Row) -> TextCell | str:
         if row["claimed_speedup"] is None:
             return UNKNOWN
         claimed, found = (
             words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
         )
         if row["scope_differs"]:
-            return Cell(note=f"claim: {claimed}, measured: {found}")
-        return Cell(note="not stated" if "unspecified" in (claimed, found) else "same part")
+            return TextCell(note=f"claim: {claimed}, measured: {found}")
+        return TextCell(note="not stated" if "unspecified" in (claimed, found) else "same part")
 
-    def evidence(row: Row) -> Cell | str:
+    def evidence(row: Row) -> TextCell | str:
         if not row["claimed_evidence"]:
             return UNKNOWN
         is_stated = row["claimed_evidence"] == "benchmarked"
-        return Cell(evidence_words(row["claimed_evidence"]), kind="t-stated" if is_stated else "")
+        return TextCell(
+            evidence_words(row["claimed_evidence"]), kind="t-stated" if is_stated else ""
+        )
 
-    def sentence(row: Row) -> Cell:
-        return Cell(cut(quoted(row["sentence"] or row["claimed_quote"] or "")), kind="t-wrap")
+    def sentence(row: Row) -> TextCell:
+        return TextCell(cut(quoted(row["sentence"] or row["claimed_quote"] or "")), kind="t-wrap")
 
-    def published(row: Row) -> Cell:
-        return Cell(factor(row["ratio_published"]), kind="t-n t-void")
+    def published(row: Row) -> TextCell:
+        return TextCell(factor(row["ratio_published"]), kind="t-n t-void")
 
-    def why(row: Row) -> Cell | str:
+    def why(row: Row) -> TextCell | str:
         said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
-        return Cell(cut(said), kind="t-wrap") if said else UNKNOWN
+        return TextCell(cut(said), kind="t-wrap") if said else UNKNOWN
 
     first = (
         Col("Run", name),
-        Col("Task", lambda row: Cell(note=(row["task_key"] or UNKNOWN).replace("@", " ")), "w"),
+        Col("Task", lambda row: TextCell(note=(row["task_key"] or UNKNOWN).replace("@", " ")), "w"),
         Col("Claimed", lambda row: factor(row["claimed_speedup"]), "r"),
     )
     cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], NOT_RECORDED), "r")
@@ -229,7 +231,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
         own: tuple[Col, ...] = (
             Col("Evidence", evidence),
             Col("In its summary", sentence),
-            Col("Measured", lambda row: Cell(note=MEASURED_CLASSES[row["measured_class"]])),
+            Col("Measured", lambda row: TextCell(note=MEASURED_CLASSES[row["measured_class"]])),
         )
     elif key in ("uncompared", "breaks"):
         own = (
@@ -246,7 +248,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
             Col("Claim", lambda row: HELD.get(row["claim_verdict"] or "", UNKNOWN)),
             Col("Covers", covers),
         )
-    return Table((*first, *own, cost), rows).html(kind="t-grid", frame="t-scroll t-tall")
+    return TextTable((*first, *own, cost), rows).html(kind="t-grid", frame="t-scroll t-tall")
 
 
 def only_measured(scores: Sequence[Row]) -> str:
@@ -273,13 +275,13 @@ STEPS_CAPTION = (
 )
 
 
-def _who(row: Row) -> Cell:
+def _who(row: Row) -> TextCell:
     agent = " ".join(
         filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"]))
     )
     model = " · ".join(filter(None, (row["model"], row["effort"])))
     first, *rest = [one for one in (agent, model) if one] or [row["run_name"] or ""]
-    return Cell(first, "".join(rest)) if first else Cell(note="not named")
+    return TextCell(first, "".join(rest)) if first else TextCell(note="not named")
 
 
 def _score(row: Row) -> str:
@@ -298,7 +300,7 @@ def _grouped(rows: Sequence[Row], key: str) -> list[dict[str, Row]]:
     return list(by_who.values())
 
 
-_STUDY = Col("Benchmark", lambda row: Cell(note=next(iter(row.values()))["study"] or "other"))
+_STUDY = Col("Benchmark", lambda row: TextCell(note=next(iter(row.values()))["study"] or "other"))
 _WHOSE = Col("Agent", lambda row: _who(next(iter(row.values()))))
 
 
@@ -308,13 +310,13 @@ def rules_table(scores: Sequence[Row]) -> str:
     A row per benchmark, agent and model, a column per rule.
     """
 
-    def cell(key: str) -> Callable[[dict[str, Row]], Cell]:
-        def drawn(row: dict[str, Row]) -> Cell:
+    def cell(key: str) -> Callable[[dict[str, Row]], TextCell]:
+        def drawn(row: dict[str, Row]) -> TextCell:
             score = row[key]
             left_out = f"left out: {score['why']}" if score["why"] else ""
             hint = "; ".join(filter(None, (score["denominator"], left_out, _worst(score))))
             if not score["tasks"]:
-                return Cell(UNKNOWN, hint=hint)
+                return TextCell(UNKNOWN, hint=hint)
             of_tasks = (
                 f"n {score['tasks']:,}"
                 if score["successes"] is None
@@ -325,7 +327,7 @@ def rules_table(scores: Sequence[Row]) -> str:
             fast = [score[f"fast_{p}_share"] for p in FAST]
             of_p = " / ".join(short(one, Unit.SHARE) for one in fast) if None not in fast else ""
             note = ", ".join(filter(None, (of_tasks, controlled)))
-            return Cell(of_p or _score(score), note, hint=hint)
+            return TextCell(of_p or _score(score), note, hint=hint)
 
         return drawn
 
@@ -342,7 +344,7 @@ def rules_table(scores: Sequence[Row]) -> str:
         )
         for rule in RULES.values()
     ]
-    table = Table((_STUDY, _WHOSE, *rules), _grouped(scores, "rule"))
+    table = TextTable((_STUDY, _WHOSE, *rules), _grouped(scores, "rule"))
     return table.html(kind="t-grid", frame="t-scroll t-tall")
 
 
@@ -352,11 +354,11 @@ def steps_table(steps: Sequence[Row]) -> str:
     A row per benchmark, agent and model, a column per step.
     """
 
-    def cell(key: str) -> Callable[[dict[str, Row]], Cell]:
-        def drawn(row: dict[str, Row]) -> Cell:
+    def cell(key: str) -> Callable[[dict[str, Row]], TextCell]:
+        def drawn(row: dict[str, Row]) -> TextCell:
             step = row[key]
             if step["score_share"] is None and step["score_ratio"] is None:
-                return Cell(UNKNOWN, hint=step["what"])
+                return TextCell(UNKNOWN, hint=step["what"])
             changed = (
                 short(step["change_points"], Unit.POINTS)
                 if step["change_points"] is not None
@@ -369,12 +371,12 @@ def steps_table(steps: Sequence[Row]) -> str:
             )
             changed = NOT_JUDGED if step["what"] == NOT_JUDGED else changed
             grey = ", ".join(filter(None, (changed, f"n {step['tasks']:,}")))
-            return Cell(_score(step), grey, hint=step["what"])
+            return TextCell(_score(step), grey, hint=step["what"])
 
         return drawn
 
     shown = [Col(name, cell(key), "r", hint=what) for key, (name, what) in STEPS.items()]
-    table = Table((_STUDY, _WHOSE, *shown), _grouped(steps, "step"))
+    table = TextTable((_STUDY, _WHOSE, *shown), _grouped(steps, "step"))
     return table.html(kind="t-grid", frame="t-scroll t-tall")
 
 

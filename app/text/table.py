@@ -20,7 +20,7 @@ _MISSING = frozenset((UNKNOWN, NOT_RECORDED, NOT_MEASURED, NO_DATE))
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TextCell:
     """A cell of several parts: below its bar the mark (HTML), `strong` and `text`, a muted note.
 
     `kind`: CSS class of the text. `address`: where a click leads. `hint`: shown on hovering.
@@ -64,7 +64,7 @@ class Col:
     """
 
     title: str
-    cell: Callable[[Any], Cell | str]
+    cell: Callable[[Any], TextCell | str]
     kind: str = ""
     hint: str = ""
     mark: str = ""
@@ -78,7 +78,7 @@ class Col:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Columns and rows. `of_row`: CSS class of a row; `m` marks a part of the row above."""
 
     columns: Sequence[Col]
@@ -86,14 +86,14 @@ class Table:
     of_row: Callable[[Any], str] = lambda _: ""
 
     @property
-    def filled(self) -> Table:
+    def filled(self) -> TextTable:
         """The table without columns that have no value."""
         kept = [
             column
             for column in self.columns
             if any(str(column.cell(row)) not in _MISSING for row in self.rows)
         ]
-        return Table(kept, self.rows, self.of_row)
+        return TextTable(kept, self.rows, self.of_row)
 
     def html(self, *, kind: str = "", frame: str = "t-scroll") -> str:
         """Return the table for a screen; `frame` is the class of the element around it."""
@@ -155,34 +155,34 @@ class Table:
         ]
 
 
-def _cell(column: Col, row: Any) -> Cell:
+def _cell(column: Col, row: Any) -> TextCell:
     cell = column.cell(row)
-    return Cell(cell) if isinstance(cell, str) else cell
+    return TextCell(cell) if isinstance(cell, str) else cell
 
 
-def line(name: str, cell: Cell) -> str:
+def line(name: str, cell: TextCell) -> str:
     """Return a name and a value as a line of a card."""
     return f'<div class="row"><span>{html_parts.text(name)}</span><span>{cell.html}</span></div>'
 
 
 def card(figures: Mapping[str, str]) -> str:
     """Return names and values as a card."""
-    lines = "".join(line(name, Cell(value)) for name, value in figures.items())
+    lines = "".join(line(name, TextCell(value)) for name, value in figures.items())
     return f'<div class="t-card">{lines}</div>'
 
 
-def run_cell(run: Mapping[str, Any], filters: Filters) -> Cell:
+def run_cell(run: Mapping[str, Any], filters: Filters) -> TextCell:
     """Return the title of a run as a link to its page."""
-    return Cell(run["title"], address=link("run", filters, run=run["run_id"]), kind="t-link")
+    return TextCell(run["title"], address=link("run", filters, run=run["run_id"]), kind="t-link")
 
 
-def agent_cell(agent: str | None, note: str, filters: Filters) -> Cell:
+def agent_cell(agent: str | None, note: str, filters: Filters) -> TextCell:
     """Return an agent with its mark as a link that filters by it; the note is its model."""
     address = link("", filters.with_values("agent", [agent])) if agent else ""
-    return Cell(agent_name(agent), note, mark=mark(agent), address=address, kind="t-plain")
+    return TextCell(agent_name(agent), note, mark=mark(agent), address=address, kind="t-plain")
 
 
-def agent_and_model_cell(agent: str | None, model: str | None, filters: Filters) -> Cell:
+def agent_and_model_cell(agent: str | None, model: str | None, filters: Filters) -> TextCell:
     """Return the same with the model, and a link that filters by both."""
     chosen = filters.with_values("main-model", [model]) if model else filters
     return agent_cell(agent, model or "model not recorded", chosen)
