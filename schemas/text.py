@@ -112,6 +112,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+_VERBS = {"is": "are", "was": "were", "has": "have", "it": "them"}
+
+
+def agreeing(count: int, verb: str) -> str:
+    """Return the verb of a sentence about so many: `is` or `are`, `claims` or `claim`."""
+    return verb if count == 1 else _VERBS.get(verb) or verb.removesuffix("s")
+
+
 def first_shown(text: str) -> str:
     """Return the text from its first visible character on."""
     return _UNSEEN.sub("", text, count=1)

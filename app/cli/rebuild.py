@@ -14,7 +14,7 @@ from ingest.prices.price_file import read_price_file
 from ingest.store.pricing import reprice as reprice_store
 from ingest.store.rebuild import rebuild as rebuild_store
 from ingest.system.command_lines import command_line
-from schemas.text import one_line, plural
+from schemas.text import agreeing, one_line, plural
 
 
 @click.command(epilog=examples("rebuild", "rebuild --db runs.duckdb", "rebuild --no-text"))
@@ -46,7 +46,7 @@ def rebuild(asked: Asked, *, no_text: bool) -> None:
             )
         if done.unread:
             again = one_line(command_line("ingest --retry-rejects", store.location))
-            verb = "has" if done.unread == 1 else "have"
+            verb = agreeing(done.unread, "has")
             terminal.note(
                 f"{plural(done.unread, 'file')} {verb} rejects or no results, in which this "
                 f"version may find some: {again}"

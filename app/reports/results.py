@@ -63,7 +63,7 @@ from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, QUADRANTS
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.errors import UsageError
-from schemas.text import did_you_mean, plural
+from schemas.text import agreeing, did_you_mean, plural
 from schemas.units import Unit
 
 RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
@@ -777,7 +777,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
     )
     ends = facts["unknown_ends"]
     note = (
-        f"{started}{plural(ends, 'run')} of unknown end {'is' if ends == 1 else 'are'} not counted."
+        f"{started}{plural(ends, 'run')} of unknown end {agreeing(ends, 'is')} not counted."
         if ends
         else started.strip()
     )

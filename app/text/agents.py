@@ -22,6 +22,7 @@ from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.sentences import spelled
 from app.text.table import Col, TextCell, TextTable, agent_cell, count
 from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.text import agreeing
 
 
 def median_cost(row: AgentFigures) -> str:
@@ -144,7 +145,7 @@ def _measured(row: AgentFigures) -> TextCell:
     counts = _measured_counts(row)
     bar = [Segment(kind, counts[kind], label) for kind, label in MEASURED.items()]
     breaks = row.measured["breaks"]
-    broken = [f"{breaks:,} {'breaks' if breaks == 1 else 'break'}"] if breaks else []
+    broken = [f"{breaks:,} {agreeing(breaks, 'breaks')}"] if breaks else []
     if not row.comparable:
         return TextCell(" · ".join([f"0 of {row.runs_measured:,} comparable", *broken]), bar=bar)
     other = [
@@ -179,7 +180,7 @@ def doubts(faster: int, disputed: int, not_by_median: int, noise_unknown: int) -
         (noise_unknown, "single measurements of unknown noise"),
     )
     said = [
-        f"{'all' if count == faster else spelled(count)} {'is' if count == 1 else 'are'} {kind}"
+        f"{'all' if count == faster else spelled(count)} {agreeing(count, 'is')} {kind}"
         for count, kind in kinds
         if count
     ]

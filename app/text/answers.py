@@ -13,7 +13,7 @@ from app.text.formatting import UNKNOWN, agent_name, usd
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import KINDS, REPORTED
 from schemas.catalogue.entry import Columns
-from schemas.text import plural
+from schemas.text import agreeing, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,7 @@ def undated_cost(undated: Undated) -> str:
 
 def undated_words(undated: Undated) -> str:
     """Return `52 runs without a recorded date ($76.19) are in no period and left out.`, or ""."""
-    verb = "is" if undated.runs == 1 else "are"
+    verb = agreeing(undated.runs, "is")
     cost = undated_cost(undated)
     return (
         (

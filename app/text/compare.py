@@ -21,7 +21,7 @@ from app.text.sentences import Said, joined, none_or, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
-from schemas.text import one_line, plural, visible
+from schemas.text import agreeing, one_line, plural, visible
 from schemas.units import Unit
 
 MOST_TOLD = 2
@@ -473,12 +473,12 @@ def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
                 f"{ratio.bounded:,} of {name.said}'s {plural(len(ratio.tasks or ()), 'cost ratio')}"
             )
             found.append(
-                f"{of} {'rests' if ratio.bounded == 1 else 'rest'} on bounds; the interval "
+                f"{of} {agreeing(ratio.bounded, 'rests')} on bounds; the interval "
                 "includes what these leave open."
             )
         if overlap:
             found.append(
-                f"{plural(overlap, 'run')} of {name.said} {'is' if overlap == 1 else 'are'} "
+                f"{plural(overlap, 'run')} of {name.said} {agreeing(overlap, 'is')} "
                 f"in {whose}, too."
             )
     measured = [

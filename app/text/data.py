@@ -14,7 +14,7 @@ from app.text.ingests import all_known, no_results
 from app.text.sentences import Said, joined
 from app.text.table import Col, TextCell, TextTable, agent_cell
 from schemas.catalogue.rules import RULE_MEANINGS
-from schemas.text import plural
+from schemas.text import agreeing, plural
 
 Row = Mapping[str, Any]
 
@@ -90,7 +90,7 @@ def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
         )
     if seen == counts["rejected"]:
         return Said(
-            f"**No run** could be read: {seen:,} {'is' if seen == 1 else 'are'} rejected.",
+            f"**No run** could be read: {seen:,} {agreeing(seen, 'is')} rejected.",
             wrong,
             read(counts),
         )
@@ -118,9 +118,7 @@ def without_date(runs: int) -> str:
         "Give a day here; or, for the times of files in an archive, undo this upload and repeat "
         "it with “Trust file times”."
     )
-    return (
-        f"{runs:,} {have} none, so no day, week or month has {'it' if runs == 1 else 'them'}. {how}"
-    )
+    return f"{runs:,} {have} none, so no day, week or month has {agreeing(runs, 'it')}. {how}"
 
 
 def keeps_date(runs: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.text.formatting import MINUS, short, short_id, usd
 from schemas.agents import AGENTS
 from schemas.file_kinds import NO_LOGS, FileKind
-from schemas.text import one_line, plural
+from schemas.text import agreeing, one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def looped(report: IngestReport) -> str:
 def without_variant(values: int) -> str:
     """Return a note on values without a variant and what to do, or "" if all have one."""
     said = (
-        f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file "
+        f"{values:,} of them {agreeing(values, 'is')} kept without a comparison: no file "
         "says which code was measured"
     )
     return (
@@ -193,7 +193,7 @@ def unread(agents: Mapping[str, int]) -> str:
             *(f"{number:,} of {agent}" for agent, number in others),
         ]
     )
-    return f"{listed}, which {'is' if sum(agents.values()) == 1 else 'are'} not read"
+    return f"{listed}, which {agreeing(sum(agents.values()), 'is')} not read"
 
 
 def upload_words(report: SourceReport) -> str:

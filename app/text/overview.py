@@ -27,7 +27,7 @@ from app.text.formatting import (
 from app.text.sentences import Said, joined, none_or, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
-from schemas.text import plural
+from schemas.text import agreeing, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -505,7 +505,7 @@ def cautions(
             )
             found.append(Caution(ends, "Data", "data", (), row.agent))
     if undated.runs:
-        are = "is" if undated.runs == 1 else "are"
+        are = agreeing(undated.runs, "is")
         found.append(
             Caution(
                 (

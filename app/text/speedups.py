@@ -20,7 +20,7 @@ from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_wo
 from app.text.sentences import Said, joined, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.metrics import MEASURED_CLASSES
-from schemas.text import plural, quoted
+from schemas.text import agreeing, plural, quoted
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
@@ -63,9 +63,7 @@ def speedups(rows: Sequence[AgentFigures]) -> Said:
     elif total.checked:
         heading = f"**{NONE_CHECKED}.** {other_part_words(total)}"
     elif claims.known:
-        subject = upper_first(
-            f"{spelled(claims.known, 'run')} {'claims' if claims.known == 1 else 'claim'}"
-        )
+        subject = upper_first(f"{spelled(claims.known, 'run')} {agreeing(claims.known, 'claims')}")
         none = "none can be checked" if total.runs_measured else "none was measured"
         heading = f"{subject} a speedup, {range_words(claims, ratio)}; **{none}**."
     elif total.comparable:
@@ -112,7 +110,7 @@ def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
             else []
         )
         by = f" ({', '.join(named)})" if len(agents) > 1 else ""
-        verb = "claims" if total.claimed.known == 1 else "claim"
+        verb = agreeing(total.claimed.known, "claims")
         parts.append(
             f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {verb} a speedup{by}"
         )
@@ -129,7 +127,7 @@ def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         )
     if total.checked:
         same = f", **{total.same_part:,}** of one part" if total.other_part else ""
-        parts.append(f"**{total.checked:,}** {'has' if total.checked == 1 else 'have'} both{same}")
+        parts.append(f"**{total.checked:,}** {agreeing(total.checked, 'has')} both{same}")
     return " · ".join(parts)
 
 
@@ -180,7 +178,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
         return TextCell(
             cut(row["title"], 48),
             address=html_parts.link("run", filters, run=row["run_id"], **claim),
-            kind="t-link t-plain",
+            kind="t-link",
             mark=html_parts.mark(row["agent"]),
             hint=agent_name(row["agent"]),
         )

@@ -23,7 +23,7 @@ from app.text.sentences import Said, joined, spelled, upper_first
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.metrics import BAND
-from schemas.text import plural
+from schemas.text import agreeing, plural
 
 Cell = Mapping[str, Any]
 Column = tuple[str | None, ...]
@@ -205,7 +205,7 @@ def tasks(found: TaskTotals) -> Said:
     elif found.completed == found.tasks:
         heading = f"All {found.tasks:,} tasks were completed at least once"
     else:
-        verb = "was" if found.completed == 1 else "were"
+        verb = agreeing(found.completed, "was")
         heading = f"{upper_first(number)} {verb} completed{'' if at_least else ' at least once'}"
     return Said(f"{heading}{_faster(found)}.", "", _coverage(found))
 

@@ -14,7 +14,7 @@ from app.queries.usage import Along, UsageTable
 from app.text.answers import undated_cost
 from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
-from schemas.text import plural
+from schemas.text import agreeing, plural
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
@@ -156,7 +156,7 @@ def limits(used: UsageTable) -> list[str]:
         for key in ("responses", "runs")
         if used.undated[key]
     ]:
-        verb = "is" if sum(used.undated.values()) == 1 else "are"
+        verb = agreeing(sum(used.undated.values()), "is")
         rest = "in no period and left out" if used.left_out else "in no day, hour or block"
         dateless = (
             f"{plural(used.undated_runs.runs, 'run')} without a "
@@ -175,7 +175,7 @@ def limits(used: UsageTable) -> list[str]:
             "others no price is known."
         )
     if count := total[LOWER_BOUNDS]:
-        verb = "is" if count == 1 else "are"
+        verb = agreeing(count, "is")
         said.append(
             f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher."
         )
