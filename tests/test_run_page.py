@@ -163,7 +163,7 @@ def test_a_bound_has_its_sign_wherever_the_cost_stands(run: dict[str, Any]) -> N
             | costs
             | {"cost_best_bounds": basis, "tokens_basis": basis, "cost_cause": None, "num_turns": 7}
         )
-        assert f"<b>{sign}$7.00</b>" in strip_html(bounded, None)
+        assert f">{sign}$7.00</b>" in strip_html(bounded, None)
         assert f"{sign}$1.00 each" in strip_html(bounded, None)
         assert only_run(bounded, None).heading.startswith(f"One run: {sign}$7.00")
         assert cost_words(bounded) == f"{sign}$7.00 at list prices, none reported"

@@ -21,10 +21,10 @@ from app.text.agents import median_cost
 from app.text.formatting import (
     NOT_RECORDED,
     agent_name,
-    duration,
     one_bound,
     percent,
     ratio,
+    short,
     sign_of,
     usd,
 )
@@ -42,12 +42,6 @@ point and one below.
 """
 
 ROW, LEAST, MOST = 34, 230, 400
-
-WRITE: dict[Unit, Callable[[Any], str]] = {
-    Unit.USD: usd,
-    Unit.MILLISECONDS: duration,
-    Unit.RATIO: ratio,
-}
 
 
 @dataclass(frozen=True)
@@ -193,7 +187,7 @@ def strips_of(
             spread, label = row.cost, median_cost(row)
         else:
             spread = row.wall if what == "time" else row.claimed
-            label = WRITE[content.unit](spread.median or 0)
+            label = short(spread.median or 0, content.unit)
         is_enough = spread.known >= ENOUGH
         lacks = content.lacks if row.started or what in ("claims", "turns") else "never started"
         empty = "" if runs or box or (what == "cost" and row.cost.known) else lacks
@@ -251,7 +245,7 @@ def strips(
                 "customdata": [[run[2]] for run in mine],
                 "showlegend": False,
                 "hoverinfo": "text",
-                "hovertext": [f"{safe(run[3])}<br>{sign}{WRITE[unit](run[0])}" for run in mine],
+                "hovertext": [f"{safe(run[3])}<br>{sign}{short(run[0], unit)}" for run in mine],
             }
             traces.append(kind_of_trace(**dots))
         if row.quantiles:
@@ -333,10 +327,7 @@ def panels(
     for number, (key, unit, what, lacks, domain) in enumerate(columns):
         place = ("x", "x2", "x3")[number]
         words = [
-            lacks
-            if run[key] is None
-            else f"{sign_of(run['bound']) if key == 'cost_usd' else ''}{WRITE[unit](run[key])}"
-            for run in runs
+            short(run[key], unit, run["bound"] if key == "cost_usd" else "", lacks) for run in runs
         ]
         traces.append(
             go.Bar(

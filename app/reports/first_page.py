@@ -42,6 +42,7 @@ from app.text.formatting import (
 )
 from app.text.overview import another_price, overview
 from app.text.sentences import Said
+from app.text.table import Col, TextCell, TextTable
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
@@ -283,6 +284,24 @@ class FirstPage:
     def more(self) -> list[str]:
         """The second most important fact, and the data behind both."""
         return [text.replace("**", "") for text in (self.said.second, self.said.coverage) if text]
+
+    @property
+    def tables(self) -> list[TextTable]:
+        """The figures, and each list of the most expensive items."""
+        summary = (
+            Col("Summary", lambda one: one.label),
+            Col("", lambda one: TextCell(strong=one.value), "r"),
+            Col("", lambda one: TextCell(note=one.note)),
+        )
+        shares = (
+            Col(self.measure.label, lambda one: one.cost, "r"),
+            Col("Share", lambda one: TextCell(note=short(one.share, Unit.SHARE)), "r"),
+        )
+        tops = [
+            TextTable((Col(top.title, lambda one: one.name), *shares), top.shares)
+            for top in self.named_tops
+        ]
+        return [TextTable(summary, self.figures), *tops]
 
     @property
     def agent_table(self) -> list[tuple[str, ...]]:

@@ -17,17 +17,13 @@ from app.queries.reading import exported
 from app.reports.budgets import as_options
 from app.reports.cost_report import Request, Section, report
 from app.reports.exports import REPORTS, Export
-from app.reports.first_page import FirstPage
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.formatting import short
 from app.text.grids import Grid, Listing, grid
-from app.text.table import Col, TextCell, TextTable
 from app.text.text_tables import for_people
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.catalogue import columns as catalogue
-from schemas.units import Unit
 
 USUAL = ("html", "pdf", "xlsx")
 WHOLE_NAME = 60
@@ -104,24 +100,6 @@ def totals_grid(answer: Answer) -> Grid:
         pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])),
         TOTALS,
     )
-
-
-def figures_html(page: FirstPage) -> str:
-    """Return the figures of the first page and its top lists, side by side."""
-    summary = (
-        Col("Summary", lambda one: one.label),
-        Col("", lambda one: TextCell(strong=one.value), "r"),
-        Col("", lambda one: TextCell(note=one.note)),
-    )
-    tables = TextTable(summary, page.figures).html()
-    for top in page.named_tops:
-        shares = (
-            Col(top.title, lambda one: one.name),
-            Col(page.measure.label, lambda one: one.cost, "r"),
-            Col("", lambda one: TextCell(note=short(one.share, Unit.SHARE)), "r"),
-        )
-        tables += TextTable(shares, top.shares).html()
-    return f'<div class="t-side">{tables}</div>'
 
 
 def section_grid(section: Section) -> Grid:

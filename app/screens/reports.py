@@ -154,7 +154,7 @@ st.html(
     html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines))
 )
 st.html(agent_table(page.agents, filters).on_any_screen(legend=agent_legend(page.agents)))
-st.html(report_files.figures_html(page))
+st.html(f'<div class="t-side">{"".join(table.html() for table in page.tables)}</div>')
 if page.budgets:
     st.html(costs.budget_table([cells(one) for one in page.budgets]))
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))

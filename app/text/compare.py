@@ -5,7 +5,7 @@ Names, cells of their table, and a sentence never stronger than bounds allow. Pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
@@ -16,13 +16,12 @@ from app.queries.comparison import TASK, ComparedGroup, Comparison
 from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
-from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, duration, ratio, short, usd
+from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, ratio, short
 from app.text.sentences import Said, joined, none_or, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import agreeing, one_line, plural, visible
-from schemas.units import Unit
 
 MOST_TOLD = 2
 
@@ -174,17 +173,9 @@ def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name
     return theirs if theirs.startswith(f"{baseline}'s logs") else f"{baseline}: {theirs}"
 
 
-WRITERS: dict[str, Callable[[Any], str]] = {
-    "cost": usd,
-    "wall": duration,
-    "turns": lambda value: short(value, Unit.COUNT),
-    "speedup": times,
-}
-
-
 def _median(group: ComparedGroup, metric: str) -> str:
     """Return the median of a group's runs, or their range if there are fewer than FEWEST."""
-    known, write = group.of(metric), WRITERS[metric]
+    known, unit = group.of(metric), METRICS_COMPARED[metric].unit
     if known.median is None:
         return (
             NOT_RECORDED
@@ -193,8 +184,8 @@ def _median(group: ComparedGroup, metric: str) -> str:
         )
     sign = f"{known.sign}\u00a0" if known.sign else ""
     if known.runs >= FEWEST:
-        return f"{sign}{write(known.median)}"
-    least, most = write(known.least), write(known.most)
+        return f"{sign}{short(known.median, unit)}"
+    least, most = short(known.least, unit), short(known.most, unit)
     return f"{sign}{most}" if sign or least == most else f"{least}–{most}"
 
 

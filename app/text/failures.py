@@ -20,7 +20,6 @@ from app.text.formatting import (
     agent_name,
     duration,
     model_words,
-    ratio,
     short,
     usd,
 )
@@ -260,11 +259,9 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
     title += f'<p class="t-cap">{named} {html_parts.text(" · ".join(filter(None, about)))}</p>'
     figures = {
         "Cost": usd(run["cost_best_usd"], run["cost_best_bounds"], NOT_RECORDED),
-        "Wall time": NOT_RECORDED if run["duration_ms"] is None else duration(run["duration_ms"]),
-        "Turns": NOT_RECORDED if run["num_turns"] is None else f"{run['num_turns']:,}",
-        "Claimed": "no speedup"
-        if run["claimed_speedup"] is None
-        else ratio(run["claimed_speedup"]),
+        "Wall time": short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED),
+        "Turns": short(run["num_turns"], Unit.COUNT, lacks=NOT_RECORDED),
+        "Claimed": short(run["claimed_speedup"], Unit.RATIO, lacks="no speedup"),
         "Measured": (measured and measured_cell(*measured)) or NOT_MEASURED,
     }
     told, summary = "", run["result"] or ""

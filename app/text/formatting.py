@@ -34,12 +34,12 @@ BOUND_NAMES = {
 """Basis of a run's tokens → plural noun for inexact costs."""
 
 
-def short(value: Any, unit: Unit = Unit.TEXT, bounds: str | None = "") -> str:
+def short(value: Any, unit: Unit = Unit.TEXT, bounds: str | None = "", lacks: str = UNKNOWN) -> str:
     """Return the value for a reader: `$2.83`, `4m 14s`, `4.0M`, `1.21×`, `25%`, `≥ $7.94`.
 
-    `bounds`: kinds of bounds as in `sign_of`. `–` for an unknown value.
+    `bounds`: kinds of bounds as in `sign_of`. `lacks`: the words for an unknown value.
     """
-    return UNKNOWN if value is None or value == "" else sign_of(bounds) + FORMS[unit].short(value)
+    return lacks if value is None or value == "" else sign_of(bounds) + FORMS[unit].short(value)
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:

@@ -112,6 +112,16 @@ def anchor(address: str, label: str, *, kind: str = "") -> str:
     return f'<a class="{kind}" href="{html.escape(address)}" target="_self">{label}</a>'
 
 
+def strip(figures: Iterable[tuple[str, ...]]) -> str:
+    """Return figures in a row: each its label, value and note, and CSS classes of the value."""
+    drawn = "".join(
+        f'<div><small>{text(label)}</small><b class="{" ".join(kinds)}">{text(value)}</b>'
+        f"<span>{text(note)}</span></div>"
+        for label, value, note, *kinds in figures
+    )
+    return f'<div class="t-run-strip">{drawn}</div>' if drawn else ""
+
+
 def mark(agent: str | None) -> str:
     """Return an agent's mark in the colour and shape of its points in charts."""
     shape, colour = (

@@ -276,11 +276,7 @@ def strip(answer: LoopAnswer) -> str:
         spent = answer.usd_since_improvement
         shown = tries_words(since) if spent is None else usd(spent, costs.basis)
         boxes.append(("Since improvement", shown, "" if spent is None else tries_words(since)))
-    drawn = (
-        f"<div><small>{name}</small><b>{html_parts.text(value)}</b><span>{html_parts.text(note)}</span></div>"
-        for name, value, note in boxes
-    )
-    return f'<div class="t-run-strip">{"".join(drawn)}</div>' if boxes else ""
+    return html_parts.strip(boxes)
 
 
 def axes(answer: LoopAnswer) -> dict[str, str]:

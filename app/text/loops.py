@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from app.queries.loop_costs import LoopSession
 from app.queries.loop_statistics import LoopProgress, NoiseFrom
 from app.queries.loops import LoopAnswer, LoopVerdict, Try
@@ -98,11 +96,7 @@ def noise_step(step: float, *, is_log: bool) -> str:
 
 def cost_words(answer: LoopAnswer) -> str:
     """Return `$66.12`, `≤ $786.40`, or "" if the cost is unknown."""
-    return "" if answer.cost_usd is None else usd_words(answer.cost_usd, answer.costs.basis)
-
-
-def usd_words(cost: Decimal, basis: str | None) -> str:
-    return f"{usd(cost, basis)}"
+    return "" if answer.cost_usd is None else usd(answer.cost_usd, answer.costs.basis)
 
 
 def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
@@ -174,7 +168,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     ):
         whose = " of the agent under test" if costs.reported_basis == CostBasis.EVALUATED else ""
         said.append(
-            f"The log tells a cost{whose} of {usd_words(costs.reported_usd, costs.reported_basis)}."
+            f"The log tells a cost{whose} of {usd(costs.reported_usd, costs.reported_basis)}."
         )
     return said
 

@@ -564,7 +564,11 @@ def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> TextTable
         Col("Run", lambda run: run_cell(run, filters)),
         Col("Outcome", lambda run: words(run["outcome"] or "unknown")),
         Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
-        Col("Wall time", lambda run: short(run["duration_ms"], Unit.MILLISECONDS), "r"),
+        Col(
+            "Wall time",
+            lambda run: short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED),
+            "r",
+        ),
         Col("Turns", lambda run: short(run["num_turns"], Unit.COUNT), "r"),
         Col("Output tokens", lambda run: short(run["output_tokens"], Unit.TOKENS), "r"),
         Col("Cost per turn", lambda run: usd(run["per_turn_usd"], run["bound"]), "r"),

@@ -36,6 +36,7 @@ from app.text.formatting import (
     duration,
     model_words,
     one_bound,
+    percent,
     ratio,
     short,
     short_id,
@@ -411,15 +412,11 @@ def strip_html(run: Row, verdict: Row | None) -> str:
     boxes = list(_boxes(run, verdict))
     if len(boxes) > MOST_FIGURES:
         boxes = [box for box in boxes if box[0] != "Output"]
-    drawn = (
-        f"<div><small>{label}</small><b{f' class={look}' if look else ''}>{text(value)}</b><span>{text(note)}</span></div>"  # noqa: E501
-        for label, value, note, look in boxes
-    )
-    return f'<div class="t-run-strip">{"".join(drawn)}</div>' if boxes else ""
+    return html_parts.strip(boxes)
 
 
-def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the known figures of a run as (label, value, note, class of the value)."""
+def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
+    """Yield the known figures of a run for `html_parts.strip`."""
     reported, listed_usd, bounds = run[REPORTED.column], run[LIST.column], run["cost_best_bounds"]
     if run[BEST.column] is not None:
         if reported is None:
@@ -429,7 +426,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
             if listed_usd is not None and usd(listed_usd) != usd(reported):
                 beside = f"list price {bound_sign(run, LIST.column)}{usd(listed_usd)}"
             note = run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside)))
-        yield "Cost", usd(run[BEST.column], bounds), note, ""
+        yield "Cost", usd(run[BEST.column], bounds), note
     if run["duration_ms"] is not None:
         note = ""
         if run["duration_api_own_ms"] is not None:
@@ -437,34 +434,24 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
             note = f"API {duration(run['duration_api_own_ms'])}{parallel}"
         elif run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
             note = f"active {duration(run['active_ms'])}"
-        yield "Wall time", duration(run["duration_ms"]), note, ""
+        yield "Wall time", duration(run["duration_ms"]), note
     if run["num_turns"] is not None:
         each = run["cost_best_per_turn_usd"]
         yield (
             "Turns",
             f"{run['num_turns']:,}",
             f"{bound_sign(run, BEST.column, bounds)}{usd(each)} each" if each is not None else "",
-            "",
         )
     if run["output_tokens"] is not None:
-        cached = (
-            f"; cache read {short(run['cache_read_share'], Unit.SHARE)}"
-            if run["cache_read_share"] is not None
-            else ""
-        )
-        yield (
-            "Output",
-            f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}",
-            f"tokens{cached}",
-            "",
-        )
+        cached = run["cache_read_share"]
+        note = "tokens" if cached is None else f"tokens; cache read {percent(cached)}"
+        yield "Output", short(run["output_tokens"], Unit.TOKENS, run["tokens_basis"]), note
     if run["claimed_speedup"] is not None:
         scope = _SCOPES.get(run["claimed_scope"], words(run["claimed_scope"]))
         yield (
             "Claimed",
             ratio(run["claimed_speedup"]),
             f"{scope}, {evidence_words(run['claimed_evidence'])}",
-            "",
         )
     if verdict and verdict["measured_speedup"] is None:
         kind = verdict["measured_class"]
@@ -488,11 +475,11 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
         )
     files, more, less = (run[f"patch_{name}"] for name in ("files", "insertions", "deletions"))
     if files == 0:
-        yield "Patch", "empty", "nothing was changed", ""
+        yield "Patch", "empty", "nothing was changed"
     elif files and more is None:
-        yield "Patch", plural(files, "file"), "", ""
+        yield "Patch", plural(files, "file"), ""
     elif files:
-        yield "Patch", f"+{more:,} {MINUS}{less or 0:,}", plural(files, "file"), ""
+        yield "Patch", f"+{more:,} {MINUS}{less or 0:,}", plural(files, "file")
 
 
 def cost_words(run: Row) -> str:

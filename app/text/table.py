@@ -128,7 +128,7 @@ class TextTable:
                 cell = _cell(column, row)
                 if cell.bar:
                     lines += cell.html
-                elif str(cell) != UNKNOWN:
+                elif str(cell) not in (UNKNOWN, NOT_MEASURED):
                     lines += line(column.title.replace("\n", " "), cell)
             drawn += f'<div class="t-card">{lines}</div>'
         return drawn

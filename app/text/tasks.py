@@ -17,13 +17,14 @@ import pyarrow as pa
 from app.queries.filters import Filters
 from app.queries.tasks import OTHERS, TaskTotals
 from app.text import html_parts
-from app.text.formatting import NOT_MEASURED, agent_name, duration, ratio, usd
+from app.text.formatting import NOT_MEASURED, agent_name, short
 from app.text.html_parts import muted
 from app.text.sentences import Said, joined, spelled, upper_first
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.metrics import BAND
 from schemas.text import agreeing, plural
+from schemas.units import Unit
 
 Cell = Mapping[str, Any]
 Column = tuple[str | None, ...]
@@ -69,11 +70,12 @@ MARKS = {
 }
 """Shapes of agents as characters, because a grid cannot draw shapes."""
 
-_WRITE = {
-    "result": ratio,
-    "measured": ratio,
-    "claimed": ratio,
-    "duration": duration,
+_UNITS = {
+    "result": Unit.RATIO,
+    "measured": Unit.RATIO,
+    "claimed": Unit.RATIO,
+    "duration": Unit.MILLISECONDS,
+    "cost": Unit.USD,
 }
 
 
@@ -412,7 +414,7 @@ def cell_words(cell: Cell, value: str) -> str:
     """
     known, runs = cell_figure(cell, value), cell["runs"]
     if known is not None:
-        written = usd(known, cell["bounds"]) if value == "cost" else _WRITE[value](float(known))
+        written = short(known, _UNITS[value], cell["bounds"] if value == "cost" else "")
         having = cell["measured_known" if value == "result" else f"{value}_known"]
         return f"{written} ({having} of {runs})" if runs > 1 else written
     if value in LACKS:
@@ -508,15 +510,10 @@ def legend(made: Matrix, value: str) -> str:
         seen = {cell_kind(cell, value) for cell in made.cells}
         entries = [(look, look.label) for key, look in LOOKS.items() if key in seen]
     elif ends := _steps(made.cells, value):
-        write = usd if value == "cost" else _WRITE[value]
-        between = [f"{write(low)} to {write(high)}" for low, high in pairwise(ends)]
-        entries = list(
-            zip(
-                SCALES[value],
-                [f"up to {write(ends[0])}", *between, f"above {write(ends[-1])}"],
-                strict=True,
-            )
-        )
+        written = [short(end, _UNITS[value]) for end in ends]
+        between = [f"{low} to {high}" for low, high in pairwise(written)]
+        labels = [f"up to {written[0]}", *between, f"above {written[-1]}"]
+        entries = list(zip(SCALES[value], labels, strict=True))
     parts = ""
     for look, label in entries:
         swatch = 't-never_started"' if look is LOOKS["never"] else f'" style="{look.css}"'

@@ -19,11 +19,9 @@ import simplejson
 from app.reports.budgets import cells
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.formatting import short
 from app.text.text_tables import for_people
-from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
+from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.text import first_shown, in_json, visible
-from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
@@ -227,14 +225,8 @@ def md_report(report: Report) -> bytes:
     parts = [f"# {escaped(page.title)}\n\n{_list(page.lines)}\n**{escaped(page.answer)}**\n"]
     if page.agents:
         parts += ["\n", *(f"{escaped(text)}\n\n" for text in page.more), _pipes(page.agent_table)]
-    parts += [
-        "\n",
-        _pipes([("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]),
-    ]
-    for top in page.named_tops:
-        head = (top.title, GROUPS[page.measure.total].label, GROUPS[page.measure.share].header)
-        lines = [(one.name, one.cost, short(one.share, Unit.SHARE)) for one in top.shares]
-        parts += ["\n", _pipes([head, *lines])]
+    for table in page.tables:
+        parts += ["\n", _pipes(table.lines)]
     if page.budgets:
         verdicts = [cells(verdict) for verdict in page.budgets]
         parts += [
