@@ -70,14 +70,6 @@ MARKS = {
 }
 """Shapes of agents as characters, because a grid cannot draw shapes."""
 
-_UNITS = {
-    "result": Unit.RATIO,
-    "measured": Unit.RATIO,
-    "claimed": Unit.RATIO,
-    "duration": Unit.MILLISECONDS,
-    "cost": Unit.USD,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -407,6 +399,12 @@ def cell_figure(cell: Cell, value: str) -> Any:
     return None if value == "outcome" else cell["measured" if value == "result" else value]
 
 
+def _unit_of(value: str) -> Unit:
+    if value == "cost":
+        return Unit.USD
+    return Unit.MILLISECONDS if value == "duration" else Unit.RATIO
+
+
 def cell_words(cell: Cell, value: str) -> str:
     """Return the words of a cell.
 
@@ -414,7 +412,7 @@ def cell_words(cell: Cell, value: str) -> str:
     """
     known, runs = cell_figure(cell, value), cell["runs"]
     if known is not None:
-        written = short(known, _UNITS[value], cell["bounds"] if value == "cost" else "")
+        written = short(known, _unit_of(value), cell["bounds"] if value == "cost" else "")
         having = cell["measured_known" if value == "result" else f"{value}_known"]
         return f"{written} ({having} of {runs})" if runs > 1 else written
     if value in LACKS:
@@ -510,7 +508,7 @@ def legend(made: Matrix, value: str) -> str:
         seen = {cell_kind(cell, value) for cell in made.cells}
         entries = [(look, look.label) for key, look in LOOKS.items() if key in seen]
     elif ends := _steps(made.cells, value):
-        written = [short(end, _UNITS[value]) for end in ends]
+        written = [short(end, _unit_of(value)) for end in ends]
         between = [f"{low} to {high}" for low, high in pairwise(written)]
         labels = [f"up to {written[0]}", *between, f"above {written[-1]}"]
         entries = list(zip(SCALES[value], labels, strict=True))
