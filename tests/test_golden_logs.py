@@ -9,6 +9,8 @@ import pytest
 from tests import golden_logs
 from tests.golden_logs import EXPECTED, LOGS, expected_path
 
+pytestmark = pytest.mark.slow
+
 CASES = [(folder, case) for folder in golden_logs.folders() for case in golden_logs.cases(folder)]
 
 read_now = cache(golden_logs.read_now)
