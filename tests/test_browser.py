@@ -349,7 +349,7 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     click_until(
         lambda: bar.click(force=True), lambda most: expect(heading).to_be_visible(timeout=most)
     )
-    expect(page.locator("s", has_text="1.11×")).to_be_visible()
+    expect(page.locator(".t-void", has_text="1.11×")).to_be_visible()
     wait_until_drawn(page)
     point = page.locator(".js-plotly-plot").first.locator(".points path.point").first
     click_until(
