@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -99,188 +98,11 @@ def only(store: Store, *columns: str) -> tuple[Any, ...]:
     return told(verdict, *columns)
 
 
-@dataclass(frozen=True)
-class Case:
-    """A run of a task of its own with a claim, lines of values of "sort", and its verdict.
-
-    The values become values of its task.
-    """
-
-    lines: tuple[str, ...]
-    expected: Row
-    claim: str = "The sort is 2x faster."
-
-
-def measured(
-    baseline: float,
-    candidate: float,
-    *expected: Any,
-    claim: str = "The sort is 2x faster.",
-    **columns: Any,
-) -> Case:
-    """A time of baseline and candidate, and verdict, ratio and verdict on the claim."""
-    lines = line("baseline", baseline, **columns), line("candidate", candidate, **columns)
-    return Case(lines, dict(zip(VERDICT, expected, strict=True)), claim)
-
-
-def against_reference(metric: str, unit: str, candidate: float, label: str) -> Case:
-    """A value of the candidate beside one of the reference, which is 100: in percent of it."""
-    columns = {"metric": metric, "unit": unit}
-    return Case(
-        (line("reference", 100, **columns), line("candidate", candidate, **columns)),
-        {"hard": label, "verdict": "not_measured"},
-    )
-
-
-def differing(baseline: Row, candidate: Row, reason: str, verdict: str = "not_comparable") -> Case:
-    """Two values that are never divided."""
-    told = {"verdict": verdict, "measured_speedup": None, "not_comparable": reason}
-    return Case(
-        (line("baseline", **{"value": 100} | baseline), line("candidate", 50, **candidate)), told
-    )
-
-
-def class_of(name: str, *lines: str) -> Case:
-    return Case(lines, {"measured_class": name})
-
-
-def failed(status: str, hard: str | None) -> Case:
-    """Only a benchmark that fails by the change is worse than the reference.
-
-    A missing machine or model is no fault of the change.
-    """
-    return Case((line("reference", 100), line("candidate", status)), {"hard": hard})
-
-
-def beside(others: Mapping[str, float], disagreeing: list[str] | None) -> Case:
-    """A mean latency measured 1.25 times as fast, beside other values of the same measurement."""
-    lines = [
-        line(variant, value, statistic="mean")
-        for variant, value in (("baseline", 100), ("candidate", 80))
-    ]
-    for name, value in others.items():
-        metric, _, statistic = name.rpartition(" ")
-        columns = {"metric": metric or "latency", "statistic": statistic}
-        lines += [line("baseline", 100, **columns), line("candidate", value, **columns)]
-    return Case(
-        tuple(lines), {"verdict": "faster", "measured_speedup": 1.25, "disagreeing": disagreeing}
-    )
-
-
 VERDICT = ("verdict", "measured_speedup", "claim_verdict")
-RATE: Row = {"metric": "throughput", "unit": "req/s"}
-FOUR: Row = {"n": 4, "std": 2}
-WIDE: Row = {"n": 3, "std": 20}
-METRICS = ("latency", "ttft", "tpot")
-UNKNOWN_DIRECTION = "which way is better is unknown: say it with --measure better=lower"
-CASES: Mapping[str, Case] = {
-    "as claimed": measured(100, 50, "faster", 2.0, "kept"),
-    "the same": measured(100, 100, "same", 1.0, "over_claimed"),
-    "just within the band": measured(100, 95.3, "same", 1.0493, "over_claimed"),
-    "just beyond it": measured(100, 95.2, "faster", 1.0504, "over_claimed"),
-    "slower": measured(100, 200, "slower", 0.5, "wrong_sign"),
-    "more than claimed": measured(100, 25, "faster", 4.0, "under_claimed"),
-    "no claim": measured(100, 50, "faster", 2.0, "no_claim", claim="The sort is cleaner."),
-    "within the noise": measured(100, 90, "inside_noise", 1.1111, "over_claimed", **WIDE),
-    "a rate": Case(
-        (
-            line("baseline", 10, **RATE),
-            line("candidate", 15, **RATE),
-            line("reference", 30, **RATE),
-        ),
-        {
-            "verdict": "faster",
-            "measured_speedup": 1.5,
-            "measured_vs_reference": 0.5,
-            "reference_verdict": "slower",
-            "hard": "worse",
-        },
-    ),
-    # errors of the logarithms 2/100/2 = 0.01 and 2/50/2 = 0.02; 3 degrees each, together 4.41, so t
-    # = 2.7764 at 4
-    "an interval": Case(
-        (line("baseline", 100, **FOUR), line("candidate", 50, **FOUR)),
-        {"measured_low": 1.8796, "measured_high": 2.1281, "is_single_run": False},
-    ),
-    "unknown on both sides": Case(
-        (line("baseline", 100), line("candidate", 50)), {"warnings": ["workload unknown"]}
-    ),
-    "one value alone": beside({}, None),
-    "by every value": beside({"median": 81, "p99": 50, "tpot mean": 90}, []),
-    "only by the mean": beside({"median": 99, "p99": 101}, ["median", "p99"]),
-    "not by the tail": beside({"median": 70, "p99": 120}, ["p99"]),
-    "not by another metric": beside({"median": 80, "tpot mean": 110, "tpot median": 80}, ["tpot"]),
-    "a failure": Case(
-        (line("baseline", 100), line("candidate", "crash")),
-        {"verdict": "failed", "measured_speedup": None, "claim_verdict": None, "failure": "crash"},
-    ),
-    "every value as before": Case(
-        tuple(
-            line(variant, value, metric=metric)
-            for variant in ("baseline", "candidate")
-            for value, metric in enumerate(METRICS, 10)
-        ),
-        {
-            "verdict": "not_comparable",
-            "not_comparable": "every value is exactly that of the baseline",
-        },
-    ),
-    "ttft, similar above": against_reference("ttft", "ms", 105.0, "similar"),
-    "ttft, worse": against_reference("ttft", "ms", 105.1, "worse"),
-    "ttft, similar below": against_reference("ttft", "ms", 95.0, "similar"),
-    "ttft, beats": against_reference("ttft", "ms", 94.9, "beats"),
-    "throughput, similar": against_reference("throughput", "tok/s", 105.0, "similar"),
-    "throughput, beats": against_reference("throughput", "tok/s", 105.1, "beats"),
-    "throughput, worse": against_reference("throughput", "tok/s", 94.9, "worse"),
-    "it was not run": failed("not run", None),
-    "it crashed": failed("crash", "worse"),
-    "it ran out of time": failed("timeout", "worse"),
-    "the machine failed": failed("infra", None),
-    "nobody can explain it": failed("failed", None),
-    "another model": differing(
-        {"bench_model": "Llama"},
-        {"bench_model": "Qwen"},
-        "another model was served (Llama, not Qwen)",
-    ),
-    "another machine": differing({"machine": "A100"}, {"machine": "H100"}, "another machine"),
-    "another workload": differing(
-        {"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"
-    ),
-    "a workload": differing({"command": "bench -n 1"}, {}, "workload known for one side only"),
-    "a model": differing({}, {"bench_model": "Qwen"}, "served model known for one side only"),
-    "a machine": differing({"machine": "A100"}, {}, "machine known for one side only"),
-    "a zero": differing({"value": 0}, {}, "a value is 0"),
-    "no direction": differing(
-        {"unit": "", "metric": "score"}, {"unit": "", "metric": "score"}, UNKNOWN_DIRECTION
-    ),
-    "a failed baseline": differing({"value": "timeout"}, {}, "the baseline failed"),
-    "another metric": differing({"metric": "ttft"}, {}, "no baseline was measured", "not_measured"),
-    "another statistic": differing(
-        {"statistic": "median"}, {}, "no baseline was measured", "not_measured"
-    ),
-    "faster": class_of("faster", line("baseline", 100), line("candidate", 50)),
-    "same": class_of("same", line("baseline", 100), line("candidate", 99)),
-    "slower than before": class_of("slower", line("baseline", 100), line("candidate", 200)),
-    "breaks": class_of("breaks", line("baseline", 100), line("candidate", "crash")),
-    "breaks, slowly": class_of("breaks", line("baseline", 100), line("candidate", "timeout")),
-    "breaks the result": class_of("breaks", line("baseline", 100), line("candidate", "incorrect")),
-    "failed_unknown": class_of(
-        "failed_unknown", line("baseline", 100), line("candidate", "failed")
-    ),
-    "no_baseline": class_of("no_baseline", line("candidate", 50)),
-    "no_baseline, it failed": class_of(
-        "no_baseline", line("baseline", "crash"), line("candidate", 50)
-    ),
-    "no_baseline, so not run": class_of("no_baseline", line("candidate", "skipped")),
-    "other_setup": class_of(
-        "other_setup", line("baseline", 100, machine="A100"), line("candidate", 50, machine="H100")
-    ),
-    "machine": class_of("machine", line("candidate", "infra")),
-    "not_measured": class_of("not_measured"),
-    "not_measured, not run": class_of(
-        "not_measured", line("baseline", 100), line("candidate", "skipped")
-    ),
-}
+CASES: Mapping[str, Any] = json.loads(
+    (Path(__file__).parent / "golden/verdicts.json").read_text(encoding="utf-8")
+)
+"""Values of the table `sort`, and what is expected of a run that claims something of them."""
 
 
 @pytest.fixture(scope="module")
@@ -294,8 +116,11 @@ def verdicts(store_once: StoreOnce) -> Mapping[str, Row]:
         files: list[bytes | Source] = []
         for number, case in enumerate(CASES.values()):
             task = f"task {number}"
-            files.append(run(case.claim, task=task, uuid=f"{number:08x}"))
-            files.append(table(*(line.replace("sort,", f"{task},", 1) for line in case.lines)))
+            files.append(
+                run(case.get("claim", "The sort is 2x faster."), task, uuid=f"{number:08x}")
+            )
+            lines = (line.replace("sort,", f"{task},", 1) for line in case["values"])
+            files.append(table(*(f"{line}\n" for line in lines)))
         stored(store, *files)
 
     judged = rows(store_once("verdicts", fill))
@@ -306,7 +131,7 @@ def verdicts(store_once: StoreOnce) -> Mapping[str, Row]:
 @pytest.mark.parametrize("name", CASES)
 def test_a_verdict(name: str, verdicts: Mapping[str, Row]) -> None:
     """Ratios are baseline ÷ time and rate ÷ baseline; different or failed values have none."""
-    expected = CASES[name].expected
+    expected = CASES[name]["expected"]
     assert dict(zip(expected, told(verdicts[name], *expected), strict=True)) == expected
 
 
