@@ -6,14 +6,14 @@ A false alarm costs more than a miss.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ingest.agents.base import Rows
-from ingest.agents.shared.tokens import CUT_OFF
 from ingest.claims import Claim, extract
 from ingest.facts import NO_FACTS
 from ingest.findings.rules import RULES, Facts, Finding, audit
@@ -37,295 +37,102 @@ from schemas.rows.source import FindingRow, Severity
 from tests.conftest import SAMPLES, record_text
 
 
-def run(**changes: Any) -> RunRow:
-    """A run of which nothing is remarkable."""
-    plain = {
-        "run_id": "r",
-        "outcome": Outcome.COMPLETED,
-        "num_turns": 3,
-        "cost_reported_usd": Decimal("0.25"),
-        "output_tokens": 20,
-        "permission_denials": 0,
-        "result": "Done.",
+def typed(values: dict[str, Any]) -> dict[str, Any]:
+    """Values of JSON as rows have them."""
+    return {
+        name: TYPES[name](value) if name in TYPES and value is not None else value
+        for name, value in values.items()
     }
-    return RunRow(**plain | changes)
+
+
+TYPES: dict[str, Any] = {
+    "outcome": Outcome,
+    "cost_reported_usd": Decimal,
+    "kind": ClaimKind,
+    "metric": ClaimMetric,
+    "direction": Direction,
+    "evidence": Evidence,
+    "scope": Scope,
+    "origin": Origin,
+}
+PLAIN_RUN = {
+    "run_id": "r",
+    "outcome": "completed",
+    "num_turns": 3,
+    "cost_reported_usd": "0.25",
+    "output_tokens": 20,
+    "permission_denials": 0,
+    "result": "Done.",
+}
+"""A run of which nothing is remarkable."""
+
+
+def run(**changes: Any) -> RunRow:
+    return RunRow(**typed(PLAIN_RUN | changes))
 
 
 def usage(**changes: Any) -> ModelUsageRow:
-    return ModelUsageRow(
-        **{
-            "run_id": "r",
-            "model_id": "claude-opus-4-6",
-            "model": "claude-opus-4-6",
-            "cost_reported_usd": Decimal("0.25"),
-        }
-        | changes
-    )
+    model = "claude-opus-4-6"
+    plain = {"run_id": "r", "model_id": model, "model": model, "cost_reported_usd": "0.25"}
+    return ModelUsageRow(**typed(plain | changes))
 
 
 def claim(quote: str = "2x faster", ratio: float | None = 2.0, **changes: Any) -> Claim:
-    plain = Claim(
-        0,
-        len(quote),
-        quote,
-        ClaimKind.QUANTIFIED,
-        ClaimMetric.TIME,
-        Direction.BETTER,
-        ratio,
-        None,
-        None,
-        None,
-        None,
-        None,
-        Evidence.BENCHMARKED,
-        Scope.END_TO_END,
-        hedged=False,
-        origin=Origin.OWN,
-        subject=None,
-        confidence=1.0,
-    )
-    return plain._replace(**changes)
+    plain = dict.fromkeys(Claim._fields) | {
+        "start": 0,
+        "end": len(quote),
+        "kind": "quantified",
+        "metric": "time",
+        "direction": "better",
+        "evidence": "benchmarked",
+        "scope": "end_to_end",
+        "hedged": False,
+        "origin": "own",
+        "confidence": 1.0,
+    }
+    return Claim(**typed(plain | {"quote": quote, "ratio": ratio} | changes))
 
 
-def found(
-    run_: RunRow,
-    *rows: ModelUsageRow,
-    claims: tuple[Claim, ...] = (),
-    changes: tuple[FileChange, ...] = (),
-    text: str | None = None,
-) -> list[str]:
+CASES: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "golden/findings.json").read_text(encoding="utf-8")
+)
+"""Rule → what makes it fire, and what is like it and does not."""
+
+
+def found(case: Mapping[str, Any]) -> list[str]:
+    """The rules that fire for a run with these changes, usage, claims and changes of files."""
+    made = run(**case.get("run", {}))
     facts = Facts(
-        run_,
-        rows,
-        text if text is not None else str(run_.result or ""),
-        claims,
-        Statements(changes),
+        made,
+        [usage(**one) for one in case.get("usage", ())],
+        case.get("text", str(made.result or "")),
+        tuple(claim(**one) for one in case.get("claims", ())),
+        Statements(tuple(FileChange(*one) for one in case.get("changes", ()))),
     )
     return [finding.rule for finding in audit(facts)]
 
 
-COUNTED = """Replaced **{said} instances** of `zeros`.
-
-1. **a** - 4 allocations saved
-2. **b** - 3 allocations saved
-3. **c** - 1 allocation saved
-"""
-LISTED = (
-    "### Changes ({said} total)\n\n**In a.py**\n1. One\n2. Two\n\n**In b.py**\n3. Three\n\n## "
-    "Next\n1. Else"
-)
-
-FIRES: dict[str, list[str]] = {
-    "cost_sum": found(
-        run(), usage(cost_reported_usd=Decimal("0.2")), usage(cost_reported_usd=Decimal("0.04"))
-    ),
-    "usage_above_total": found(run(cache_read_tokens=0, usage_cache_read_tokens=30)),
-    "cache_split": found(
-        run(), usage(cache_write_tokens=5, cache_write_5m_tokens=4, cache_write_1h_tokens=2)
-    ),
-    "doubtful_usage": found(
-        run(),
-        usage(tokens_basis="lower_bound", tokens_basis_reason=f"A step has no end. {CUT_OFF}"),
-    ),
-    "zero_cost": found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0))),
-    "guessed_price": found(run(), usage(cost_basis="unknown")),
-    "silent_failure": found(run(outcome=Outcome.EXECUTION_ERROR, result=None)),
-    "exit_code": found(run(labels={"exit-code": "3"})),
-    "success_claimed": found(
-        run(outcome=Outcome.MAX_TURNS, result="Perfect! I have successfully completed the task.")
-    ),
-    "blocked_but_completed": found(
-        run(permission_denials=2, result="I need write permission to fix it.")
-    ),
-    "empty_summary": found(run(num_turns=40, result=" ")),
-    "patch_size": found(
-        run(patch_files=1, patch_insertions=9, patch_deletions=2),
-        changes=(FileChange("a.py", 9, 1),),
-    ),
-    "read_in_part": found(run(result="word " * 10), text="word"),
-    "text_repaired": found(run(result_repaired=True)),
-    "count_mismatch": found(run(result=COUNTED.format(said=5))),
-    "list_length": found(run(result=LISTED.format(said=4))),
-    "ratio_mismatch": found(
-        run(), claims=(claim("100 ms → 50 ms (80% faster)", 2.0, before=100.0, after=50.0),)
-    ),
-    "implausible_speedup": found(
-        run(), claims=(claim("1000x", 1000.0, evidence=Evidence.STATED), claim())
-    ),
-    "micro_benchmark_only": found(run(), claims=(claim(scope=Scope.MICRO),)),
-    "unmeasured_claim": found(run(), claims=(claim(evidence=Evidence.STATED),)),
-}
-SILENT: dict[str, list[list[str]]] = {
-    "cost_sum": [
-        found(run(), usage(cost_reported_usd=Decimal("0.2500000001"))),
-        found(run(), usage(), usage(cost_reported_usd=None)),
-        found(run(cost_reported_usd=None), usage()),
-    ],
-    "usage_above_total": [
-        found(run(input_tokens=30, usage_input_tokens=30)),
-        found(run(usage_input_tokens=30)),
-    ],
-    "cache_split": [
-        found(run(), usage(cache_write_tokens=6, cache_write_5m_tokens=4)),
-        found(run(), usage(cache_write_5m_tokens=4)),
-    ],
-    "doubtful_usage": [
-        found(run(), usage()),
-        found(run(), usage(tokens_basis="upper_bound", tokens_basis_reason="It was forked.")),
-    ],
-    "zero_cost": [
-        found(run(cost_reported_usd=Decimal(0), output_tokens=0, duration_api_ms=0)),
-        found(run(cost_reported_usd=None)),
-        found(
-            run(cost_reported_usd=Decimal(0)),
-            usage(cost_reported_usd=Decimal(0), model_id="z-ai/glm-4.7:free", output_tokens=20),
-        ),
-    ],
-    "guessed_price": [found(run(), usage(cost_basis="list"))],
-    "silent_failure": [
-        found(run(outcome=Outcome.EXECUTION_ERROR, result=None, errors="boom")),
-        found(run(outcome=Outcome.MAX_TURNS, result=None)),
-    ],
-    "exit_code": [
-        found(run(labels={"exit-code": "0"})),
-        found(run(labels={"exit-code": "three"})),
-        found(run(labels={"exit-code": "1"}, outcome=Outcome.API_ERROR)),
-    ],
-    "success_claimed": [
-        found(run(result="Perfect! All is done.")),
-        found(run(outcome=Outcome.API_ERROR, result="API Error: 500")),
-    ],
-    "blocked_but_completed": [
-        found(
-            run(result="I need write permission to fix it.")
-        ),  # somebody else's, perhaps: no call was denied
-        found(
-            run(
-                permission_denials=2,
-                result="The story is unblocked; file permissions are set by install -m 755.",
-            )
-        ),
-        found(run(permission_denials=2, outcome=Outcome.INTERRUPTED, result="I'm blocked.")),
-    ],
-    "empty_summary": [
-        found(run(num_turns=2, result="")),
-        found(run(num_turns=40, outcome=Outcome.MAX_TURNS, result=None)),
-    ],
-    "patch_size": [
-        found(
-            run(patch_files=1, patch_insertions=9, patch_deletions=1),
-            changes=(FileChange("a.py", 9, 1),),
-        ),
-        found(
-            run(patch_files=2, patch_insertions=9, patch_deletions=2),
-            changes=(FileChange("a.py", 9, 1),),
-        ),
-        found(
-            run(patch_files=1, patch_insertions=9, patch_deletions=2),
-            changes=(FileChange("a.py", 9),),
-        ),
-    ],
-    "read_in_part": [found(run(result="word"))],
-    "text_repaired": [found(run())],
-    "count_mismatch": [
-        found(run(result=COUNTED.format(said=8))),
-        found(run(result=COUNTED.format(said=3))),  # it may count the items
-        found(
-            run(result=COUNTED.format(said=5).replace("1 allocation saved", "an allocation saved"))
-        ),
-        found(run(result=COUNTED.format(said=5).replace("3 allocations", "3 call sites"))),
-        found(
-            run(
-                result=COUNTED.format(said=5).replace(
-                    "\n\n1.", "\n\nOther news:\n" + "text\n" * 20 + "1."
-                )
-            )
-        ),
-    ],
-    "list_length": [
-        found(run(result=LISTED.format(said=3))),
-        found(run(result=LISTED.format(said=4).replace("3. Three", "1. Three"))),
-    ],
-    "ratio_mismatch": [
-        found(run(), claims=(claim(quote, ratio, before=before, after=after),))
-        for quote, ratio, before, after in (
-            ("100 ms → 50 ms (50% faster)", 2.0, 100.0, 50.0),
-            ("100 ms → 50 ms (100% faster)", 2.0, 100.0, 50.0),
-            ("0.4s → 0.2s (45% faster)", 2.0, 0.4, 0.2),  # 0.44 s → 0.24 s would be written so
-            ("1.2 s → 300 ms (4x)", 4.0, 1.2, 300.0),
-            (">3000ms → 26 ms (100x+ faster)", 115.4, 3000.0, 26.0),
-            ("100 ms → 50 ms, 3% of all, 80% cached", 2.0, 100.0, 50.0),
-            ("100 ms → 4 ms (20–30x faster)", 25.0, 100.0, 4.0),
-        )
-    ],
-    "implausible_speedup": [
-        found(run(), claims=(claim("1000x", 1000.0),)),
-        found(run(), claims=(claim("99x", 99.0, evidence=Evidence.STATED),)),
-        found(run(), claims=(claim("99.6% less", 250.0, evidence=Evidence.STATED),)),
-        found(
-            run(),
-            claims=(
-                claim("425x", 425.0, evidence=Evidence.STATED),
-                claim("17 s → 0.04 s", 425.0, evidence=Evidence.FIGURES),
-            ),
-        ),
-    ],
-    "micro_benchmark_only": [
-        found(run(), claims=(claim(scope=Scope.MICRO), claim(scope=Scope.END_TO_END))),
-        found(
-            run(),
-            claims=(
-                claim(scope=Scope.MICRO),
-                claim("no change", 1.0, direction=Direction.SAME, scope=Scope.COMPONENT),
-            ),
-        ),
-        found(run(), claims=(claim(scope=Scope.MICRO, evidence=Evidence.FIGURES),)),
-        found(run(), claims=(claim(scope=Scope.UNSPECIFIED),)),
-        found(run(), claims=(claim(scope=Scope.MICRO, origin=Origin.CITED),)),
-    ],
-    "unmeasured_claim": [
-        found(run(), claims=(claim(evidence=Evidence.STATED), claim(evidence=Evidence.FIGURES))),
-        found(
-            run(), claims=(claim(evidence=Evidence.STATED, kind=ClaimKind.QUALITATIVE, ratio=None),)
-        ),
-        found(run(), claims=(claim(evidence=Evidence.ESTIMATED, direction=Direction.WORSE),)),
-    ],
-}
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_fires_where_it_should_and_only_there(rule: str) -> None:
+    assert [case for case in CASES[rule]["fires"] if rule not in found(case)] == []
+    assert [case for case in CASES[rule]["silent"] if rule in found(case)] == []
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_fires_where_it_should_and_only_there(name: str) -> None:
-    assert name in FIRES[name]
-    assert [case for case in SILENT[name] if name in case] == []
-
-
-def test_an_arrow_of_ascii_is_no_bound() -> None:
-    assert "ratio_mismatch" in found(
-        run(), claims=(claim("100 ms -> 50 ms (80% faster)", 2.0, before=100.0, after=50.0),)
-    )
-
-
-@pytest.mark.parametrize(("text", "rule"), [(COUNTED, "count_mismatch"), (LISTED, "list_length")])
-def test_an_item_of_any_length_is_one_item(text: str, rule: str) -> None:
+@pytest.mark.parametrize("rule", ["count_mismatch", "list_length"])
+def test_an_item_of_any_length_is_one_item(rule: str) -> None:
     """Lines of more than 400 characters ended a list.
 
     What came after them was missing from the sum.
     """
-    long = text.replace("2. ", f"2. {'word ' * 200}")
-    right, wrong = (8, 4) if rule == "count_mismatch" else (3, 4)
-    assert rule not in found(run(result=long.format(said=right)))
-    assert rule in found(run(result=long.format(said=wrong)))
+    [wrong], [right, *_] = CASES[rule]["fires"], CASES[rule]["silent"]
+    for case, fires in ((wrong, True), (right, False)):
+        long = case["run"]["result"].replace("2. ", f"2. {'word ' * 200}")
+        assert (rule in found({"run": {"result": long}})) is fires
 
 
 def test_nothing_is_found_in_an_ordinary_run() -> None:
-    assert (
-        found(
-            run(input_tokens=10, usage_input_tokens=10),
-            usage(cache_write_tokens=0),
-            claims=(claim(),),
-        )
-        == []
-    )
+    tokens = {"input_tokens": 10, "usage_input_tokens": 10}
+    assert found({"run": tokens, "usage": [{"cache_write_tokens": 0}], "claims": [{}]}) == []
 
 
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
@@ -467,11 +274,6 @@ def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quote
     (finding,) = audit(Facts(run(permission_denials=1), (), text, (), Statements()))
     assert finding.rule == "blocked_but_completed"
     assert f"“Next: {words}”" in finding.message
-
-
-def test_every_rule_has_a_case_on_either_side() -> None:
-    assert set(FIRES) == set(SILENT) == set(RULES)
-    assert Counter(severity for severity, _ in RULES.values())[Severity.ERROR] == 1
 
 
 @pytest.mark.parametrize(
