@@ -52,13 +52,6 @@ def kept_in(data: bytes | str) -> list[Run]:
     return [Run.model_validate_json(run.raw) for run in runs]
 
 
-def run_of(record: dict[str, Any]) -> RunRow:
-    """The one run of a record."""
-    [run], rejects = runs_in(json.dumps(record).encode())
-    assert not rejects
-    return run
-
-
 def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     """The runs of one log as an ingest reads them, without a store.
 
@@ -74,14 +67,6 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
         ),
         key=lambda row: str(row["run_id"]),
     )
-
-
-def stored(store: Store, folder: Path, *records: Any) -> list[dict[str, Any]]:
-    """The runs in the store after each record was ingested as a file of its own."""
-    for number, record in enumerate(records):
-        (folder / f"{number}.json").write_text(json.dumps(record, indent=1))
-    ingest_paths(store, *(folder / f"{number}.json" for number in range(len(records))))
-    return runs_in_store(store)
 
 
 def lines(*events: dict[str, Any]) -> str:
@@ -112,12 +97,6 @@ def runs_in_store(store: Store) -> list[dict[str, Any]]:
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows
-
-
-def tools_of(store: Store) -> list[tuple[Any, ...]]:
-    """(tool, calls, errors) of every run."""
-    with store.reading() as connection:
-        return connection.sql("select tool, calls, errors from tool_calls order by tool").fetchall()
 
 
 def rejects_of(store: Store) -> list[tuple[str, str]]:

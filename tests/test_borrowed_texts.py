@@ -22,7 +22,6 @@ from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, runs_in_store
 from tests.examples import a_share
 from tests.golden_logs import text_of
-from tests.test_atif import step, sums, trajectory
 from tests.test_iso_bench_items import JOURNAL, item
 
 RESULT, ATIF, OWN = "result.json", "agent/trajectory.json", "agent/codex.txt"
@@ -53,6 +52,13 @@ _TABLES = (
 
 
 def folder(place: Path) -> Path:
+    trajectory = json.loads(text_of("atif/figures_once.json"))
+    trajectory["steps"][-1]["message"] = SAID
+    trajectory["final_metrics"] = {
+        "total_prompt_tokens": 98_218,
+        "total_completion_tokens": 700,
+        "total_cached_tokens": 91_834,
+    }
     told = {
         RESULT: json.dumps(
             json.loads(text_of("harbor/a_trial_has_its_figures_once/result.json"))
@@ -64,9 +70,7 @@ def folder(place: Path) -> Path:
                 }
             }
         ),
-        ATIF: json.dumps(
-            trajectory(step(2), step(3, message=SAID), final=sums(98_218, 700, 91_834))
-        ),
+        ATIF: json.dumps(trajectory),
         OWN: SILENT,
     }
     for name, text in told.items():
