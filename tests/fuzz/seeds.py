@@ -69,7 +69,9 @@ _RECORDS: Mapping[str, str] = {
     "SweAgent": "swe_agent/figures.traj",
     "Atif": "atif/figures_once.json",
     "HarborTrials": "harbor/a_trial_has_its_figures_once/result.json",
-    "TerminalBench": "terminal_bench/results_of_a_run_and_of_its_trials_repeat_each_other/results.json",
+    "TerminalBench": (
+        "terminal_bench/results_of_a_run_and_of_its_trials_repeat_each_other/results.json"
+    ),
     "OpenHandsEvents, of a state": "openhands/state_and_events/state.jsonl",
     "OpenHandsIndex": "openhands_index/alone/results.json",
     "InspectAI": "inspect_ai/each_sample_is_a_run_with_its_own_tokens.json",
