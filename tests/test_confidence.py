@@ -278,7 +278,7 @@ def test_every_format_has_the_column(unsure: Store, tmp_path: Path) -> None:
         None,
     ]
     for suffix in (".md", ".html"):
-        assert all(words in written(suffix).decode() for words in ("Confidence", "97.0%", "85.0%"))
+        assert all(words in written(suffix).decode() for words in ("Confidence", "97%", "85%"))
 
 
 def test_show_says_how_many_are_hidden_and_json_has_them(unsure: Store) -> None:
