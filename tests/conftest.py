@@ -440,15 +440,20 @@ def forks() -> Iterator[Forks]:
 def tachograph(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Run:
     """The command, in an empty folder and a process of its own.
 
-    `tachograph("report", "--by", "model")`.
+    `tachograph("report --by model", "--db", path)`: the first argument is a line of words.
 
     The process is a fork of one that has imported everything, unless `fresh` or an option of
     `subprocess.run` asks for an interpreter of its own, which costs a second.
     """
 
     def run(
-        *arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any
+        line: str = "",
+        *others: str | Path,
+        cwd: Path = tmp_path,
+        fresh: bool = False,
+        **options: Any,
     ) -> subprocess.CompletedProcess[str]:
+        arguments = (*line.split(), *others)
         if fresh or not options.keys() <= {"input"}:
             return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
         ended = forks.run(

@@ -132,9 +132,7 @@ def test_a_run_has_what_was_recorded_of_it_and_its_output_is_untouched(
         "complain:hm",
         "exit:3",
     ]
-    done = tachograph(
-        "run", "--label", "task=speed", "--label", "team=a", "--", *AGENT, *words, cwd=repository
-    )
+    done = tachograph("run --label task=speed --label team=a --", *AGENT, *words, cwd=repository)
     assert (done.returncode, done.stdout) == (3, record_text() + "\n")
     assert done.stderr.startswith(
         "hm\ntachograph: claude-code completed, but exited with code 3, in 1m 00s, "
@@ -192,16 +190,13 @@ def test_the_folders_of_runs_are_read_again_to_the_same_rows(
     """
     commit = "shell:git -c user.name=a -c user.email=a@example.org commit -qam made"
     tachograph(
-        "run",
-        "--label",
-        "task=speed",
-        "--",
+        "run --label task=speed --",
         *AGENT,
         "write:fast.py=1\n",
         said_of(tmp_path),
         cwd=repository,
     )
-    tachograph("run", "--quiet", "--", *AGENT, commit, cwd=repository)
+    tachograph("run --quiet --", *AGENT, commit, cwd=repository)
     stored = rows(repository)
     after = git(repository, "rev-parse", "HEAD")
     assert (
@@ -234,7 +229,7 @@ def test_the_patch_makes_of_the_files_before_those_after(
         "write:größe.py=é\n",
         "shell:printf '\\000\\377' > raw.bin; rm dirty.py",
     ]
-    tachograph("run", "--", *AGENT, *changes, cwd=repository)
+    tachograph("run --", *AGENT, *changes, cwd=repository)
     [patch] = repository.glob(f"{KEPT}/*/{PATCH_FILE}")
     git(fresh, "apply", str(patch))
     shown = {
@@ -253,27 +248,24 @@ def test_a_record_of_success_does_not_hide_that_the_process_failed(
 
     One that tells a failure is at odds with nothing.
     """
-    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="good"))
+    tachograph("run --", *AGENT, said_of(tmp_path, uuid="good"))
     tachograph(
-        "run", "--", *AGENT, said_of(tmp_path, uuid="odd", terminal_reason="completed"), "exit:3"
+        "run --", *AGENT, said_of(tmp_path, uuid="odd", terminal_reason="completed"), "exit:3"
     )
     failed = tachograph(
-        "run",
-        "--",
+        "run --",
         *AGENT,
         said_of(tmp_path, uuid="bad", is_error=True, result="API Error: 500"),
         "exit:1",
     )
     assert "claude-code api error (exited with code 1) in " in failed.stderr
-    shown = json.loads(tachograph("show", "odd", "--format", "json").stdout)
+    shown = json.loads(tachograph("show odd --format json").stdout)
     its = [shown[key] for key in ("outcome", "subtype", "is_error", "terminal_reason")]
     assert its == ["execution_error", "success", False, "completed"]
     [told] = [finding for finding in shown["findings"] if finding["rule"] == "exit_code"]
     assert (told["expected"], told["actual"]) == ("exit code 0", "exit code 3")
-    assert "its process exited with code 3" in tachograph("show", "odd").stdout.replace(
-        "\n    ", " "
-    )
-    limits = [tachograph("check", "--max-error-rate", limit).returncode for limit in ("0.6", "0.7")]
+    assert "its process exited with code 3" in tachograph("show odd").stdout.replace("\n    ", " ")
+    limits = [tachograph("check --max-error-rate", limit).returncode for limit in ("0.6", "0.7")]
     assert limits == [1, 0], "two of three failed"
     stored = rows(tmp_path)
     assert [
@@ -285,14 +277,11 @@ def test_a_record_of_success_does_not_hide_that_the_process_failed(
     ]
     store = Store(tmp_path / FILE)
     assert (rebuild(store).rejects, rows(tmp_path)) == (0, stored)
-    assert (
-        json.loads(tachograph("show", "odd", "--format", "json").stdout)["findings"]
-        == shown["findings"]
-    )
+    assert json.loads(tachograph("show odd --format json").stdout)["findings"] == shown["findings"]
 
 
 def test_a_run_without_a_record_is_kept_and_says_so(tachograph: Run, tmp_path: Path) -> None:
-    done = tachograph("run", "--", *AGENT, "say:hello", "\udcff is no text", "exit:7")
+    done = tachograph("run --", *AGENT, "say:hello", "\udcff is no text", "exit:7")
     assert (done.returncode, done.stdout) == (7, "hello\n")
     assert "no record on standard output: cost and tokens are unknown" in done.stderr, done.stderr
     assert "not ingested" not in done.stderr, done.stderr
@@ -324,9 +313,7 @@ def test_a_transcript_of_the_run_stands_in_for_a_record(tachograph: Run, tmp_pat
     copies = (
         f"shell:cp mine '{sessions}/rollout-mine.jsonl'; cp other '{sessions}/rollout-other.jsonl'"
     )
-    done = tachograph(
-        "run", "--label", "team=a", "--", program(tmp_path, "codex"), copies, "say:Done."
-    )
+    done = tachograph("run --label team=a --", program(tmp_path, "codex"), copies, "say:Done.")
     assert "read 1 transcript of Codex from its home" in done.stderr
     [run] = rows(tmp_path)
     assert (run["session_id"], run["agent"], run["labels"]["team"]) == ("mine", "codex", "a")
@@ -355,7 +342,7 @@ def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(
     (tmp_path / "events").write_text("".join(json.dumps(event) + "\n" for event in events))
     transcript = tmp_path / f"rollout-2026-11-01T10-00-00-{session}.jsonl"
     transcript.write_text(rollout(session, tmp_path))
-    tachograph("run", "--", program(tmp_path, "codex"), "copy:events", "exit:3")
+    tachograph("run --", program(tmp_path, "codex"), "copy:events", "exit:3")
     first, last = Store(tmp_path / FILE), Store(tmp_path / "last.duckdb")
     ingest_paths(first, transcript)
     ingest_paths(last, transcript)
@@ -416,9 +403,7 @@ def test_a_locked_store_loses_nothing_and_the_command_that_is_told_ingests_the_r
     tachograph: Run, tmp_path: Path
 ) -> None:
     with Store(tmp_path / FILE).writing():
-        done = tachograph(
-            "run", "--wait", "0", "--label", "team=a", "--", *AGENT, said_of(tmp_path), "exit:4"
-        )
+        done = tachograph("run --wait 0 --label team=a --", *AGENT, said_of(tmp_path), "exit:4")
     assert (done.returncode, done.stdout) == (4, record_text() + "\n")
     command = done.stderr.rpartition("Ingest it: ")[2].strip()
     assert tachograph(*shlex.split(command)[1:]).returncode == 0
@@ -427,9 +412,7 @@ def test_a_locked_store_loses_nothing_and_the_command_that_is_told_ingests_the_r
 
 
 def test_a_store_that_cannot_be_made_changes_no_exit_code(tachograph: Run, tmp_path: Path) -> None:
-    done = tachograph(
-        "run", "--db", "no/such/folder.duckdb", "--", *AGENT, said_of(tmp_path), "exit:5"
-    )
+    done = tachograph("run --db no/such/folder.duckdb --", *AGENT, said_of(tmp_path), "exit:5")
     assert done.returncode == 5
     assert "not ingested: " in done.stderr
     assert "--db no/such/folder.duckdb" in done.stderr
@@ -460,7 +443,7 @@ def test_what_makes_no_sense_is_told_before_anything_runs(
 def test_a_command_that_is_not_there_is_told_and_leaves_nothing(
     tachograph: Run, tmp_path: Path
 ) -> None:
-    done = tachograph("run", "--", "no-such-agent", "-p")
+    done = tachograph("run -- no-such-agent -p")
     assert (done.returncode, "cannot start 'no-such-agent'" in done.stderr) == (127, True)
     assert not any((tmp_path / KEPT).iterdir())
 
@@ -469,7 +452,7 @@ def test_a_limit_of_time_ends_the_run_and_all_that_it_started(
     tachograph: Run, tmp_path: Path
 ) -> None:
     words = ["ignore:SIGTERM", f"leave-running:{tmp_path / 'pid'}", "say:working", "sleep:60"]
-    done = tachograph("run", "--max-minutes", "0.005", "--grace", "0.2", "--", *AGENT, *words)
+    done = tachograph("run --max-minutes 0.005 --grace 0.2 --", *AGENT, *words)
     assert (done.returncode, done.stdout) == (128 + signal.SIGKILL, "working\n")
     assert "ended by a signal: --max-minutes was reached" in done.stderr
     [run] = rows(tmp_path)
@@ -502,7 +485,7 @@ def test_a_limit_of_cost_ends_a_run_that_tells_its_cost_as_it_goes(
         )
     )
     done = tachograph(
-        "run", "--max-usd", "1.20", "--", program(tmp_path, "opencode"), "copy:steps", "sleep:60"
+        "run --max-usd 1.20 --", program(tmp_path, "opencode"), "copy:steps", "sleep:60"
     )
     assert (done.returncode, "--max-usd was reached" in done.stderr) == (
         128 + signal.SIGTERM,
@@ -524,12 +507,12 @@ def test_a_cost_that_is_told_at_the_end_only_is_told_to_be_over_the_limit(
 
     A cost within the limit is no reason for that word.
     """
-    over = tachograph("run", "--max-usd", "0.2", "--", *AGENT, said_of(tmp_path))
+    over = tachograph("run --max-usd 0.2 --", *AGENT, said_of(tmp_path))
     assert (
         over.returncode,
         "went over --max-usd 0.2: its output told that only at its end" in over.stderr,
     ) == (0, True), over.stderr
-    within = tachograph("run", "--max-usd", "0.25", "--", *AGENT, said_of(tmp_path, uuid="b"))
+    within = tachograph("run --max-usd 0.25 --", *AGENT, said_of(tmp_path, uuid="b"))
     assert "could not be watched" in within.stderr
     assert "went over" not in within.stderr
 
@@ -550,9 +533,9 @@ def test_an_event_stream_that_was_cut_is_said_to_be_one(tachograph: Run, tmp_pat
         (claude, "say:", "say:--output-format", "say:stream-json"),
         (*AGENT, "copy:cut"),
     ):
-        done = tachograph("run", "--", *command)
+        done = tachograph("run --", *command)
         assert (cut in done.stderr, hint in done.stderr) == (True, False), done.stderr
-    plain = tachograph("run", "--", claude, "say:Hello.")
+    plain = tachograph("run --", claude, "say:Hello.")
     assert (cut in plain.stderr, hint in plain.stderr) == (False, True), plain.stderr
 
 
@@ -594,7 +577,7 @@ def test_an_experiment_has_a_run_for_each_cell_with_labels_that_line_up(
         "write:{model}=",
         '{"json": 1}',
     ]
-    done = tachograph("run", "--matrix", "model=a1,b1", "--label", "task=t", "--", *AGENT, *words)
+    done = tachograph("run --matrix model=a1,b1 --label task=t --", *AGENT, *words)
     assert done.returncode == 0, done.stderr
     assert "run 2 of 2: claude-code completed" in done.stderr
     first, second = (run["labels"] for run in rows(tmp_path))
@@ -603,7 +586,7 @@ def test_an_experiment_has_a_run_for_each_cell_with_labels_that_line_up(
         "b1",
         second["experiment"],
     )
-    stopped = tachograph("run", "--matrix", "model=a1,b1", "--", *AGENT, *words)
+    stopped = tachograph("run --matrix model=a1,b1 --", *AGENT, *words)
     assert (stopped.returncode, stopped.stderr.count("tachograph: run ")) == (1, 1), (
         "the first failure ends it"
     )
@@ -637,12 +620,9 @@ def test_runs_that_are_not_started_are_told_even_where_nothing_else_is(
 ) -> None:
     assert (
         f"tachograph: stopped: {told}\n"
-        in tachograph("run", "--quiet", "--repeat", repeats, "--", *words).stderr
+        in tachograph("run --quiet --repeat", repeats, "--", *words).stderr
     )
-    assert (
-        "not started"
-        not in tachograph("run", "--quiet", "--repeat", "2", "--keep-going", "--", *words).stderr
-    )
+    assert "not started" not in tachograph("run --quiet --repeat 2 --keep-going --", *words).stderr
 
 
 def test_every_combination_comes_once_before_any_is_repeated() -> None:
@@ -720,8 +700,8 @@ def test_no_secret_of_the_command_line_is_kept(tachograph: Run, tmp_path: Path) 
     Labels of a matrix are command line too.
     """
     words = ["env", "OPENAI_API_KEY=HUSH-1", *AGENT, "--api-key", "HUSH-2", "--token={token}"]
-    tachograph("run", "--matrix", "token=HUSH-3", "--", *words)
-    assert tachograph("run", "--", "env", "-", "true").returncode == 0
+    tachograph("run --matrix token=HUSH-3 --", *words)
+    assert tachograph("run -- env - true").returncode == 0
     for name in ("runs", "ingests"):
         shown = [
             tachograph(name, "--format", one, "--with-text").stdout
@@ -737,7 +717,7 @@ def test_no_secret_of_the_command_line_is_kept(tachograph: Run, tmp_path: Path) 
 def test_what_an_older_version_kept_of_a_command_line_is_hidden_when_it_is_read(
     tachograph: Run, tmp_path: Path
 ) -> None:
-    tachograph("run", "--", "true", "--mode", "fast")
+    tachograph("run -- true --mode fast")
     [folder] = (tmp_path / KEPT).iterdir()
     for name in ("run.json", LAUNCH_FILE):
         (folder / name).write_text(
@@ -766,13 +746,13 @@ def test_the_command_line_of_a_run_without_a_record_is_text(
 
     Files have it with --with-text alone, and a store with --no-text has it nowhere.
     """
-    tachograph("run", "--", "true", "Make it faster")
+    tachograph("run -- true", "Make it faster")
     for words, has in ((("--with-text",), True), ((), False)):
         for name in ("runs", "ingests", "findings"):
             assert ("faster" in tachograph(name, "--format", "json", *words).stdout) is (
                 has and name == "runs"
             )
-    tachograph("run", "--no-text", "--db", "textless.duckdb", "--", "true", "Make it faster")
-    assert "faster" not in tachograph("runs", "--db", "textless.duckdb").stdout
+    tachograph("run --no-text --db textless.duckdb -- true", "Make it faster")
+    assert "faster" not in tachograph("runs --db textless.duckdb").stdout
     with Store(tmp_path / "textless.duckdb").reading() as connection:
         assert connection.execute("select count(*) from runs").fetchall() == [(1,)]

@@ -139,7 +139,7 @@ def test_a_disk_without_room_is_no_fault_of_the_archive(tmp_path: Path, tachogra
     (tmp_path / "logs.zip").write_bytes(zipped(big=b"\n" * (IN_MEMORY_BYTES + 1) + LINES))
     (tmp_path / "other.json").write_text(record_text(uuid="other"))
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))
-    done = tachograph("ingest", ".", preexec_fn=limit)
+    done = tachograph("ingest .", preexec_fn=limit)
     assert (done.returncode, done.stdout) == (ExitCode.INPUT_UNREADABLE, "")
     assert "cannot read logs.zip: File too large" in done.stderr
     assert "$TMPDIR" in done.stderr

@@ -249,10 +249,10 @@ def test_a_task_given_by_hand_is_the_title(sample_store: Store) -> None:
 
 def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled: Path) -> None:
     said = [
-        tachograph("label", "5e0c031e", "team=kernels", "--remove", "branch").stderr,
-        tachograph("note", "5e0c031e", "warm cache").stderr,
-        tachograph("star", "5e0c031e", "e0907656").stderr,
-        tachograph("exclude", "f7ae", "--reason", "wrong model").stderr,
+        tachograph("label 5e0c031e team=kernels --remove branch").stderr,
+        tachograph("note 5e0c031e", "warm cache").stderr,
+        tachograph("star 5e0c031e e0907656").stderr,
+        tachograph("exclude f7ae --reason", "wrong model").stderr,
     ]
     assert [text.splitlines()[0] for text in said] == [
         "Labelled 1 run",
@@ -263,7 +263,7 @@ def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled:
     title = "I have successfully optimized the MLA attention performance in the vLLM codebase"
     assert said[0].splitlines()[1:] == [f"  5e0c031e  {title}"]
     assert [line[:12] for line in said[2].splitlines()[1:]] == ["  5e0c031e  ", "  e0907656  "]
-    done = tachograph("runs", "--starred", "--format", "json")
+    done = tachograph("runs --starred --format json")
     assert {
         row["run_id"][:8]: (row["labels"], row["note"], row["starred"])
         for row in json.loads(done.stdout)
@@ -279,11 +279,11 @@ def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled:
     reported = tachograph("report")
     assert "1 excluded run is not counted. Count them with --excluded all." in reported.stderr
     assert "1 excluded run is not counted." in reported.stdout
-    assert "not counted" not in tachograph("runs", "--excluded", "all").stderr
+    assert "not counted" not in tachograph("runs --excluded all").stderr
 
 
 def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -> None:
-    refused = tachograph("label", "--label", "branch=main", "quarter=Q4")
+    refused = tachograph("label --label branch=main quarter=Q4")
     assert (
         refused.returncode,
         "This changes 3 runs (--label branch=main)" in refused.stderr,
@@ -293,17 +293,15 @@ def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -
         "Error: add --yes to change them.",
         "Nothing was changed.",
     ]
-    assert tachograph("label", "--label", "branch=main", "quarter=Q4", "--yes").stderr.startswith(
+    assert tachograph("label --label branch=main quarter=Q4 --yes").stderr.startswith(
         "Labelled 3 runs\n  5e0c031e  "
     )
-    assert json.loads(
-        tachograph("report", "--by", "label:quarter", "--brief", "--format", "json").stdout
-    )
-    assert tachograph("exclude", "--label", "branch=main", "--yes").stderr.startswith(
+    assert json.loads(tachograph("report --by label:quarter --brief --format json").stdout)
+    assert tachograph("exclude --label branch=main --yes").stderr.startswith(
         "Excluded 3 runs (no reason given)\n"
     )
     assert "3 excluded runs are not counted" in tachograph("report").stderr
-    assert tachograph("exclude", "--remove", "--label", "branch=main", "--yes").stderr.startswith(
+    assert tachograph("exclude --remove --label branch=main --yes").stderr.startswith(
         "Counting again: 3 runs\n"
     )
 
@@ -335,18 +333,18 @@ def test_the_beginning_of_a_session_s_id_is_enough_where_lists_take_it(
     To `runs` it was enough, to `label` and `compare` it was a session that no run has.
     """
     assert (
-        tachograph("label", "--session", "0b550201", "team=kernels", "--yes").stderr.splitlines()[0]
+        tachograph("label --session 0b550201 team=kernels --yes").stderr.splitlines()[0]
         == "Labelled 1 run"
     )
-    compared = tachograph("compare", "session=0b550201", "session=90350c2d").stderr.splitlines()[0]
+    compared = tachograph("compare session=0b550201 session=90350c2d").stderr.splitlines()[0]
     assert [part.split("-", 1)[0] for part in compared.split(" · ")[:2]] == ["0b550201", "90350c2d"]
     assert compared.count(": 1 run ·") == 2
 
 
 def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: Path) -> None:
     (filled / "more.json").write_text(record_text(uuid="new1"))
-    tachograph("ingest", "more.json", "--label", "team=a")
-    listed = json.loads(tachograph("ingests", "--format", "json").stdout)
+    tachograph("ingest more.json --label team=a")
+    listed = json.loads(tachograph("ingests --format json").stdout)
     assert [(row["ingest_id"], row["accepted"], row["labels"]) for row in listed] == [
         (2, 1, {"team": "a"}),
         (1, 3, {"branch": "main"}),
@@ -358,10 +356,10 @@ def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: 
     assert asked.stderr.endswith(
         " Undo removes 1 run of 1 file.\nError: add --yes to undo it.\nNothing was changed.\n"
     )
-    assert tachograph("undo", "--yes").stderr == "Undid ingest 2: removed 1 run of 1 file.\n"
+    assert tachograph("undo --yes").stderr == "Undid ingest 2: removed 1 run of 1 file.\n"
     store = Store(filled / FILE)
     assert quality_queries.ingests(store)["ingest_id"].to_pylist() == [1]
-    assert "there is no ingest 2" in tachograph("undo", "2", "--yes").stderr
+    assert "there is no ingest 2" in tachograph("undo 2 --yes").stderr
     assert ingest_paths(store, filled / "more.json").ingest_id == 3
 
 
@@ -372,11 +370,11 @@ def test_an_ingest_that_set_the_prices_is_undone_after_they_are_set_otherwise(
         '[[price]]\nmodel = "claude-sonnet-4-5"\ninput = 1\noutput = 2\n'
     )
     shown = tachograph("ingest", SAMPLES, "--prices", "prices.toml").stderr
-    refused = tachograph("undo", "--yes")
+    refused = tachograph("undo --yes")
     assert refused.returncode == 2, shown
     assert "reprice --no-price-file" in refused.stderr
-    tachograph("reprice", "--no-price-file")
-    assert "removed 3 runs" in tachograph("undo", "--yes").stderr
+    tachograph("reprice --no-price-file")
+    assert "removed 3 runs" in tachograph("undo --yes").stderr
 
 
 @pytest.mark.slow

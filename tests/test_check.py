@@ -281,7 +281,7 @@ def test_without_a_limit_there_is_nothing_to_check() -> None:
 
 
 def test_a_store_that_is_missing_does_not_pass(tmp_path: Path, tachograph: Any) -> None:
-    done = tachograph("check", "--max-total-usd", "1")
+    done = tachograph("check --max-total-usd 1")
     assert (done.returncode, done.stdout) == (4, "")
 
 
@@ -349,10 +349,10 @@ def test_budgets_reach_another_process_and_a_command_line_unchanged(
 
 
 def test_check_and_report_read_the_same_file(filled: Path, tachograph: Run, file: Path) -> None:
-    checked = tachograph("check", "--budgets", file, cwd=filled)
+    checked = tachograph("check --budgets", file, cwd=filled)
     assert checked.returncode == 1
     assert "FAIL: 1 of 3 budgets not met" in checked.stderr
-    told = tachograph("report", "--budgets", file, "--max-total-usd", "3", cwd=filled).stdout
+    told = tachograph("report --budgets", file, "--max-total-usd", "3", cwd=filled).stdout
     assert "$0.17  PASS, of $3.00" in told
     assert [line.split()[0] for line in told.partition("\nBudgets\n")[2].splitlines()[2:5]] == [
         "Total",

@@ -141,15 +141,15 @@ def test_rejects_are_told_with_place_and_reason(tachograph: Run, tmp_path: Path)
 def test_a_file_name_that_is_no_utf8(tachograph: Run, tmp_path: Path) -> None:
     """Linux allows any bytes; the store holds text."""
     (tmp_path / os.fsdecode(b"\xff.json")).write_text(record_text())
-    assert tachograph("ingest", ".").returncode == 0
-    done = tachograph("sources", "--format", "jsonl")
+    assert tachograph("ingest .").returncode == 0
+    done = tachograph("sources --format jsonl")
     assert json.loads(done.stdout)["name"] == "\ufffd.json"
     assert done.returncode == 0
 
 
 def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
-    done = tachograph("ingest", "broken.json", "--strict")
+    done = tachograph("ingest broken.json --strict")
     assert done.stdout == ""
     assert "1 rejected" in done.stderr
     assert done.returncode == 1
@@ -160,14 +160,14 @@ def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(
 ) -> None:
     """No failure to a script without --strict, since rejects are kept, but one to a reader."""
     (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
-    done = tachograph("ingest", "broken.json")
+    done = tachograph("ingest broken.json")
     assert (
         "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: records of Claude "
         "Code, Codex, "
     ) in done.stderr
     assert "`claude -p … --output-format json > run.json`" in done.stderr
     assert done.returncode == 0
-    again = tachograph("ingest", "broken.json").stderr
+    again = tachograph("ingest broken.json").stderr
     assert "Nothing is new: the file is here already." in again
     assert "Expected" not in again
 
@@ -245,7 +245,7 @@ def test_what_makes_no_sense_exits_with_2(words: tuple[str, ...]) -> None:
 
 
 def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
-    done = tachograph("runs", "--label", "main")
+    done = tachograph("runs --label main")
     assert done.stdout == ""
     assert (
         done.stderr
@@ -268,7 +268,7 @@ def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
 def test_a_stream_that_the_shell_closed(
     tachograph: Run, filled: Path, words: str, closed: int, code: int, said: str
 ) -> None:
-    done = tachograph(*words.split(), preexec_fn=lambda: os.close(closed))
+    done = tachograph(words, preexec_fn=lambda: os.close(closed))
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == code
@@ -320,7 +320,7 @@ def test_no_file_name_is_a_command_to_the_runner_of_github(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     asked = (("rejects",), ("rejects", "--format", "csv"), ("sources",))
     said = [
-        tachograph("ingest", ".", "::warning::none"),
+        tachograph("ingest . ::warning::none"),
         *(tachograph(*words, fresh=True) for words in asked),
     ]  # whose stdout is a pipe
     for done in said:
@@ -328,6 +328,6 @@ def test_no_file_name_is_a_command_to_the_runner_of_github(
         assert not [line for line in lines if line.strip().startswith("::") or "##[" in line]
     assert "  : :error title=x::a.json" in said[0].stderr
     monkeypatch.delenv("GITHUB_ACTIONS")
-    assert "\n::error title=x::a.json," in tachograph("rejects", "--format", "csv").stdout, (
+    assert "\n::error title=x::a.json," in tachograph("rejects --format csv").stdout, (
         "exact elsewhere"
     )

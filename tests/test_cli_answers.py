@@ -45,11 +45,11 @@ def test_a_file_is_what_stdout_would_have_been_and_its_name_chooses_the_format(
 
 
 def test_a_report_by_group_ends_with_a_total_for_people_only(tachograph: Run, filled: Path) -> None:
-    table = tachograph("report", "--by", "model,outcome", "--label", "branch=main", "--brief")
+    table = tachograph("report --by model,outcome --label branch=main --brief")
     assert table.stdout.splitlines()[-1].split()[:3] == ["Total", "3", "$2.83"]
     assert table.stderr.startswith("3 runs · --label branch=main · tachograph.duckdb\n")
     assert table.returncode == 0
-    lines = tachograph("report", "--by", "model,outcome", "--format", "csv").stdout.splitlines()
+    lines = tachograph("report --by model,outcome --format csv").stdout.splitlines()
     assert lines[0].startswith(
         "model,outcome,runs,runs_known,never_started_runs,never_started_runs_known,cost_usd,"
         "cost_usd_known,"
@@ -64,7 +64,7 @@ def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Pat
         + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...)
     )
     ingest_paths(Store(tmp_path / "tachograph.duckdb"), tmp_path / "log.jsonl")
-    done = tachograph("report", "--metrics", "turns", "--brief")
+    done = tachograph("report --metrics turns --brief")
     assert done.stdout.splitlines() == ["Runs   2", "Turns  3  based on 1 of 2"]
     assert done.stderr == "2 runs · tachograph.duckdb\n"
     assert done.returncode == 0
@@ -89,12 +89,11 @@ def test_a_table_fits_the_terminal(filled: Path, width: int) -> None:
 
 def test_runs_are_short_in_tables_and_whole_for_programs(tachograph: Run, filled: Path) -> None:
     rows = [
-        json.loads(line)
-        for line in tachograph("runs", "--limit", "2", "--format", "jsonl").stdout.splitlines()
+        json.loads(line) for line in tachograph("runs --limit 2 --format jsonl").stdout.splitlines()
     ]
     assert [len(row["run_id"]) for row in rows] == [36, 36]
     assert rows[0]["labels"] == {"branch": "main"}
-    table = tachograph("runs", "--limit", "2")
+    table = tachograph("runs --limit 2")
     assert rows[0]["run_id"] not in table.stdout
     assert rows[0]["run_id"][:8] in table.stdout
     assert table.stderr.startswith("the 2 most expensive of 3 runs · tachograph.duckdb\n")
@@ -108,7 +107,7 @@ def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_fo
     (filled / "nameless.json").write_text(
         record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)
     )
-    tachograph("ingest", "nameless.json")
+    tachograph("ingest nameless.json")
     done = tachograph("models")
     header = " ".join(done.stdout.partition("─")[0].split())
     for words in ("Model", "Runs", "List-price", "difference", "Reported", "Cause of"):
@@ -121,24 +120,24 @@ def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_fo
 def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
     costs = [
         Decimal(row["cost_usd"])
-        for row in csv.DictReader(tachograph("models", "--format", "csv").stdout.splitlines())
+        for row in csv.DictReader(tachograph("models --format csv").stdout.splitlines())
     ]
     assert sum(costs) == Decimal(TOTAL_COST)
-    sources = json.loads(tachograph("sources", "--format", "json").stdout)
+    sources = json.loads(tachograph("sources --format json").stdout)
     assert sorted(Path(source["name"]).name for source in sources) == sorted(
         file.name for file in SAMPLES.iterdir()
     )
 
 
 def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
-    done = tachograph("runs", "--model", "nope")
+    done = tachograph("runs --model nope")
     assert done.stdout == ""
     assert done.stderr == "0 runs · --model nope · tachograph.duckdb\nNo run has model 'nope'.\n"
     assert done.returncode == 0
 
 
 def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None:
-    done = tachograph("report", "-o", "missing/cost.csv")
+    done = tachograph("report -o missing/cost.csv")
     assert done.stdout == ""
     assert done.stderr == (
         "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nCreate "
@@ -150,7 +149,7 @@ def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None
 @pytest.mark.parametrize("length", [250, 300])
 def test_a_name_that_no_file_may_have(tachograph: Run, filled: Path, length: int) -> None:
     """Too long for the file, or only for the one it is written to first."""
-    done = tachograph("models", "-o", f"{'n' * (length - 4)}.csv")
+    done = tachograph("models -o", f"{'n' * (length - 4)}.csv")
     assert done.stderr.endswith(".csv: File name too long.\nChoose another file with -o.\n")
     assert done.returncode == 2
 
@@ -162,7 +161,7 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(
     target.write_text("old\n" * 1000)
     target.chmod(0o640)
     before = set(filled.iterdir())
-    assert tachograph("models", "-o", target).returncode == 0
+    assert tachograph("models -o", target).returncode == 0
     assert "old" not in target.read_text()
     assert target.stat().st_mode & 0o777 == 0o640
     assert set(filled.iterdir()) == before

@@ -11,17 +11,15 @@ from tests.conftest import SAMPLES, Run, record_text
 
 
 def runs(tachograph: Run, *columns: str) -> list[dict[str, Any]]:
-    rows = [
-        json.loads(line) for line in tachograph("runs", "--format", "jsonl").stdout.splitlines()
-    ]
+    rows = [json.loads(line) for line in tachograph("runs --format jsonl").stdout.splitlines()]
     return [{column: row[column] for column in columns} for row in rows]
 
 
 def test_standard_input_is_a_source(tachograph: Run) -> None:
-    done = tachograph("ingest", "-", "--json", input=record_text())
+    done = tachograph("ingest - --json", input=record_text())
     assert json.loads(done.stdout)["accepted"] == 1
     assert done.returncode == 0
-    assert tachograph("sources", "--format", "csv").stdout.splitlines()[1].split(",")[1] == "stdin"
+    assert tachograph("sources --format csv").stdout.splitlines()[1].split(",")[1] == "stdin"
 
 
 def test_an_archive_is_read_and_its_members_stand_as_sources(
@@ -36,7 +34,7 @@ def test_an_archive_is_read_and_its_members_stand_as_sources(
     assert (again["accepted"], again["duplicates"]) == (0, 3)
     names = [
         json.loads(line)["name"]
-        for line in tachograph("sources", "--format", "jsonl").stdout.splitlines()
+        for line in tachograph("sources --format jsonl").stdout.splitlines()
     ]
     assert (
         sorted(name.rpartition("!")[2] for name in names)[-1] == "samples/003_02b393ca620dfaa5.txt"
@@ -101,17 +99,17 @@ def test_rejects_are_retried_also_those_in_an_archive(tachograph: Run, tmp_path:
     with tarfile.open(tmp_path / "logs.tar", "w") as tar:
         tar.add(tmp_path / "log.jsonl", arcname="log.jsonl")
     tachograph("ingest", tmp_path / "logs.tar")
-    found = json.loads(tachograph("ingest", "--retry-rejects", "--json").stdout)
+    found = json.loads(tachograph("ingest --retry-rejects --json").stdout)
     assert (found["documents"], found["accepted"], found["duplicates"], found["rejected"]) == (
         2,
         0,
         1,
         1,
     )
-    assert len(tachograph("rejects", "--format", "jsonl").stdout.splitlines()) == 1
-    assert len(tachograph("sources", "--format", "jsonl").stdout.splitlines()) == 2
+    assert len(tachograph("rejects --format jsonl").stdout.splitlines()) == 1
+    assert len(tachograph("sources --format jsonl").stdout.splitlines()) == 2
     (tmp_path / "logs.tar").unlink()
-    assert "no longer there" in tachograph("ingest", "--retry-rejects").stderr
+    assert "no longer there" in tachograph("ingest --retry-rejects").stderr
 
 
 def mixed(good: str, bad: str) -> str:
@@ -125,7 +123,7 @@ def test_a_file_whose_name_looks_like_a_member_is_retried(tachograph: Run, tmp_p
     with tarfile.open(tmp_path / "lo!gs.tar", "w") as tar:
         tar.add(tmp_path / "we!rd" / "b!.json", arcname="c.json")
     tachograph("ingest", "we!rd", "a.tar!/b!.json", "lo!gs.tar")
-    done = tachograph("ingest", "--retry-rejects", "--json")
+    done = tachograph("ingest --retry-rejects --json")
     assert "retried" not in done.stderr
     assert json.loads(done.stdout)["rejected"] == 2
 
@@ -134,10 +132,10 @@ def test_what_is_not_found_is_told_with_the_folder_it_was_looked_for_in(
     tachograph: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "bad.json").write_text('{"type":"result","total_cost_usd":')
-    tachograph("ingest", "bad.json")
+    tachograph("ingest bad.json")
     (tmp_path / "elsewhere").mkdir()
     done = tachograph(
-        "ingest", "--retry-rejects", "--db", "../tachograph.duckdb", cwd=tmp_path / "elsewhere"
+        "ingest --retry-rejects --db ../tachograph.duckdb", cwd=tmp_path / "elsewhere"
     )
     assert (
         f"bad.json is not in {tmp_path / 'elsewhere'} (run this in the folder of the first ingest)"
@@ -153,16 +151,16 @@ def test_a_file_that_was_mended_keeps_no_reject(tachograph: Run, tmp_path: Path)
     (tmp_path / "log.jsonl").write_text(mixed("a", "b"))
     (tmp_path / "bad.json").write_text('{"type":"result","total_cost_usd":')
     (tmp_path / "still.json").write_text('{"type":"result","duration_ms":')
-    tachograph("ingest", ".")
+    tachograph("ingest .")
     (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b"))
     (tmp_path / "bad.json").write_text(record_text(uuid="c"))
-    tachograph("ingest", "bad.json")
-    done = tachograph("ingest", "--retry-rejects", "--label", "branch=main")
+    tachograph("ingest bad.json")
+    done = tachograph("ingest --retry-rejects --label branch=main")
     told = [line.partition(" ")[0] for line in done.stderr.splitlines() if "changed since" in line]
     assert told == ["bad.json", "log.jsonl"]
     assert [
         json.loads(line)["detail"]
-        for line in tachograph("rejects", "--format", "jsonl").stdout.splitlines()
+        for line in tachograph("rejects --format jsonl").stdout.splitlines()
     ] == ["truncated JSON"]
     rows = {row["run_id"]: row["labels"] for row in runs(tachograph, "run_id", "labels")}
     assert (sorted(rows), rows["b"]) == (["a", "b", "c"], {"branch": "main"})
@@ -175,8 +173,8 @@ def test_a_file_that_was_mended_keeps_no_reject(tachograph: Run, tmp_path: Path)
 def test_the_store_in_a_folder_of_logs_is_no_log(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text(record_text())
     for sources in (1, 1):
-        assert json.loads(tachograph("ingest", ".", "--json").stdout)["sources"] == sources
-    assert len(tachograph("sources", "--format", "jsonl").stdout.splitlines()) == 1
+        assert json.loads(tachograph("ingest . --json").stdout)["sources"] == sources
+    assert len(tachograph("sources --format jsonl").stdout.splitlines()) == 1
 
 
 def test_a_place_for_the_store_that_does_not_exist_is_told_before_anything_is_read(
@@ -192,13 +190,13 @@ def test_logs_that_are_called_like_the_store_are_read(tachograph: Run, tmp_path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(record_text(uuid=f"u{number}"))
     for accepted in (3, 0):
-        found = json.loads(tachograph("ingest", ".", "--db", "runs", "--json").stdout)
+        found = json.loads(tachograph("ingest . --db runs --json").stdout)
         assert (found["sources"], found["accepted"]) == (3, accepted)
 
 
 def test_rejects_of_standard_input_are_to_be_piped_in_again(tachograph: Run) -> None:
-    tachograph("ingest", "-", input='{"type":"result","num_tu')
-    done = tachograph("ingest", "--retry-rejects")
+    tachograph("ingest -", input='{"type":"result","num_tu')
+    done = tachograph("ingest --retry-rejects")
     assert "pipe it in again" in done.stderr
     assert "No files found" in done.stderr
 

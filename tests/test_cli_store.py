@@ -71,7 +71,7 @@ def held(store: Path) -> Iterator[None]:
 
 def test_a_store_in_use_is_waited_for_and_then_given_up(tachograph: Run, filled: Path) -> None:
     with held(filled / "tachograph.duckdb"):
-        done = tachograph("report", "--wait", "0.5")
+        done = tachograph("report --wait 0.5")
     assert done.stdout == ""
     assert "Waiting up to 0.5 s for tachograph.duckdb: another process is " in done.stderr
     assert "tachograph.duckdb is locked" in done.stderr
@@ -89,12 +89,12 @@ def test_a_store_of_a_newer_version_is_refused(tachograph: Run, filled: Path) ->
 
 
 def test_rebuild_changes_no_figure(tachograph: Run, filled: Path) -> None:
-    before = tachograph("report", "--by", "run", "--format", "csv").stdout
+    before = tachograph("report --by run --format csv").stdout
     done = tachograph("rebuild")
     assert done.stdout == ""
     assert done.stderr == "Rebuilt 3 runs in tachograph.duckdb\n"
     assert done.returncode == 0
-    assert tachograph("report", "--by", "run", "--format", "csv").stdout == before
+    assert tachograph("report --by run --format csv").stdout == before
 
 
 def full(size: int) -> Callable[[], None]:
@@ -126,7 +126,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(
 
 @pytest.mark.parametrize("command", ["reprice", "rebuild", "check --min-runs 1", "models"])
 def test_what_needs_a_store_makes_none(tachograph: Run, tmp_path: Path, command: str) -> None:
-    done = tachograph(*command.split())
+    done = tachograph(command)
     assert done.stderr.startswith("Error: There is no store at tachograph.duckdb yet.\n")
     assert done.returncode == 4
     assert list(tmp_path.iterdir()) == []
@@ -134,7 +134,7 @@ def test_what_needs_a_store_makes_none(tachograph: Run, tmp_path: Path, command:
 
 @pytest.mark.parametrize("command", ["report", "doctor", "rebuild", "reprice", f"ingest {SAMPLES}"])
 def test_a_name_that_no_store_may_have(tachograph: Run, tmp_path: Path, command: str) -> None:
-    done = tachograph(*command.split(), "--db", "n" * 300)
+    done = tachograph(command, "--db", "n" * 300)
     assert "cannot be used as a store: File name too long." in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == 4
@@ -194,7 +194,7 @@ def test_doctor_takes_a_missing_store_for_no_problem_and_a_foreign_file_for_one(
     assert "does not exist yet" in missing.stdout
     assert missing.returncode == 0
     (tmp_path / "notes.txt").write_text("no database")
-    foreign = tachograph("doctor", "--db", "notes.txt")
+    foreign = tachograph("doctor --db notes.txt")
     assert "problem  store" in foreign.stdout
     assert foreign.returncode == 4
 
@@ -207,7 +207,7 @@ def free_port() -> int:
 def test_a_taken_port_is_said_so(tachograph: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        done = tachograph("dashboard", "--port", str(port), "--headless")
+        done = tachograph("dashboard --port", str(port), "--headless")
     assert done.stdout == ""
     assert f"port {port} is already in use" in done.stderr
     assert done.returncode == 2

@@ -22,9 +22,9 @@ from tests.conftest import Run, record_text
 def test_a_fork_answers_as_a_fresh_interpreter(
     words: str, given: str | None, code: int, tachograph: Run, filled: Path
 ) -> None:
-    forked = tachograph(*words.split(), input=given)
+    forked = tachograph(words, input=given)
     assert forked.returncode == code
-    assert vars(forked) == vars(tachograph(*words.split(), input=given, fresh=True))
+    assert vars(forked) == vars(tachograph(words, input=given, fresh=True))
 
 
 def test_a_fork_runs_in_its_folder_and_starts_processes_of_its_own(
@@ -34,6 +34,6 @@ def test_a_fork_runs_in_its_folder_and_starts_processes_of_its_own(
         (tmp_path / f"{number}.json").write_text(
             record_text(uuid=f"u{number}", result="word " * 1_000_000)
         )
-    done = tachograph("ingest", ".", "--jobs", "2")
+    done = tachograph("ingest . --jobs 2")
     assert "3 documents = 3 accepted" in done.stderr
     assert (tmp_path / "tachograph.duckdb").exists()

@@ -520,20 +520,15 @@ def test_totals_are_said_with_what_is_known_of_them(
 def test_a_baseline_may_be_another_store(tachograph: Run, filled: Path, tmp_path: Path) -> None:
     """With the same figures as if both were in one, and runs of both counted."""
     (tmp_path / "more.json").write_text(record_text())
-    tachograph("ingest", "more.json", "--db", "next.duckdb", "--label", "branch=next")
-    tachograph("ingest", "more.json", "--db", "both.duckdb", "--label", "branch=next")
+    tachograph("ingest more.json --db next.duckdb --label branch=next")
+    tachograph("ingest more.json --db both.duckdb --label branch=next")
     tachograph("ingest", str(SAMPLES), "--db", "both.duckdb", "--label", "branch=main")
     apart = json.loads(
-        tachograph("compare", "--base", FILE, "--db", "next.duckdb", "--format", "json").stdout
+        tachograph("compare --base", FILE, "--db", "next.duckdb", "--format", "json").stdout
     )
     together = json.loads(
         tachograph(
-            "compare",
-            "label=branch=main",
-            "label=branch=next",
-            "--db",
-            "both.duckdb",
-            "--format",
+            "compare label=branch=main label=branch=next --db both.duckdb --format",
             "json",
         ).stdout
     )
@@ -543,10 +538,7 @@ def test_a_baseline_may_be_another_store(tachograph: Run, filled: Path, tmp_path
         != []
     )
     said = tachograph(
-        "compare",
-        "--base",
-        "both.duckdb",
-        "label=branch=main",
+        "compare --base both.duckdb label=branch=main",
         "",
         "--db",
         "next.duckdb",
@@ -555,7 +547,7 @@ def test_a_baseline_may_be_another_store(tachograph: Run, filled: Path, tmp_path
     assert said.stdout == "1 run cost $0.25 vs. $2.83 of 3 runs in the baseline.\n"
     assert (
         "1 run of All runs is in All runs (both.duckdb), too."
-        in tachograph("compare", "--base", "both.duckdb", "--db", "next.duckdb").stderr
+        in tachograph("compare --base both.duckdb --db next.duckdb").stderr
     )
     assert [
         tachograph("compare", *words).returncode

@@ -279,7 +279,7 @@ def test_the_example_of_measured_results_is_a_verified_speedup(
     for page, line in LINES:
         if page == "measured.md" and line.startswith("tachograph ingest") and ",task=" in line:
             tachograph(*shlex.split(line)[1:])
-    [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
+    [verdict] = json.loads(tachograph("verdicts --format json").stdout)
     assert (verdict["verdict"], round(verdict["measured_speedup"], 4)) == (
         "faster",
         round(7.25 / 5.96, 4),

@@ -197,7 +197,7 @@ def test_failures_are_counted_the_same_everywhere(failed: Store) -> None:
 def test_the_command_counts_by_reason_takes_filters_and_lists_the_texts(
     failed: Store, tachograph: Run
 ) -> None:
-    said = tachograph("failures", "--db", failed.location)
+    said = tachograph("failures --db", failed.location)
     assert said.returncode == 0, said.stderr
     assert (
         "16 of 17 runs did not complete: Set-up 7, Account 1, Agent 4, Provider 1, Person 1, "
@@ -205,8 +205,7 @@ def test_the_command_counts_by_reason_takes_filters_and_lists_the_texts(
     ) in said.stderr
     rows = json.loads(
         tachograph(
-            "failures",
-            "--db",
+            "failures --db",
             failed.location,
             "--agent",
             "claude-code",
@@ -221,7 +220,7 @@ def test_the_command_counts_by_reason_takes_filters_and_lists_the_texts(
     ]
     texts = json.loads(
         tachograph(
-            "failures", "--db", failed.location, "--texts", "conversation", "--format", "json"
+            "failures --db", failed.location, "--texts", "conversation", "--format", "json"
         ).stdout
     )
     masked = (

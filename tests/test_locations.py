@@ -54,7 +54,7 @@ def test_the_list_of_ingests_has_no_password(tachograph: Run) -> None:
         "--db",
         "runs.duckdb",
     )
-    listed = tachograph("ingests", "--format", "json", "--db", "runs.duckdb").stdout
+    listed = tachograph("ingests --format json --db runs.duckdb").stdout
     assert "host=h" in listed
     assert "pw1" not in listed
 
@@ -135,7 +135,7 @@ def test_secrets_are_looked_for_in_linear_time(piece: str) -> None:
 
 def test_only_a_lake_has_a_history(tachograph: Run) -> None:
     tachograph("ingest", str(SAMPLES))
-    ended = tachograph("report", "--at", "yesterday")
+    ended = tachograph("report --at yesterday")
     assert ended.returncode == UsageError.exit_code
     assert "keeps no history: only a lake can be read as it was" in ended.stderr
 
@@ -151,7 +151,7 @@ def test_without_the_extra_a_lake_says_what_to_install(
     tachograph: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/nowhere")  # where extensions would be that somebody installed
-    ended = tachograph("report", "--db", "ducklake:postgres:host=127.0.0.1 port=1 dbname=none")
+    ended = tachograph("report --db", "ducklake:postgres:host=127.0.0.1 port=1 dbname=none")
     assert ended.returncode == StoreError.exit_code
     assert (
         extra_command("lake") in ended.stderr or "the catalog cannot be reached" in ended.stderr
@@ -160,10 +160,9 @@ def test_without_the_extra_a_lake_says_what_to_install(
 
 def test_a_file_is_copied_whole(tachograph: Run) -> None:
     tachograph("ingest", str(SAMPLES), "--db", "one.duckdb")
-    assert "all 3 runs" in tachograph("copy", "one.duckdb", "two.duckdb").stderr
-    assert "(0 copied now)" in tachograph("copy", "one.duckdb", "two.duckdb").stderr
+    assert "all 3 runs" in tachograph("copy one.duckdb two.duckdb").stderr
+    assert "(0 copied now)" in tachograph("copy one.duckdb two.duckdb").stderr
     reports = [
-        tachograph("runs", "--format", "json", "--db", f"{name}.duckdb").stdout
-        for name in ("one", "two")
+        tachograph("runs --format json --db", f"{name}.duckdb").stdout for name in ("one", "two")
     ]
     assert reports[0] == reports[1] != ""

@@ -179,8 +179,7 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(
         f"<<'END'\n{conftest.record_text(result='The search is now 40x faster.')}\nEND\n"
     )
     tachograph(
-        "run",
-        "--db",
+        "run --db",
         str(tmp_path / conftest.FILE),
         "--",
         "sh",
@@ -201,7 +200,7 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(
         "over_claimed",
         1,
     ), done.stderr
-    [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
+    [verdict] = json.loads(tachograph("verdicts --format json").stdout)
     assert verdict["verdict"] == "faster"
     assert verdict["measured_speedup"] == pytest.approx(made["ratio"])
     assert (verdict["measured_low"], verdict["measured_high"]) == pytest.approx(
@@ -209,7 +208,7 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(
     )
     assert "-- BENCHMARK" not in tachograph("show").stdout
     assert tachograph("rebuild").returncode == 0
-    assert json.loads(tachograph("verdicts", "--format", "json").stdout) == [verdict]
+    assert json.loads(tachograph("verdicts --format json").stdout) == [verdict]
 
 
 FINDS = """from pathlib import Path

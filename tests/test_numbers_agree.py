@@ -373,13 +373,11 @@ def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(
 def test_the_command_warns_of_unknown_dates_beside_any_format(
     tachograph: Run, copied: Store
 ) -> None:
-    by_day = tachograph("report", "--by", "day", "--format", "csv", "--db", copied.location)
+    by_day = tachograph("report --by day --format csv --db", copied.location)
     assert "Date unknown: 1 run" in by_day.stderr
     assert (
         "Date unknown"
-        not in tachograph(
-            "report", "--by", "model", "--format", "csv", "--db", copied.location
-        ).stderr
+        not in tachograph("report --by model --format csv --db", copied.location).stderr
     )
 
 
@@ -456,11 +454,9 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
     }
     events = [init, {"type": "assistant", "message": message, "session_id": "cut"}]
     (tmp_path / "logs" / "cut.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in events))
-    tachograph("ingest", "logs")
+    tachograph("ingest logs")
     usd, said = Decimal("0.65"), "2 runs without a recorded date (≥\u00a0$0.65)"
-    [facts] = [
-        json.loads(tachograph("report", "--format", "json").stdout, parse_float=Decimal)["report"]
-    ]
+    [facts] = [json.loads(tachograph("report --format json").stdout, parse_float=Decimal)["report"]]
     assert (facts["undated_runs"], facts["undated_usd"], facts["undated_bounds"]) == (
         2,
         usd,
@@ -473,12 +469,9 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         ["runs", "--since", "2000-01"],
     ):
         assert said in tachograph(*words).stderr
-    assert (
-        said
-        in tachograph("check", "--max-total-usd", "9", "--since", "2000-01", "--allow-empty").stderr
-    )
+    assert said in tachograph("check --max-total-usd 9 --since 2000-01 --allow-empty").stderr
     judged = json.loads(
-        tachograph("check", "--max-day-usd", "9", "--format", "json").stdout, parse_float=Decimal
+        tachograph("check --max-day-usd 9 --format json").stdout, parse_float=Decimal
     )
     assert (judged["limits"][0]["undated_usd"], judged["limits"][0]["undated_bounds"]) == (
         usd,
@@ -493,11 +486,11 @@ def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph:
     log.write_text(record_text(uuid="fresh", total_cost_usd=2))
     os.utime(log, (COPY_DATE, COPY_DATE))
     tachograph("ingest", str(log), "--trust-file-times")
-    [run] = json.loads(tachograph("runs", "--since", "2026-11", "--format", "json").stdout)
+    [run] = json.loads(tachograph("runs --since 2026-11 --format json").stdout)
     assert (run["time_source"], run["dated_at"][:10]) == ("trusted_file", "2026-11-18")
-    assert tachograph("check", "--max-day-usd", "3").returncode == 0
+    assert tachograph("check --max-day-usd 3").returncode == 0
     tachograph("rebuild")
-    assert [run] == json.loads(tachograph("runs", "--format", "json").stdout)
+    assert [run] == json.loads(tachograph("runs --format json").stdout)
 
 
 def test_only_files_that_were_written_while_somebody_watched_have_trusted_times(
@@ -525,7 +518,7 @@ def test_trusted_times_of_files_in_archives_are_dates_too(tmp_path: Path, tachog
             record_text(uuid="packed", total_cost_usd=2),
         )
     tachograph("ingest", str(tmp_path / "runs.zip"), "--trust-file-times")
-    [run] = json.loads(tachograph("runs", "--since", "2026-11", "--format", "json").stdout)
+    [run] = json.loads(tachograph("runs --since 2026-11 --format json").stdout)
     assert (run["time_source"], run["dated_at"]) == ("trusted_file", "2026-11-18T09:00:00Z")
 
 
@@ -855,7 +848,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     [answer] = asked(odd.location, ("cost_report", {}))
     sums["mcp"] = Decimal(str(answer.structured_content["data"]["totals"]["cost_usd"]))
     listed = simplejson.loads(
-        tachograph("models", "--format", "json", "--db", odd.location).stdout, use_decimal=True
+        tachograph("models --format json --db", odd.location).stdout, use_decimal=True
     )
     sums["models, printed"] = sum(row["cost_usd"] or 0 for row in listed)
     assert sums == dict.fromkeys(sums, ODD_USD)

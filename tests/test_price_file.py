@@ -158,9 +158,9 @@ def test_the_commands_take_a_price_file(tachograph: Run, tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     store = Store(tmp_path / "tachograph.duckdb")
     assert rows(store, "select distinct cost_cause from runs") == [{"cost_cause": "price_file"}]
-    assert "Repriced 3 runs" in tachograph("reprice", "--no-price-file").stderr
+    assert "Repriced 3 runs" in tachograph("reprice --no-price-file").stderr
     assert rows(store, LISTED) == [{"usd": Decimal("3.102288565")}]
-    assert tachograph("reprice", "--prices", "wrong.toml").returncode == 2
+    assert tachograph("reprice --prices wrong.toml").returncode == 2
 
 
 def test_the_example_of_the_docs_is_a_price_file() -> None:

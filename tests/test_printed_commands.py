@@ -140,7 +140,7 @@ def test_the_commands_that_ingest_and_report_print_run(tmp_path: Path, tachograp
     (tmp_path / "broken.json").write_text('{"type": "result", "total_cost_usd": 1, "num_turns": ')
     first = tachograph("ingest", tmp_path / "broken.json", "--db", tmp_path / "x.duckdb", cwd=here)
     again = tachograph("ingest", tmp_path / "broken.json", "--db", tmp_path / "x.duckdb", cwd=here)
-    empty = tachograph("report", "--db", tmp_path / "x.duckdb", cwd=here)
+    empty = tachograph("report --db", tmp_path / "x.duckdb", cwd=here)
     assert (empty.stdout, empty.returncode) == ("", 0)
     lines = printed([first.stderr, again.stderr, empty.stderr])
     assert {line.split()[1] for line in lines} == {"rejects", "ingest"}
@@ -202,11 +202,11 @@ def test_a_word_outside_of_a_closed_list_is_an_error_that_names_the_nearest(
 def test_a_name_that_no_run_has_is_noted_with_those_that_come_near(
     filled: Path, tachograph: Run
 ) -> None:
-    done = tachograph("runs", "--model", "sonnet", "--repo", "x", cwd=filled)
+    done = tachograph("runs --model sonnet --repo x", cwd=filled)
     assert (done.returncode, done.stdout) == (0, "")
     assert "No run has model 'sonnet'. Did you mean claude-sonnet-4-5?\n" in done.stderr
     assert "No run has repo 'x'.\n" in done.stderr
-    assert "No run has" not in tachograph("runs", "--model", "claude-sonnet-4-5", cwd=filled).stderr
+    assert "No run has" not in tachograph("runs --model claude-sonnet-4-5", cwd=filled).stderr
 
 
 def test_a_number_that_is_none_is_called_a_number() -> None:

@@ -307,8 +307,8 @@ def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its
     tachograph: Run, filled: Path
 ) -> None:
     short, whole = (
-        tachograph("report", "--by", "model"),
-        tachograph("report", "--by", "model", "--all"),
+        tachograph("report --by model"),
+        tachograph("report --by model --all"),
     )
     assert (short.returncode, whole.returncode) == (0, 0)
     headings = [
@@ -361,7 +361,7 @@ def test_a_terminal_of_usual_width_has_seven_columns_at_most_and_names_the_other
     tachograph: Run, filled: Path, width: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    lines = tachograph("report", "--by", "model", "--all", cwd=filled).stdout.splitlines()
+    lines = tachograph("report --by model --all", cwd=filled).stdout.splitlines()
     rules = [place for place, line in enumerate(lines) if line.startswith("──")]
     assert rules
     assert (

@@ -76,8 +76,8 @@ def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(
         record_text(session_id=session, total_cost_usd=0.3, modelUsage={"claude-sonnet-4-6": used})
     )
     tachograph("ingest", LOGS / CUT, resumed)
-    by_model = json.loads(tachograph("usage", "--by", "model", "--format", "json").stdout)
-    runs = json.loads(tachograph("runs", "--format", "json").stdout)
+    by_model = json.loads(tachograph("usage --by model --format json").stdout)
+    runs = json.loads(tachograph("runs --format json").stdout)
     assert len(runs) == 2
     for column in ("output_tokens", "cache_read_tokens"):
         assert sum(row[column] for row in by_model) == sum(row[column] for row in runs) > 0
@@ -124,10 +124,10 @@ def test_a_reward_is_a_verdict_on_its_trajectory(tachograph: Run, store: Store) 
             ("speedup_vs_lib", 2.4, None, "breaks"),
         ]
     db = ("--db", str(store.location))
-    matrix = tachograph("tasks", "--by", "model", "--format", "csv", *db).stdout.splitlines()
+    matrix = tachograph("tasks --by model --format csv", *db).stdout.splitlines()
     assert len(matrix) == 2, "one task"
     assert all(name in matrix[0] for name in ("gpt-5", "claude-opus-4-6")), "of two models"
-    solved = tachograph("report", "--by", "model", "--metrics", "solved", "--format", "json", *db)
+    solved = tachograph("report --by model --metrics solved --format json", *db)
     assert '"solved": 1' in solved.stdout
 
 

@@ -131,12 +131,9 @@ def test_the_command_lists_a_rule_without_runs(gso: Store, tachograph: Run) -> N
         "hack_control_share": None,
     }
     assert row["denominator"].startswith("12 of 12: all tasks")
-    assert "--rule" in tachograph("verdicts", "--db", gso.location).stderr
-    assert (
-        tachograph("verdicts", "--rule", "gso", "--by", "agent", "--db", gso.location).returncode
-        == 2
-    )
-    assert tachograph("verdicts", "--steps", "--db", gso.location).returncode == 2
+    assert "--rule" in tachograph("verdicts --db", gso.location).stderr
+    assert tachograph("verdicts --rule gso --by agent --db", gso.location).returncode == 2
+    assert tachograph("verdicts --steps --db", gso.location).returncode == 2
 
 
 def test_hacks_and_efforts_are_columns(store: Store, tmp_path: Path, tachograph: Run) -> None:
@@ -177,7 +174,7 @@ def test_the_steps_lead_from_the_published_score_to_the_rule_baseline(
     changes = sum(row["change_points"] or 0 for row in rows if row["step"] != "worst")
     assert changes / 100 == pytest.approx(baseline["score_share"] - rows[0]["score_share"])
     assert answer(tachograph, store, "--rule", "baseline", "--steps") == rows
-    refused = tachograph("verdicts", "--rule", "harmonic", "--steps", "--db", store.location)
+    refused = tachograph("verdicts --rule harmonic --steps --db", store.location)
     assert refused.returncode == 2
     assert "algotune" in refused.stderr
 
@@ -190,7 +187,7 @@ def test_a_store_without_comparable_measurements_has_a_sentence(
     )
     ingest_paths(store, tmp_path / "run.json")
     for rule in RULES:
-        done = tachograph("verdicts", "--rule", rule, "--db", store.location)
+        done = tachograph("verdicts --rule", rule, "--db", store.location)
         assert (done.returncode, "Nothing was measured" in done.stderr) == (0, True), rule
     (tmp_path / "results.csv").write_text("metric,baseline,candidate,unit\nstart,12.5,10,ms\n")
     ingest_paths(store, tmp_path / "results.csv")
@@ -199,7 +196,7 @@ def test_a_store_without_comparable_measurements_has_a_sentence(
         assert done.returncode == 0
     assert (
         "2 measured values, none of a candidate of known task"
-        in tachograph("verdicts", "--rule", "iso", "--db", store.location).stderr
+        in tachograph("verdicts --rule iso --db", store.location).stderr
     )
 
 

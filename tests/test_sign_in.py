@@ -183,9 +183,7 @@ def test_settings_that_went_bad_let_nobody_in(
 
 
 def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) -> None:
-    done = tachograph(
-        "dashboard", "--headless", "--port", "8599", "--sign-in", tmp_path / "none.toml"
-    )
+    done = tachograph("dashboard --headless --port 8599 --sign-in", tmp_path / "none.toml")
     assert done.returncode == 2
     assert "cannot read" in done.stderr
 

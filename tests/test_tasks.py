@@ -207,8 +207,7 @@ def test_the_orders_of_tasks_and_their_repositories(several: Store) -> None:
 
 def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -> None:
     said = tachograph(
-        "tasks",
-        "--db",
+        "tasks --db",
         tasks.location,
         "--value",
         "measured",
@@ -222,7 +221,7 @@ def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -
         r"vllm\_core-0007 \\"
     ) in said
     assert (said.count(r"\toprule"), tasks.location in said) == (1, False)
-    listed = tachograph("tasks", "--db", tasks.location, "--format", "csv").stdout
+    listed = tachograph("tasks --db", tasks.location, "--format", "csv").stdout
     assert len(listed.splitlines()) == 1 + len(TASKS)
 
 
@@ -248,10 +247,7 @@ def test_a_report_has_a_grouping_across_with_its_bounds_and_what_they_rest_on(
         for row in (dict(zip(names, line.split(","), strict=True)) for line in table[1:])
     }
     grouped = tachograph(
-        "report",
-        "--by",
-        "task,agent",
-        "--db",
+        "report --by task,agent --db",
         several.location,
         "--brief",
         "--metrics",
@@ -262,7 +258,7 @@ def test_a_report_has_a_grouping_across_with_its_bounds_and_what_they_rest_on(
     for task, agent, runs, *_ in (line.split(",") for line in grouped.stdout.splitlines()[1:]):
         assert rows[task][f"{agent}_runs"] == runs
     assert rows["vllm@dddd4444"]["codex_runs"] == "", "no run is no zero"
-    failed = tachograph("report", "--by", "agent", "--pivot", "agent", "--db", several.location)
+    failed = tachograph("report --by agent --pivot agent --db", several.location)
     assert (failed.returncode, "--by task,agent --pivot agent" in failed.stderr) == (2, True)
 
 

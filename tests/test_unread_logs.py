@@ -89,10 +89,10 @@ def test_files_are_counted_by_their_agent(
             lines(*log) if isinstance(log, list) else json.dumps(log)
         )
     (tmp_path / "logs" / "other.json").write_text('{"a": 1}')
-    said = tachograph("ingest", "logs", *(() if keeps_text else ("--no-text",)))
+    said = tachograph("ingest logs", *(() if keeps_text else ("--no-text",)))
     counted = "2 files of Kiro, 1 of Claude Code telemetry, which are not read"
     assert counted in said.stderr
-    listed = json.loads(tachograph("sources", "--format", "json").stdout)
+    listed = json.loads(tachograph("sources --format json").stdout)
     kinds = {Path(row["name"]).stem: row["kind"] for row in listed}
     assert kinds == {
         "a": "not read: Kiro",

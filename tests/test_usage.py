@@ -516,7 +516,7 @@ def test_the_document_has_stable_keys(tmp_path: Path, tachograph: Run) -> None:
     store = Store(tmp_path / FILE)
     run_of("s1", tmp_path, store)
     add(store, [response("s1", 0, "2026-02-01 23:30"), response("s1", 1, "2026-02-02 10:00")])
-    done = tachograph("usage", "--json", "--tz", "Europe/Berlin")
+    done = tachograph("usage --json --tz Europe/Berlin")
     made = json.loads(done.stdout)
     assert tuple(made) == (
         "by",
@@ -536,7 +536,7 @@ def test_the_document_has_stable_keys(tmp_path: Path, tachograph: Run) -> None:
     assert tuple(made["rows"][0]) == KEYS
     assert tuple(made["totals"]) == KEYS[1:]
     assert made["rows"][0]["total_tokens"] == made["totals"]["total_tokens"] == 320
-    blocks_made = json.loads(tachograph("usage", "--by", "block", "--json", "-o", "-").stdout)
+    blocks_made = json.loads(tachograph("usage --by block --json -o -").stdout)
     assert [row["block_state"] for row in blocks_made["rows"]] == ["complete", "gap", "complete"]
 
 
@@ -544,7 +544,7 @@ def test_the_command_draws_a_table_and_says_what_is_wrong(tmp_path: Path, tachog
     store = Store(tmp_path / FILE)
     run_of("s1", tmp_path, store)
     add(store, [response("s1", 0, "2026-02-01 10:00")])
-    done = tachograph("usage", "--compact")
+    done = tachograph("usage --compact")
     assert done.stdout.splitlines()[-1].split() == ["Total", "1", "160", "$0.01"]
     assert "1 response in 1 session · times in UTC" in done.stderr
     for words, said in {

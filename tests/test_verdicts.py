@@ -367,18 +367,18 @@ def test_where_nothing_is_measured_the_terminal_says_what_to_do(
     Where other runs are measured, more benchmarks are no answer.
     """
     (tmp_path / "run.json").write_text(record_text())
-    tachograph("ingest", "run.json")
+    tachograph("ingest run.json")
     for words in ("verdicts", "verdicts --by model", "measurements"):
         assert (
             "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md"
-            in tachograph(*words.split()).stderr
+            in tachograph(words).stderr
         )
     (tmp_path / "times.csv").write_text(
         "task,variant,metric,value,unit\nsort,baseline,latency,100,ms\n"
     )
-    tachograph("ingest", "times.csv")
+    tachograph("ingest times.csv")
     for words in ("verdicts", "verdicts --by model"):
-        assert "None of the matching runs was measured." in tachograph(*words.split()).stderr
+        assert "None of the matching runs was measured." in tachograph(words).stderr
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_change_that_is_heard_of_is_excluded_like_a_file_that_is_found(tmp_pat
 def test_an_ingest_says_what_it_left_out(tachograph: Run, tmp_path: Path) -> None:
     tree(tmp_path, "logs/a.tmp", "logs/b.tmp")
     (tmp_path / "logs" / "run.json").write_text(record_text())
-    said = tachograph("ingest", "logs", "--exclude", "*.tmp").stderr
+    said = tachograph("ingest logs --exclude", "*.tmp").stderr
     assert "2 files, or folders of them, left out by --exclude or .tachographignore" in said
     assert "1 document = 1 accepted" in said
-    assert tachograph("ingest", "logs", "--exclude", "*a*b*c").returncode == UsageError.exit_code
+    assert tachograph("ingest logs --exclude", "*a*b*c").returncode == UsageError.exit_code

@@ -100,7 +100,7 @@ def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(
     """
     (tmp_path / "logs").mkdir()
     with sole_watcher(str(tmp_path / "runs.duckdb"), "/var/logs"):
-        done = tachograph("dashboard", "--watch", "logs", "--db", "runs.duckdb", "--headless")
+        done = tachograph("dashboard --watch logs --db runs.duckdb --headless")
     assert (done.returncode, done.stdout) == (4, "")
     assert "has a watcher already" in done.stderr
     assert "Dashboard of" not in done.stderr

@@ -88,6 +88,6 @@ def test_the_store_is_left_as_it_was(sample_store: Store) -> None:
 
 
 def test_the_report_says_that_it_is_a_thought(sample_store: Store, tachograph: Run) -> None:
-    done = tachograph("report", "--reprice", "claude-haiku-4-5", "--db", sample_store.location)
+    done = tachograph("report --reprice claude-haiku-4-5 --db", sample_store.location)
     assert "What if: the same tokens at the list prices of claude-haiku-4-5" in done.stdout
     assert "$0.93" in done.stdout

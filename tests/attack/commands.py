@@ -44,15 +44,17 @@ class Stream(io.TextIOWrapper):
         return self.buffer.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
-def tachograph(*words: str | Path, cwd: Path, is_terminal: bool = False) -> Done:
-    """Run a command in a folder.
+def tachograph(line: str = "", *others: str | Path, cwd: Path, is_terminal: bool = False) -> Done:
+    """Run a command in a folder. The first argument is a line of words.
 
     Any exception of it is the test's, as a traceback would be the user's.
     """
     out, err = Stream(is_terminal=is_terminal), Stream()
     with ExitStack() as stack:
         stack.enter_context(chdir(cwd))
-        stack.enter_context(patch.object(sys, "argv", ["tachograph", *map(str, words)]))
+        stack.enter_context(
+            patch.object(sys, "argv", ["tachograph", *line.split(), *map(str, others)])
+        )
         stack.enter_context(patch.object(sys, "stdout", out))
         stack.enter_context(patch.object(sys, "stderr", err))
         stack.enter_context(patch.dict(os.environ, {"COLUMNS": "100"}))

@@ -228,7 +228,7 @@ def test_d16_amounts_on_the_command_line_that_no_figure_can_be_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match="min-cost"):
         choose({"min-cost": text or " "})
-    done = tachograph("check", "--max-total-usd", text, cwd=tmp_path)
+    done = tachograph("check --max-total-usd", text, cwd=tmp_path)
     assert (done.code, "--max-total-usd takes an amount" in done.stderr) == (2, True)
 
 

@@ -108,5 +108,5 @@ def test_d14_a_file_that_is_no_toml_is_a_sentence(folder: Path, name: str) -> No
 
 def test_d14_a_device_is_no_price_file(folder: Path) -> None:
     """It never ends: a megabyte of it is enough to know."""
-    done = tachograph("reprice", "--prices", "/dev/zero", "--db", "runs.duckdb", cwd=folder)
+    done = tachograph("reprice --prices /dev/zero --db runs.duckdb", cwd=folder)
     assert (done.code, "larger than" in done.stderr) == (3, True)

@@ -161,7 +161,7 @@ def test_d5_every_record_is_kept_with_its_raw_text_and_its_rows_can_be_encoded(
         ).fetchall()
     assert (runs, kept) == (6, 5)  # one is written with the bytes of a half, which are no UTF-8
     assert cwd == tools[0] == paired(f"{NASTY}1")
-    done = tachograph("rebuild", "--db", nasty.location, cwd=tmp_path)
+    done = tachograph("rebuild --db", nasty.location, cwd=tmp_path)
     assert (done.code, found_in(done.stderr), found_in(done.stdout.decode())) == (0, set(), set())
     with nasty.reading() as connection:
         assert connection.execute("select count(*) from runs").fetchall() == [(6,)]

@@ -66,7 +66,7 @@ def test_a_command_answers_from_a_lake_as_from_a_file(
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1760000000")
     said = []
     for store in both:
-        ended = tachograph(*words.split(), "--db", store.location)
+        ended = tachograph(words, "--db", store.location)
         assert ended.returncode == 0, ended.stderr
         said.append(ended.stdout.replace(store.location, "STORE"))
     assert said[0] == said[1]
@@ -97,10 +97,10 @@ def test_ingest_undo_rebuild_and_reprice_leave_a_lake_as_they_leave_a_file(
     )
     for step in steps:
         for one in (store, lake):
-            ended = tachograph(*step.split(), "--db", one.location)
+            ended = tachograph(step, "--db", one.location)
             assert ended.returncode == 0, ended.stderr
     assert _content(store) == _content(lake)
-    assert "problem" not in tachograph("doctor", "--db", lake.location).stdout
+    assert "problem" not in tachograph("doctor --db", lake.location).stdout
 
 
 def _content(store: Store) -> list[Any]:
@@ -141,7 +141,7 @@ def test_a_lake_of_one_machine_needs_no_server(local_lake: Store, tachograph: Ru
         "lake compact",
         "report --format json",
     ):
-        ended = tachograph(*words.split(), "--db", local_lake.location)
+        ended = tachograph(words, "--db", local_lake.location)
         assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["report"]["runs"] == 3
 
@@ -151,13 +151,13 @@ def test_an_object_storage_keeps_the_data(stored_lake: Store, tachograph: Run) -
         tachograph("ingest", str(ALL), "--json", "--db", stored_lake.location).stdout
     )["accepted"]
     assert (
-        json.loads(tachograph("report", "--format", "json", "--db", stored_lake.location).stdout)[
-            "report"
-        ]["runs"]
+        json.loads(tachograph("report --format json --db", stored_lake.location).stdout)["report"][
+            "runs"
+        ]
         == accepted
         > 3
     )
-    status = json.loads(tachograph("lake", "status", "--json", "--db", stored_lake.location).stdout)
+    status = json.loads(tachograph("lake status --json --db", stored_lake.location).stdout)
     assert status["data_path"].startswith("s3://")
     assert status["bytes"]
 
@@ -171,8 +171,8 @@ def test_ingest_makes_no_lake(empty_database: str, tachograph: Run, tmp_path: Pa
     assert ended.returncode == 4
     assert "There is no lake at" in ended.stderr
     assert "tachograph lake init --data FOLDER" in ended.stderr
-    made = tachograph("lake", "init", "--data", str(tmp_path / "data"), "--db", empty_database)
-    again = tachograph("lake", "init", "--db", empty_database)
+    made = tachograph("lake init --data", str(tmp_path / "data"), "--db", empty_database)
+    again = tachograph("lake init --db", empty_database)
     assert (made.returncode, again.returncode) == (0, 0)
     assert "Made the lake" in made.stderr
     assert "There is already the lake" in again.stderr

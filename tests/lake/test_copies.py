@@ -17,14 +17,14 @@ from tests.lake.writers import write_logs
 
 
 def test_there_and_back(sample_store: Store, lake: Store, tachograph: Run, tmp_path: Path) -> None:
-    tachograph("star", "--repo", "vllm", "--yes", "--db", sample_store.location)
+    tachograph("star --repo vllm --yes --db", sample_store.location)
     there = tachograph("copy", sample_store.location, lake.location)
     back = tachograph("copy", lake.location, "back.duckdb")
     assert (there.returncode, back.returncode) == (0, 0), there.stderr + back.stderr
     assert "all 3 runs" in there.stderr
     assert "(0 copied now)" in tachograph("copy", sample_store.location, lake.location).stderr
     assert copy_store(sample_store, str(tmp_path / "back.duckdb"), 5).copied_rows == 0
-    assert tachograph("rebuild", "--db", "back.duckdb").returncode == 0
+    assert tachograph("rebuild --db back.duckdb").returncode == 0
 
 
 def test_an_interrupted_copy_is_no_store_and_goes_on(

@@ -42,7 +42,7 @@ COMMANDS = (
 
 def told(tachograph: Run, words: str, location: str) -> str:
     """What a command says that cannot use its lake."""
-    ended = tachograph(*words.split(), "--db", location)
+    ended = tachograph(words, "--db", location)
     said = ended.stdout + ended.stderr
     assert ended.returncode == 4, said
     assert "Traceback" not in said
@@ -160,7 +160,7 @@ def test_a_user_who_may_only_look(lake: Store, server: PostgreSQL, tachograph: R
     server.query(name, "grant select on all tables in schema public to looker")
     location = lake.location.replace("user=lake", "user=looker")
     try:
-        assert tachograph("report", "--db", location).returncode == 0
+        assert tachograph("report --db", location).returncode == 0
         assert "the user of the catalog may not do that" in told(
             tachograph, f"ingest {SAMPLES}", location
         )
@@ -202,7 +202,7 @@ def test_screens_and_commands_never_show_a_password(
         "sources",
         "lake status",
     ):
-        ended = tachograph(*words.split(), "--db", location)
+        ended = tachograph(words, "--db", location)
         assert ended.returncode == 0, ended.stderr
         assert PASSWORD not in ended.stdout + ended.stderr
     for screen in (

@@ -86,8 +86,8 @@ def test_a_report_can_be_made_again_with_the_same_bytes(
     for kind in kinds:
         assert tachograph(*words, f"first.{kind}").returncode == 0
     tachograph("ingest", str(SAMPLES.parent), "--db", lake.location)
-    tachograph("rebuild", "--db", lake.location)
-    tachograph("lake", "compact", "--db", lake.location)
+    tachograph("rebuild --db", lake.location)
+    tachograph("lake compact --db", lake.location)
     for kind in kinds:
         assert tachograph(*words, f"second.{kind}").returncode == 0
         assert (tmp_path / f"first.{kind}").read_bytes() == (
@@ -102,14 +102,14 @@ def test_times_that_a_lake_cannot_show(lake: Store, tachograph: Run, tmp_path: P
         ("soon", lake.location, "takes a date or time"),
         ("yesterday", str(tmp_path / "runs.duckdb"), "keeps no history"),
     ):
-        ended = tachograph("report", "--at", at, "--db", store)
+        ended = tachograph("report --at", at, "--db", store)
         assert ended.returncode == 2
         assert sentence in ended.stderr
 
 
 def test_who_ingested_is_told_and_chosen(lake: Store, tachograph: Run) -> None:
     tachograph("ingest", str(SAMPLES), "--db", lake.location)
-    sources = tachograph("sources", "--format", "csv", "--db", lake.location).stdout
+    sources = tachograph("sources --format csv --db", lake.location).stdout
     assert "ingested_by" in sources
     with lake.reading() as connection:
         [(who, version)] = connection.execute(
@@ -118,12 +118,10 @@ def test_who_ingested_is_told_and_chosen(lake: Store, tachograph: Run) -> None:
     assert "@" in who
     assert version
     assert (
-        tachograph(
-            "runs", "--format", "csv", "--ingested-by", who, "--db", lake.location
-        ).stdout.count("\n")
+        tachograph("runs --format csv --ingested-by", who, "--db", lake.location).stdout.count("\n")
         == 4
     )
     assert (
         "No run has ingested-by"
-        in tachograph("runs", "--ingested-by", "nobody@nowhere", "--db", lake.location).stderr
+        in tachograph("runs --ingested-by nobody@nowhere --db", lake.location).stderr
     )
