@@ -30,29 +30,13 @@ from tests.forks import Forks
 from tests.test_pass_through import AGENT
 
 KEPT = "runs-of-agents"
-COLUMNS = (
-    "run_id",
-    "session_id",
-    "agent",
-    "record_kind",
-    "outcome",
-    "is_started",
-    "duration_ms",
-    "cost_own_usd",
-    "labels",
-    "experiment",
-    "task",
-    "repo",
-    "branch",
-    "cwd",
-    "base_commit",
-    "patch_files",
-    "patch_insertions",
-    "patch_deletions",
-    "patch_sha256",
-    "time_source",
-    "terminal_reason",
-    "title",
+COLUMNS = tuple(
+    (
+        "run_id session_id agent record_kind outcome is_started duration_ms "
+        "cost_own_usd labels experiment task repo branch cwd base_commit patch_files "
+        "patch_insertions patch_deletions patch_sha256 time_source terminal_reason "
+        "title"
+    ).split()
 )
 
 
@@ -141,17 +125,7 @@ def test_a_run_has_what_was_recorded_of_it_and_its_output_is_untouched(
     [run] = rows(repository)
     told = {
         key: run[key]
-        for key in (
-            "agent",
-            "task",
-            "repo",
-            "branch",
-            "cwd",
-            "base_commit",
-            "duration_ms",
-            "time_source",
-            "outcome",
-        )
+        for key in "agent task repo branch cwd base_commit duration_ms time_source outcome".split()
     }
     assert told == {
         "agent": "claude-code",

@@ -39,15 +39,8 @@ SILENT = lines(
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"
 
 _ABOUT = "where run_id in (select run_id from runs)"
-_TABLES = (
-    "claims",
-    "statements",
-    "file_changes",
-    "tool_calls",
-    "patch_files",
-    "patches",
-    "findings",
-    "model_usage",
+_TABLES = tuple(
+    "claims statements file_changes tool_calls patch_files patches findings model_usage".split()
 )
 
 

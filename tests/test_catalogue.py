@@ -158,22 +158,12 @@ def words_of_columns(path: Path) -> Iterator[str]:
 
     Unit.COUNT}.
     """
-    of_other_things = {
-        "title",
-        "label",
-        "format",
-        "files",
-        "at",
-        "description",
-        "name",
-        "value",
-        "state",
-        "best",
-        "baseline",
-        "commit",
-        "text",
-        "experiments",
-    }
+    of_other_things = set(
+        (
+            "title label format files at description name value state best baseline commit "
+            "text experiments"
+        ).split()
+    )
     known = {key for scope in SCOPES.values() for key in scope} - of_other_things
     for node in ast.walk(ast.parse(path.read_text())):
         pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []

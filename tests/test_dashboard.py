@@ -139,23 +139,10 @@ def test_a_file_that_is_no_store_is_told(
 def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(
     screen: str, sparse: Store, open_screen: Open
 ) -> None:
-    keys = [
-        "cells",
-        "tab",
-        "sort",
-        "per",
-        "groups",
-        "pair",
-        "order",
-        "page",
-        "columns",
-        "rule",
-        "reason",
-        "text",
-        "usage-per",
-        "usage-show",
-        "session-along",
-    ]
+    keys = (
+        "cells tab sort per groups pair order page columns rule reason text usage-per "
+        "usage-show session-along"
+    ).split()
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, sparse.location, **query | {"run": HOSTILE["html"]})
     assert (

@@ -32,27 +32,14 @@ def samples(read_once: StoreOnce) -> Store:
     return read_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
 
 
-NEVER_EMPTY = (
-    "BilledCost",
-    "EffectiveCost",
-    "ListCost",
-    "ContractedCost",
-    "BillingAccountId",
-    "BillingAccountName",
-    "BillingCurrency",
-    "BillingPeriodStart",
-    "BillingPeriodEnd",
-    "ChargePeriodStart",
-    "ChargePeriodEnd",
-    "ChargeCategory",
-    "ChargeDescription",
-    "InvoiceIssuerName",
-    "PricingQuantity",
-    "PricingUnit",
-    "ProviderName",
-    "PublisherName",
-    "ServiceCategory",
-    "ServiceName",
+NEVER_EMPTY = tuple(
+    (
+        "BilledCost EffectiveCost ListCost ContractedCost BillingAccountId "
+        "BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd "
+        "ChargePeriodStart ChargePeriodEnd ChargeCategory ChargeDescription "
+        "InvoiceIssuerName PricingQuantity PricingUnit ProviderName PublisherName "
+        "ServiceCategory ServiceName"
+    ).split()
 )
 
 

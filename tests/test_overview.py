@@ -226,16 +226,7 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
         assert row.not_by_median <= row.disputed <= row.faster == row.noise_unknown
         assert (row.bounds != "") == (row.bounded > 0)
     for whole, parts in [(total, agents), *((agent, _models(rows, agent)) for agent in agents)]:
-        for count in (
-            "runs",
-            "started",
-            "completed",
-            "limited",
-            "failed",
-            "unknown_ends",
-            "bounded",
-            "checked",
-        ):
+        for count in "runs started completed limited failed unknown_ends bounded checked".split():
             assert getattr(whole, count) == sum(getattr(part, count) for part in parts)
         assert (whole.cost_usd or 0) == sum(part.cost_usd or 0 for part in parts)
     shown = agent_table(queries.shown_rows(rows), Filters()).html()

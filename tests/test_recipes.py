@@ -186,17 +186,7 @@ def test_a_measuring_tool(house: House) -> None:
     [row] = house.rows("measurements")
     assert {
         name: row[name]
-        for name in (
-            "format",
-            "benchmark",
-            "metric",
-            "statistic",
-            "value",
-            "unit",
-            "better",
-            "n",
-            "samples",
-        )
+        for name in "format benchmark metric statistic value unit better n samples".split()
     } == {
         "format": "acme-bench",
         "benchmark": "sort",

@@ -277,16 +277,7 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
         )
     )
     classes = st.sampled_from(
-        [
-            "faster",
-            "same",
-            "slower",
-            "breaks",
-            "no_baseline",
-            "machine",
-            "not_measured",
-            "not_measured",
-        ]
+        "faster same slower breaks no_baseline machine not_measured not_measured".split()
     )
     run = st.fixed_dictionaries(
         {
@@ -341,9 +332,7 @@ def counted(runs: list[dict[str, Any]]) -> TaskTotals:
 
 NUMBERS = {
     word: number
-    for number, word in enumerate(
-        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    )
+    for number, word in enumerate(tuple("no one two three four five six seven eight nine".split()))
 }
 
 

@@ -288,15 +288,11 @@ LINES = [
     line("baseline", 50, metric="memory", unit="MB"),
     line("candidate", 40, metric="memory", unit="MB"),
 ]
-JUDGED = (
-    "verdict",
-    "measured_speedup",
-    "measured_low",
-    "measured_high",
-    "measured_vs_reference",
-    "hard",
-    "claim_verdict",
-    "metric",
+JUDGED = tuple(
+    (
+        "verdict measured_speedup measured_low measured_high measured_vs_reference hard "
+        "claim_verdict metric"
+    ).split()
 )
 
 

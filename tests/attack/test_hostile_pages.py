@@ -61,9 +61,9 @@ SCREENS = (
     *("cost?view=sessions", "reports", "data", "data?view=upload"),
 )
 PARAMETERS = (
-    *("repo", "task", "agent", "model", "outcome", "label", "since", "until", "min-cost"),
-    *("evidence", "min-claim", "session", "search", "run", "order", "columns", "page", "by"),
-    *("tz", "view", "grouping", "reprice", "groups", "pair", "rule", "measure", "embed"),
+    *tuple("repo task agent model outcome label since until min-cost".split()),
+    *tuple("evidence min-claim session search run order columns page by".split()),
+    *tuple("tz view grouping reprice groups pair rule measure embed".split()),
 )
 VALUES = ("%FF%FE", "%00", "%", "x" * 300, "9" * 400, "-1", "NaN", "1e999", "9999-99-99T99", "=")
 COMMANDS = ("report --by model,repo", "runs", "claims", "verdicts", "measurements", "rejects")

@@ -286,14 +286,7 @@ def _impossible_values() -> str:
         )
     ]
     for table in (
-        "runs",
-        "model_usage",
-        "responses",
-        "tool_calls",
-        "file_changes",
-        "claims",
-        "statements",
-        "measurements",
+        "runs model_usage responses tool_calls file_changes claims statements measurements".split()
     ):
         row = TABLES[table]
         joined = "join runs using (run_id) " if "source_id" not in row.columns else ""
