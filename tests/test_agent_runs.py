@@ -27,9 +27,12 @@ from schemas.errors import UsageError
 from schemas.wire.launch import LAUNCH_FILE, PATCH_FILE
 from tests.conftest import FILE, Run, ingest_paths, record_text
 from tests.forks import Forks
+from tests.golden_logs import text_of
 from tests.test_pass_through import AGENT
 
 KEPT = "runs-of-agents"
+ONE_TURN = "codex/a_turn_of_rollout_and_stream_counts_once"
+SESSION = "0199aaaa-1111-7222-8333-444455556666"
 COLUMNS = tuple(
     (
         "run_id session_id agent record_kind outcome is_started duration_ms "
@@ -68,14 +71,7 @@ def program(folder: Path, name: str) -> str:
 
 def git(folder: Path, *words: str) -> str:
     """A git command, whatever the settings of the machine."""
-    settings = [
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@example.org",
-        "-c",
-        "init.defaultBranch=main",
-    ]
+    settings = "-c user.name=a -c user.email=a@example.org -c init.defaultBranch=main".split()
     done = subprocess.run(
         ["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True
     )
@@ -123,21 +119,21 @@ def test_a_run_has_what_was_recorded_of_it_and_its_output_is_untouched(
     ), "as the store has it"
     assert "$0.25, 2 files changed (+2 −1): run 00000000… in tachograph.duckdb" in done.stderr
     [run] = rows(repository)
-    told = {
-        key: run[key]
-        for key in "agent task repo branch cwd base_commit duration_ms time_source outcome".split()
-    }
-    assert told == {
-        "agent": "claude-code",
-        "task": "speed",
-        "repo": "kernels",
-        "branch": "main",
-        "cwd": str(repository),
-        "duration_ms": 60_000,
-        "base_commit": git(repository, "rev-parse", "HEAD"),
-        "time_source": "sidecar",
-        "outcome": "execution_error",
-    }
+    assert (
+        run
+        | {
+            "agent": "claude-code",
+            "task": "speed",
+            "repo": "kernels",
+            "branch": "main",
+            "cwd": str(repository),
+            "duration_ms": 60_000,
+            "base_commit": git(repository, "rev-parse", "HEAD"),
+            "time_source": "sidecar",
+            "outcome": "execution_error",
+        }
+        == run
+    )
     assert run["labels"] == {
         "task": "speed",
         "team": "a",
@@ -300,22 +296,9 @@ def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(
 
     Without the log of the process, the run ended as its transcript says.
     """
-    session = "0199aaaa-1111-7222-8333-444455556666"
-    events: list[dict[str, Any]] = [
-        {"type": "thread.started", "thread_id": session},
-        {"type": "turn.started"},
-        {
-            "type": "item.completed",
-            "item": {"id": "item_0", "type": "agent_message", "text": "Done."},
-        },
-        {
-            "type": "turn.completed",
-            "usage": {"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 10},
-        },
-    ]
-    (tmp_path / "events").write_text("".join(json.dumps(event) + "\n" for event in events))
-    transcript = tmp_path / f"rollout-2026-11-01T10-00-00-{session}.jsonl"
-    transcript.write_text(rollout(session, tmp_path))
+    (tmp_path / "events").write_text(text_of(f"{ONE_TURN}/stream.jsonl"))
+    transcript = tmp_path / f"rollout-2026-11-01T10-00-00-{SESSION}.jsonl"
+    transcript.write_text(rollout(SESSION, tmp_path))
     tachograph("run --", program(tmp_path, "codex"), "copy:events", "exit:3")
     first, last = Store(tmp_path / FILE), Store(tmp_path / "last.duckdb")
     ingest_paths(first, transcript)
@@ -343,34 +326,8 @@ def found_of(store: Store) -> list[str]:
 
 def rollout(session: str, cwd: Path) -> str:
     """A session of Codex with one turn."""
-    usage = {
-        "input_tokens": 100,
-        "cached_input_tokens": 0,
-        "output_tokens": 10,
-        "reasoning_output_tokens": 0,
-        "total_tokens": 110,
-    }
-    lines = [
-        (
-            "session_meta",
-            {"id": session, "cwd": str(cwd), "cli_version": "0.104.0", "originator": "codex_exec"},
-        ),
-        ("turn_context", {"model": "gpt-5.1-codex"}),
-        ("event_msg", {"type": "task_started"}),
-        (
-            "event_msg",
-            {
-                "type": "token_count",
-                "info": {"total_token_usage": usage, "last_token_usage": usage},
-            },
-        ),
-        ("event_msg", {"type": "task_complete", "last_agent_message": "Done."}),
-    ]
-    stamped = (
-        {"timestamp": "2026-11-01T10:00:00Z", "type": kind, "payload": payload}
-        for kind, payload in lines
-    )
-    return "".join(json.dumps(line) + "\n" for line in stamped)
+    text = text_of(f"{ONE_TURN}/rollout.jsonl")
+    return text.replace(SESSION, session).replace("/work", str(cwd))
 
 
 def test_a_locked_store_loses_nothing_and_the_command_that_is_told_ingests_the_run(
@@ -444,20 +401,7 @@ def test_a_limit_of_cost_ends_a_run_that_tells_its_cost_as_it_goes(
     tachograph: Run, tmp_path: Path
 ) -> None:
     """By a signal: the agent has no option of its own."""
-    step = {
-        "type": "step_finish",
-        "timestamp": 1,
-        "sessionID": "ses_1",
-        "part": {"type": "step-finish", "reason": "tool-calls", "cost": 0.5},
-    }
-    step["part"] |= {
-        "tokens": {"input": 10, "output": 5, "reasoning": 0, "cache": {"read": 0, "write": 0}}
-    }  # type: ignore[operator]
-    (tmp_path / "steps").write_text(
-        "".join(
-            json.dumps(step | {"timestamp": 1769527001000 + number}) + "\n" for number in range(3)
-        )
-    )
+    (tmp_path / "steps").write_text(text_of("opencode/steps_without_an_end.jsonl"))
     done = tachograph(
         "run --max-usd 1.20 --", program(tmp_path, "opencode"), "copy:steps", "sleep:60"
     )
