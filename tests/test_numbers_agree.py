@@ -48,8 +48,7 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
 from tachograph import open as open_store
-from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
-from tests.golden_logs import text_of
+from tests.conftest import ROOT, Run, StoreOnce, ingest_paths, record, record_text
 from tests.measured_runs import fill as fill_measured
 from tests.reporting import READERS
 from tests.test_mcp import asked
@@ -67,6 +66,10 @@ def put(store: Store, *records: str, name: str = "log") -> None:
     ingest([Source(name, "\n".join(records).encode())], store)
 
 
+def golden(name: str) -> str:
+    return (ROOT / "tests/golden" / name).read_text(encoding="utf-8")
+
+
 def rows(store: Store, sql: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = reading.fetch(store, sql).to_pylist()
     return found
@@ -77,45 +80,10 @@ def total(store: Store, *metrics: str) -> dict[str, Any]:
     return dict(row)
 
 
-def _mixed(store: Store) -> None:
-    """Five runs: two usual, one of an unpriced model, one without a model, one never started."""
-    unknown = {
-        "a-model-of-ours": {
-            "inputTokens": 10,
-            "outputTokens": 2,
-            "cacheReadInputTokens": 0,
-            "cacheCreationInputTokens": 0,
-            "costUSD": 3,
-        }
-    }
-    put(
-        store,
-        record_text(uuid="a", session_id="a", total_cost_usd=0.25, num_turns=2),
-        record_text(uuid="b", session_id="b", total_cost_usd=0.25, num_turns=4),
-        record_text(uuid="c", session_id="c", total_cost_usd=3, modelUsage=unknown),
-        record_text(uuid="d", session_id="d", total_cost_usd=5, modelUsage=..., usage=...),
-        record_text(
-            uuid="e",
-            session_id="e",
-            total_cost_usd=0,
-            duration_api_ms=0,
-            duration_ms=400,
-            modelUsage={},
-            is_error=True,
-            usage={
-                "input_tokens": 0,
-                "output_tokens": 0,
-                "cache_read_input_tokens": 0,
-                "cache_creation_input_tokens": 0,
-            },
-            result="You've hit your limit",
-        ),
-    )
-
-
 @pytest.fixture(scope="module")
 def mixed(read_once: StoreOnce) -> Store:
-    return read_once("numbers_mixed", _mixed)
+    """Five runs: two usual, one of an unpriced model, one without a model, one never started."""
+    return read_once("numbers_mixed", lambda store: put(store, golden("mixed_runs.jsonl")))
 
 
 # unpriced runs
@@ -637,117 +605,17 @@ def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) ->
 # the cost of odd runs, everywhere
 
 
-def _model(cost: float | None, tokens: int = 1000) -> dict[str, Any]:
-    told = {
-        "inputTokens": tokens,
-        "outputTokens": tokens,
-        "cacheReadInputTokens": 0,
-        "cacheCreationInputTokens": 0,
-    }
-    return told if cost is None else told | {"costUSD": cost}
-
-
 def _odd(store: Store) -> None:
     """Runs whose totals and models disagree, also in a chain.
 
     That cost nothing, $0 for tokens, or an unknown part; and a bound.
     """
-    alone = {"usage": ...}
-    killed = {"claude-opus-4-6": _model(0.3), "claude-haiku-4-5": _model(1.17)}
-    later = {"claude-opus-4-6": _model(0.5, 2000), "claude-haiku-4-5": _model(1.4, 2000)}
-    start = json.dumps(
-        {"type": "system", "subtype": "init", "session_id": "chain", "model": "claude-opus-4-6"}
-    )
-    put(
-        store,
-        start,
-        record_text(
-            uuid="chain-1", session_id="chain", total_cost_usd=0.3, modelUsage=killed, **alone
-        ),
-        record_text(
-            uuid="chain-2", session_id="chain", total_cost_usd=0.5, modelUsage=later, **alone
-        ),
-        name="chain",
-    )
-    nothing = dict.fromkeys(
-        ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-        0,
-    )
-    put(
-        store,
-        record_text(uuid="usual", session_id="usual"),
-        record_text(
-            uuid="killed", session_id="killed", total_cost_usd=0.3, modelUsage=killed, **alone
-        ),
-        record_text(
-            uuid="part",
-            session_id="part",
-            total_cost_usd=1,
-            modelUsage={"claude-opus-4-6": _model(0.7)},
-            **alone,
-        ),
-        record_text(
-            uuid="nameless", session_id="nameless", total_cost_usd=5, modelUsage=..., **alone
-        ),
-        record_text(
-            uuid="untotalled",
-            session_id="untotalled",
-            total_cost_usd=...,
-            modelUsage={"claude-opus-4-6": _model(0.4)},
-            **alone,
-        ),
-        record_text(
-            uuid="zero",
-            session_id="zero",
-            total_cost_usd=0,
-            modelUsage={"claude-opus-4-6": _model(0)},
-            **alone,
-        ),
-        record_text(
-            uuid="half",
-            session_id="half",
-            total_cost_usd=2,
-            **alone,
-            modelUsage={"claude-opus-4-6": _model(2), "a-model-of-ours": _model(0)},
-        ),
-        record_text(
-            uuid="free",
-            session_id="free",
-            total_cost_usd=0,
-            modelUsage={"z-ai/glm-4.5-air:free": _model(0)},
-            **alone,
-        ),
-        record_text(
-            uuid="idle",
-            session_id="idle",
-            total_cost_usd=0,
-            duration_api_ms=0,
-            modelUsage={},
-            is_error=True,
-            usage=nothing,
-        ),
-    )
-    gateway = json.loads(text_of("opencode/stream_and_export/export.json"))
-    gateway["messages"][1:] = [gateway["messages"][1]]
-    gateway["messages"][1]["info"] |= {"providerID": "packyapi", "cost": 0}
-    put(store, json.dumps(gateway), name="gateway")
-    bound = json.loads(text_of("opencode/reasoning/cost_between_two_nanodollars.json"))
-    bound["messages"][1]["info"]["cost"] = 0.25
-    bound["messages"][1]["parts"][-1]["tokens"] |= {"output": 328, "reasoning": 64}
-    put(store, json.dumps(bound), name="bound")
+    for name in ("chain.jsonl", "runs.jsonl", "gateway.json", "bound.json"):
+        put(store, golden(f"odd_{name}"), name=name)
 
 
-GATEWAY = str(json.loads(text_of("opencode/stream_and_export/export.json"))["info"]["id"])
-ODD_USD = (
-    Decimal("1.9")
-    + Decimal("0.25")
-    + Decimal("1.47")
-    + 1
-    + 5
-    + Decimal("0.4")
-    + 2
-    + Decimal("0.25")
-)
+GATEWAY = str(json.loads(golden("odd_gateway.json"))["info"]["id"])
+ODD_USD = sum(map(Decimal, "1.9 0.25 1.47 1 5 0.4 2 0.25".split()))
 ODD_BEYOND = Decimal("1.4") + Decimal("1.17")
 
 
