@@ -113,7 +113,8 @@ def test_no_golden_file_is_left_behind() -> None:
 
 def test_golden_files_were_checked_out_as_they_are() -> None:
     """Git may turn LF into CRLF on Windows; .gitattributes forbids it here."""
-    assert not [file.name for file in GOLDEN.iterdir() if b"\r\n" in file.read_bytes()]
+    files = (path for path in GOLDEN.rglob("*") if path.is_file())
+    assert not [file.name for file in files if b"\r\n" in file.read_bytes()]
 
 
 @pytest.mark.parametrize(("name", "lines"), {"csv": 1, "json": 1, "jsonl": 0, "md": 2}.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,167 +18,23 @@ from ingest.store.database import Store, arrow
 from ingest.store.opening import VIEWS
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
-from tests.claude_lines import SESSION, answer, line, progress, reply, usage, user
-from tests.codex_lines import STARTED, event, uuid7
-from tests.codex_lines import usage as codex_usage
+from tests.claude_lines import SESSION
 from tests.conftest import MadeOnce, StoreOnce, record
 from tests.documents import lines
 from tests.examples import a_share, written_down
-from tests.test_growing_transcripts import turn
 
 WORD = "Quetzalcoatlus"
 """In every text of the files below, and in nothing else."""
 
 SAID = f"{WORD} is 3.2x faster end to end, measured with hyperfine ({WORD}.py, +12/-3)."
-UNMEASURED = f"The {WORD} kernel is 3.2x faster."
-LIMIT = f"You've hit your limit · resets 3pm ({WORD})"
-FOLDER = "projects/-srv-shop"
-ERROR = {"isApiErrorMessage": True, "inside": {"model": "<synthetic>", "content": LIMIT}}
-BLOCKS = [
-    {"type": "thinking", "thinking": SAID, "signature": WORD},
-    {"type": "text", "text": SAID},
-    {
-        "type": "tool_use",
-        "id": "c1",
-        "name": "Bash",
-        "input": {"command": SAID, "description": WORD},
-    },
-]
-
-
-def session() -> list[dict[str, Any]]:
-    attached = {
-        "type": "attachment",
-        "attachment": {"type": "file", "filename": WORD, "content": {"file": {"content": SAID}}},
-    }
-    return [
-        {"type": "summary", "summary": SAID, "leafUuid": "u1"},
-        {"type": "custom-title", "customTitle": SAID, "sessionId": SESSION},
-        {"type": "ai-title", "aiTitle": SAID, "sessionId": SESSION},
-        {"type": "last-prompt", "lastPrompt": SAID, "sessionId": SESSION},
-        {"type": "queue-operation", "operation": "enqueue", "content": SAID, "sessionId": SESSION},
-        line("user", "at", 1, **attached),
-        user(SAID),
-        user(
-            [{"type": "text", "text": SAID}, {"type": "image", "source": {"data": WORD}}], "p2", 2
-        ),
-        *turn(1),
-        reply(
-            "b1",
-            "msg_b",
-            "req_b",
-            usage(40),
-            inside={"content": BLOCKS, "stop_reason": "tool_use"},
-            second=50,
-        ),
-        user(
-            [{"type": "tool_result", "tool_use_id": "c1", "content": SAID}],
-            "r1",
-            51,
-            toolUseResult={"stdout": SAID, "stderr": WORD},
-        ),
-        progress(reply("i1", "msg_i", "req_i", second=52, inside={"content": SAID})),
-        line(
-            "system",
-            "s1",
-            53,
-            subtype="compact_boundary",
-            content=SAID,
-            compactMetadata={"trigger": "auto", "preTokens": 9},
-        ),
-        user(f"This session is being continued: {SAID}", "p3", 54, isCompactSummary=True),
-        *turn(3),
-        answer("late", is_error=True),
-        reply("e1", "msg_e", None, second=100, inside={"content": SAID}),
-        reply("x1", "msg_x", None, second=101, **ERROR),
-    ]
-
-
-def subagent() -> list[dict[str, Any]]:
-    fields = {"isSidechain": True, "agentId": "ag7"}
-    return [user(SAID, "a1", 5, **fields), *(one | fields for one in turn(6))]
-
-
-def rollout() -> list[dict[str, Any]]:
-    meta = {
-        "id": uuid7(STARTED),
-        "timestamp": STARTED.isoformat(),
-        "cwd": "/srv/shop",
-        "instructions": SAID,
-        "base_instructions": {"text": SAID},
-    }
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": SAID}]}
-    call = {
-        "type": "function_call",
-        "name": "shell",
-        "arguments": json.dumps({"command": SAID}),
-        "call_id": "c1",
-    }
-    return [
-        event(0, meta, "session_meta"),
-        event(1, {"type": "task_started", "turn_id": "turn-1"}),
-        event(
-            1, {"turn_id": "turn-1", "model": "gpt-5", "user_instructions": SAID}, "turn_context"
-        ),
-        event(2, {"type": "user_message", "message": SAID}),
-        event(2, message, "response_item"),
-        event(3, {"type": "agent_reasoning", "text": SAID}),
-        event(3, call, "response_item"),
-        event(
-            4, {"type": "function_call_output", "call_id": "c1", "output": SAID}, "response_item"
-        ),
-        event(5, {"type": "token_count", "info": {"total_token_usage": codex_usage(100, 10, 5)}}),
-        event(6, {"type": "agent_message", "message": SAID}),
-        event(7, {"type": "error", "message": SAID}),
-    ]
-
-
-def results() -> list[dict[str, Any]]:
-    """Result records: a full one, one without an id, one that ended at a limit, one unreadable.
-
-    The full one has all that such a record can contain.
-    """
-    said: dict[str, Any] = {
-        "structured_output": {WORD: SAID},
-        "permission_denials": [
-            {"tool_name": "Bash", "tool_use_id": "c1", "tool_input": {"command": SAID}}
-        ],
-        "errors": [SAID],
-        "local_command": SAID,
-        "deferred_tool_use": {"id": "c2", "name": "Bash", "input": {"command": SAID}},
-        "of_a_later_version": SAID,
-        "and_nested": {"text": [SAID]},
-        "startup_failure_reason": SAID,
-    }
-    return [
-        record(uuid="r1", result=SAID, **said),
-        record(uuid=..., session_id="another", result=SAID),
-        record(uuid="r3", session_id="third", is_error=True, result=LIMIT),
-        record(uuid="r4", session_id="fourth", num_turns=SAID),
-    ]
-
-
-MAIN = f"{FOLDER}/{SESSION}.jsonl"
-PATCH = f"diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+{WORD}\n"
+GOLDEN = Path(__file__).parent / "golden/said_in_sessions"
 FILES = {
-    MAIN: lines(*session()),
-    f"{FOLDER}/{SESSION}/subagents/agent-ag7.jsonl": lines(*subagent()),
-    f"sessions/2026/05/01/rollout-2026-05-01T12-00-00-{uuid7(STARTED)}.jsonl": lines(*rollout()),
-    "results.jsonl": lines(*results()),
-    "torn.jsonl": lines(*session()[6:8])
-    + json.dumps({"type": "user", "message": {"role": "user", "content": SAID}})[:-30],
-    f"{FOLDER}/unmeasured.jsonl": lines(
-        user("Go.", sessionId="unmeasured"),
-        reply(sessionId="unmeasured", inside={"content": UNMEASURED}),
-    ),
-    f"{FOLDER}/model_patch.diff": PATCH,
-    "alone/model_patch.diff": PATCH,
-    "alone/prompt.txt": SAID,
-    "alone/stream.jsonl": lines(
-        {"type": "system", "subtype": "init", "session_id": "fifth"},
-        record(uuid="r5", session_id="fifth", result=SAID),
-    ),
+    path.relative_to(GOLDEN).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(GOLDEN.rglob("*"))
+    if path.is_file()
 }
+"""A session with a sub-agent, a rollout, results, a torn log and patches."""
+MAIN = f"projects/-srv-shop/{SESSION}.jsonl"
 
 
 def put(folder: Path, files: Mapping[str, str]) -> None:
