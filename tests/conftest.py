@@ -426,6 +426,12 @@ def said(app: AppTest) -> str:
     return " ".join(html.unescape(" ".join(pieces)).split())
 
 
+def fetched(store: Store, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    """The rows of a query."""
+    with store.reading() as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -18,7 +18,7 @@ from ingest.store.record_rows import Read, runs_at_end, runs_with
 from schemas.errors import InvalidRecord
 from schemas.rows.distilled import Run
 from schemas.rows.run import RunRow
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 
 
 def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
@@ -101,5 +101,4 @@ def runs_in_store(store: Store) -> list[dict[str, Any]]:
 
 def rejects_of(store: Store) -> list[tuple[str, str]]:
     """(reason, detail) of every reject, by detail."""
-    with store.reading() as connection:
-        return connection.sql("select reason, detail from rejects order by detail").fetchall()
+    return fetched(store, "select reason, detail from rejects order by detail")

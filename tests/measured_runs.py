@@ -28,7 +28,7 @@ from ingest.store.database import Store
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, MeasurementRow, Variant
 from schemas.units import Better
-from tests.conftest import record, record_text
+from tests.conftest import fetched, record, record_text
 
 OPUS, HAIKU = "claude-opus-4-6", "claude-haiku-4-5"
 
@@ -111,10 +111,9 @@ def results() -> str:
 
 def label(store: Store, **quadrants: str) -> None:
     """Published judgements of runs: name → quadrant."""
-    with store.reading() as connection:
-        [(source_id, last)] = connection.sql(
-            "select source_id, max(measurement_no) from measurements group by source_id"
-        ).fetchall()
+    [(source_id, last)] = fetched(
+        store, "select source_id, max(measurement_no) from measurements group by source_id"
+    )
     about: dict[str, Any] = {
         "source_id": source_id,
         "format": "labels",

@@ -25,7 +25,7 @@ from ingest.store.undo import undo
 from schemas.agents import AGENTS, agent_of_program
 from schemas.errors import UsageError
 from schemas.wire.launch import LAUNCH_FILE, PATCH_FILE
-from tests.conftest import FILE, Run, ingest_paths, record_text
+from tests.conftest import FILE, Run, fetched, ingest_paths, record_text
 from tests.forks import Forks
 from tests.golden_logs import text_of
 from tests.test_pass_through import AGENT
@@ -318,10 +318,7 @@ def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(
 
 
 def found_of(store: Store) -> list[str]:
-    with store.reading() as connection:
-        return [
-            rule for (rule,) in connection.sql("select rule from findings order by rule").fetchall()
-        ]
+    return [rule for (rule,) in fetched(store, "select rule from findings order by rule")]
 
 
 def rollout(session: str, cwd: Path) -> str:
@@ -649,10 +646,7 @@ def test_what_an_older_version_kept_of_a_command_line_is_hidden_when_it_is_read(
         )
     assert [row["title"] for row in rows(anew)] == ["true --token '[hidden]'"]
     rebuild(anew)
-    with anew.reading() as connection:
-        kept = connection.execute(
-            "select raw, title, (select any_value(command) from ingests) from runs"
-        ).fetchall()
+    kept = fetched(anew, "select raw, title, (select any_value(command) from ingests) from runs")
     assert "HUSH" not in str(kept)
     assert "[hidden]" in kept[0][2]
 
@@ -672,5 +666,4 @@ def test_the_command_line_of_a_run_without_a_record_is_text(
             )
     tachograph("run --no-text --db textless.duckdb -- true", "Make it faster")
     assert "faster" not in tachograph("runs --db textless.duckdb").stdout
-    with Store(tmp_path / "textless.duckdb").reading() as connection:
-        assert connection.execute("select count(*) from runs").fetchall() == [(1,)]
+    assert fetched(Store(tmp_path / "textless.duckdb"), "select count(*) from runs") == [(1,)]

@@ -24,7 +24,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.units import Unit
 from tests.attack.hostile import found_in, nasty_store
-from tests.conftest import SAMPLES, TOTAL_COST, MadeOnce, StoreOnce, record_text
+from tests.conftest import SAMPLES, TOTAL_COST, MadeOnce, StoreOnce, fetched, record_text
 from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import ANSWER_SECONDS, PATIENCE_SECONDS, leave, move, served, wait_until_drawn
@@ -384,8 +384,7 @@ def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(
         shutil.copy(made_once("nasty", nasty_store) / "runs.duckdb", shown.with_suffix(".new"))
     )
     copied.replace(shown)
-    with Store(shown).reading() as connection:
-        [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
+    [(run_id,)] = fetched(Store(shown), "select run_id from runs where in_stream")
     page = visit("/_stcore/health")
     page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
     page.wait_for_url("**/run?**")

@@ -37,7 +37,7 @@ from ingest.store.database import Store
 from ingest.system import bounds
 from schemas.agents import AGENTS, Format, words
 from schemas.file_kinds import FileKind
-from tests.conftest import SAMPLES, ingest_paths, record_text
+from tests.conftest import SAMPLES, fetched, ingest_paths, record_text
 from tests.examples import size
 
 pytestmark = pytest.mark.slow
@@ -346,12 +346,7 @@ def test_an_error_of_the_file_system_costs_its_file_alone(
 
 def runs_of(store: Store) -> dict[str, str]:
     """run_id → name of its source."""
-    with store.reading() as connection:
-        return dict(
-            connection.execute(
-                "select run_id, name from runs join sources using (source_id)"
-            ).fetchall()
-        )
+    return dict(fetched(store, "select run_id, name from runs join sources using (source_id)"))
 
 
 def told(report: IngestReport, victim: str) -> bool:

@@ -30,7 +30,7 @@ from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import StoreError, StoreVersionMismatch, UsageError
 from schemas.numbers import decimal
-from tests.conftest import FILE, SAMPLES, Run, ingest_paths, record_text
+from tests.conftest import FILE, SAMPLES, Run, fetched, ingest_paths, record_text
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -90,8 +90,7 @@ def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store)
     ingest_paths(sample_store, SAMPLES)
     assert said(sample_store) == before
     annotate(sample_store, [RUN], Change(removed=("team",), note="", starred=False, excluded=False))
-    with sample_store.reading() as connection:
-        assert connection.execute("select count(*) from annotations").fetchall() == [(0,)]
+    assert fetched(sample_store, "select count(*) from annotations") == [(0,)]
 
 
 def dates(store: Store, *run_ids: str) -> list[tuple[Any, Any]]:
@@ -180,10 +179,7 @@ def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(
 ) -> None:
     assert annotate(sample_store, [RUN], Change(note="x"), "ann@example.org") == 1
     assert annotate(sample_store, [RUN], Change(note="x"), "bob@example.org") == 0
-    with sample_store.reading() as connection:
-        assert connection.execute("select changed_by from annotations").fetchall() == [
-            ("ann@example.org",)
-        ]
+    assert fetched(sample_store, "select changed_by from annotations") == [("ann@example.org",)]
 
 
 def figures(store: Store, filters: Filters) -> list[Any]:

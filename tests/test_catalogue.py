@@ -28,7 +28,7 @@ from schemas.catalogue.entry import AGGREGATES, Columns, Entry, Figure, aggregat
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.units import Unit
-from tests.conftest import ROOT
+from tests.conftest import ROOT, fetched
 
 SCOPES: dict[str, Columns] = {
     name: scope
@@ -145,10 +145,7 @@ def test_an_aggregate_of_a_figure_is_one_word(how: str, samples: Store) -> None:
         [metric] = aggregates_of(
             Figure(key, "Cost", unit, "lower", "What it cost.", aggregates=(how,))
         )
-        with samples.reading() as connection:
-            [(value, known)] = connection.sql(
-                f"select {metric.sql}, {metric.known} from v_runs"
-            ).fetchall()
+        [(value, known)] = fetched(samples, f"select {metric.sql}, {metric.known} from v_runs")
         assert (value is not None, known, metric.unit, metric.better) == (True, 3, unit, "lower")
         assert metric.meaning.startswith("What it cost. ")
 

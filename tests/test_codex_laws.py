@@ -13,6 +13,7 @@ from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.codex_lines import STARTED, call, context, meta, tokens, uuid7
+from tests.conftest import fetched
 from tests.documents import lines, runs_in_store
 from tests.examples import examples
 from tests.golden_logs import text_of
@@ -59,11 +60,11 @@ def test_each_growth_of_the_totals_is_one_response_wherever_a_rollout_is_cut(
 def responses(path: Path, text: str) -> list[tuple[object, ...]]:
     store = Store(path.with_suffix(".duckdb"))
     ingest([Source("rollout.jsonl", text.encode())], store, Options(jobs=1))
-    with store.reading() as connection:
-        return connection.sql(
-            "select message_id, input_tokens, cache_read_tokens, output_tokens, model "
-            "from response_copies order by response_no"
-        ).fetchall()
+    return fetched(
+        store,
+        "select message_id, input_tokens, cache_read_tokens, output_tokens, model "
+        "from response_copies order by response_no",
+    )
 
 
 def test_of_very_many_threads_each_is_a_run(store: Store) -> None:

@@ -33,7 +33,7 @@ from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM, is_shown
-from tests.conftest import StoreOnce, page_text, record_text
+from tests.conftest import StoreOnce, fetched, page_text, record_text
 from tests.test_audit import run as run_row
 
 if TYPE_CHECKING:
@@ -136,10 +136,9 @@ def test_what_is_shown_is_one_rule_in_python_and_sql(unsure: Store) -> None:
     ]
     shown = where_claims(NO_FILTERS)[1]
     values = """(select 'r' as run_id, 'quantified' as kind, 'own' as origin, unnest([null, $edge, 1.0, 0.7999, 0.0]) as confidence) as claims"""  # noqa: E501
-    with unsure.reading() as connection:
-        found = connection.execute(
-            f"select ({shown.sql}) from {values}", shown.parameters | {"edge": SHOWN_FROM}
-        ).fetchall()
+    found = fetched(
+        unsure, f"select ({shown.sql}) from {values}", shown.parameters | {"edge": SHOWN_FROM}
+    )
     assert [row for (row,) in found] == [True, True, True, False, False]
 
 
@@ -374,9 +373,9 @@ def test_a_rebuild_reads_the_confidence_again(store: Store) -> None:
     fill_unsure(store)
     fresh = {text: [claim.confidence for claim in extract(text, 0)] for text in SUMMARIES.values()}
     rebuild(store)
-    with store.reading() as connection:
-        found = connection.execute(
-            "select result, list(confidence order by claim_no) from claims join runs using "
-            "(run_id) group by all"
-        ).fetchall()
+    found = fetched(
+        store,
+        "select result, list(confidence order by claim_no) from claims join runs using "
+        "(run_id) group by all",
+    )
     assert dict(found) == fresh

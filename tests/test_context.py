@@ -27,7 +27,7 @@ from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from tests.conftest import record_text
+from tests.conftest import fetched, record_text
 from tests.documents import runs_in_store
 from tests.golden_logs import LOGS
 
@@ -245,17 +245,13 @@ def test_the_zone_of_paths_is_kept_for_rebuild_and_retry(store: Store, tmp_path:
     ingest(read_paths([broken]), store, Options(retry_rejects=True))
 
     def began() -> list[tuple[str, int]]:
-        with store.reading() as connection:
-            return connection.sql(
-                "select run_id, epoch(started_at)::bigint from runs order by run_id"
-            ).fetchall()
+        return fetched(store, "select run_id, epoch(started_at)::bigint from runs order by run_id")
 
     expected = int(datetime(2026, 1, 27, 20, 16, 21, tzinfo=UTC).timestamp())
     assert began() == [("broken", expected), ("good", expected)]
     rebuild(store)
     assert began() == [("broken", expected), ("good", expected)]
-    with store.reading() as connection:
-        assert connection.sql("select path_tz from ingests order by ingest_id").fetchall() == [
-            ("America/New_York",),
-            (None,),
-        ]
+    assert fetched(store, "select path_tz from ingests order by ingest_id") == [
+        ("America/New_York",),
+        (None,),
+    ]

@@ -15,6 +15,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests import claude_lines
+from tests.conftest import fetched
 from tests.documents import lines, runs_in_store
 from tests.golden_logs import text_of
 
@@ -77,16 +78,14 @@ def test_of_responses_the_last_one_is_the_bound_until_the_whole_log_is_there(
     path.write_text(whole[:-20])
     ingest([Source("log.jsonl", path.read_bytes())], store, Options(jobs=1))
     bases = 'select tokens_basis from responses order by "at"'
-    with store.reading() as connection:
-        assert connection.sql(bases).fetchall() == [("exact",), ("lower_bound",)]
+    assert fetched(store, bases) == [("exact",), ("lower_bound",)]
     before = runs_in_store(store)
     rebuild(store)
     assert runs_in_store(store) == before
     ingest([Source("log.jsonl", whole.encode())], store, Options(jobs=1))
     [run] = runs_in_store(store)
     assert (run["tokens_basis"], run["outcome"]) == ("exact", "completed")
-    with store.reading() as connection:
-        assert connection.sql("select rule from findings").fetchall() == [("unmeasured_claim",)]
+    assert fetched(store, "select rule from findings") == [("unmeasured_claim",)]
 
 
 def test_a_record_that_is_whole_is_not_doubted_for_the_line_behind_it(store: Store) -> None:

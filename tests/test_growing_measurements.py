@@ -10,15 +10,14 @@ from app.queries import measured
 from ingest.store.database import Store
 from ingest.store.undo import undo
 from schemas.errors import UsageError
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 
 HEADER = "task,variant,metric,value,unit\n"
 BEFORE, AFTER = "sort,baseline,latency,100,ms\n", "sort,candidate,latency,80,ms\n"
 
 
 def values(store: Store) -> list[float]:
-    with store.reading() as connection:
-        found = connection.sql("select value from v_measurements order by value").fetchall()
+    found = fetched(store, "select value from v_measurements order by value")
     assert measured.count(store) == len(found)
     return [value for (value,) in found]
 

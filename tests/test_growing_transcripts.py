@@ -25,6 +25,7 @@ from schemas.errors import InputUnreadable, UsageError
 from tests.claude_lines import PARENT, SESSION, answer, at, calling, progress, reply, usage, user
 from tests.codex_lines import STARTED, event, uuid7
 from tests.codex_lines import usage as codex_usage
+from tests.conftest import fetched
 from tests.documents import lines
 from tests.examples import written_down
 
@@ -219,8 +220,7 @@ def outputs_at_once(*names: str) -> dict[str, int]:
 def outputs(store: Store) -> dict[str, int]:
     if not store.exists():
         return {}
-    with store.reading() as connection:
-        return dict(connection.sql("select response_id, output_tokens from responses").fetchall())
+    return dict(fetched(store, "select response_id, output_tokens from responses"))
 
 
 def cut(name: str, share: float) -> Files:
@@ -231,8 +231,7 @@ def sources(store: Store) -> list[tuple[Any, ...]]:
     """(size, is a part, responses of its own), in the order of the ingests."""
     sql = """select bytes, goes_on is not null, (select count(*) from response_copies as copies where copies.source_id = sources.source_id)
              from sources order by ingest_id, name"""  # noqa: E501
-    with store.reading() as connection:
-        return connection.sql(sql).fetchall()
+    return fetched(store, sql)
 
 
 @pytest.mark.slow

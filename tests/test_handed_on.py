@@ -18,7 +18,7 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.claude_lines import SESSION, calling, reply, usage, user
-from tests.conftest import Run, StoreOnce, ingest_paths, record
+from tests.conftest import Run, StoreOnce, fetched, ingest_paths, record
 from tests.documents import lines, rejects_of
 from tests.test_no_text import FILES, WORD, put, read
 
@@ -146,10 +146,9 @@ def test_the_records_take_the_place_of_their_copy(
     place, _ = copied(first, tmp_path, target)
     ingest_paths(store, place)
     ingest_paths(store, other)
-    with store.reading() as connection:
-        assert connection.sql(
-            "select record_kind, result, cost_own_usd::double from runs"
-        ).fetchall() == [("result", "Done.", 0.25)]
+    assert fetched(store, "select record_kind, result, cost_own_usd::double from runs") == [
+        ("result", "Done.", 0.25)
+    ]
 
 
 def test_a_folder_has_one_copy_and_nothing_else(store: Store, tmp_path: Path) -> None:
@@ -364,5 +363,4 @@ def test_facts_that_somebody_else_wrote_are_left_out(
         (tmp_path / f"{holder}.json").write_text(json.dumps(changed))
     report = ingest_paths(store, tmp_path / "step.json", tmp_path / "top.json")
     assert (report.total("accepted"), rejects_of(store)) == (2, [])
-    with store.reading() as connection:
-        assert connection.sql("select distinct output_tokens from runs").fetchall() == [(20,)]
+    assert fetched(store, "select distinct output_tokens from runs") == [(20,)]

@@ -21,7 +21,7 @@ import pytest
 
 from ingest.store.database import Store, registered
 from ingest.system.signals import inherited_block, interruptible, put_off, received
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import fetched, ingest_paths, record_text
 from tests.fork_server import INTERRUPTED
 from tests.forks import Forks
 
@@ -125,8 +125,7 @@ def test_d12_a_signal_that_is_ignored_stays_so() -> None:
 
 
 def count(store: Path) -> int:
-    with Store(store).reading() as connection:
-        [(runs,)] = connection.execute("select count(*) from runs").fetchall()
+    [(runs,)] = fetched(Store(store), "select count(*) from runs")
     return int(runs)
 
 

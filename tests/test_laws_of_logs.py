@@ -20,6 +20,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.rows.tables import TABLES
+from tests.conftest import fetched
 from tests.documents import kept_in
 from tests.examples import a_share, written_down
 from tests.golden_logs import folders, lay_shared
@@ -94,11 +95,11 @@ def test_a_log_cut_anywhere_has_no_more_than_the_whole(folder: str, share: float
         for _ in range(2):
             store = Store(Path(place) / f"{len(outputs)}.duckdb")
             read(store, paths)
-            with store.reading() as connection:
-                rows = connection.sql(
-                    "select name, sum(output_tokens) from runs join sources using (source_id) "
-                    "group by all"
-                ).fetchall()
+            rows = fetched(
+                store,
+                "select name, sum(output_tokens) from runs join sources using (source_id) "
+                "group by all",
+            )
             outputs.append({name: int(count or 0) for name, count in rows})
             for path in paths:
                 path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])

@@ -13,7 +13,7 @@ from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 from tests.golden_logs import LOGS
 
 
@@ -53,10 +53,9 @@ def test_without_text_only_hashes_stay(store: Store, tmp_path: Path) -> None:
 
 
 def logged_and_committed(store: Store, table: str) -> tuple[int, int]:
-    with store.reading() as connection:
-        [(logged, committed)] = connection.sql(
-            f"select count(logged), count(*) filter (len(commits) > 0) from {table}"
-        ).fetchall()
+    [(logged, committed)] = fetched(
+        store, f"select count(logged), count(*) filter (len(commits) > 0) from {table}"
+    )
     return logged, committed
 
 

@@ -21,7 +21,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.rows.loop import State
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 from tests.test_verdicts import line, run, stored, table
 
 CONFIG = {
@@ -201,8 +201,7 @@ def test_undo_takes_a_loop_back_and_brings_its_earlier_version_back(
     assert [found for found, _ in counts(store)] == [3]
     undo(store, 1)
     assert counts(store) == []
-    with store.reading() as connection:
-        assert connection.sql("select count(*) from experiments").fetchall() == [(0,)]
+    assert fetched(store, "select count(*) from experiments") == [(0,)]
 
 
 def test_a_rebuild_and_a_copy_keep_every_loop(store: Store, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from schemas.errors import UsageError
 from schemas.units import Better
 from schemas.wire.paired_benchmark import MeasureVerdict
 from tests import conftest
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, fetched
 from tests.examples import is_thorough
 
 pytestmark = pytest.mark.slow
@@ -152,10 +152,9 @@ def test_a_candidate_that_fails_its_check_is_incorrect_whatever_its_speed(
         1,
     )
     assert "AssertionError" in made["failure_detail"]
-    with Store(str(tmp_path / conftest.FILE)).reading() as connection:
-        assert connection.execute(
-            "select variant, status, failure from measurements"
-        ).fetchall() == [("candidate", "failed", "incorrect")]
+    assert fetched(
+        Store(str(tmp_path / conftest.FILE)), "select variant, status, failure from measurements"
+    ) == [("candidate", "failed", "incorrect")]
 
 
 def test_a_change_without_effect_is_no_win(primes: Path, tachograph: Run) -> None:
@@ -591,10 +590,7 @@ def test_repeated_baselines_show_the_noise_of_single_measurements(store: Store) 
         )
 
     def verdict() -> object:
-        with store.reading() as connection:
-            return connection.execute(
-                "select distinct verdict from v_speedups where base = 'baseline'"
-            ).fetchall()
+        return fetched(store, "select distinct verdict from v_speedups where base = 'baseline'")
 
     ingest([csv("baseline", 110.0), csv("candidate", 100.0)], store)
     assert verdict() == [("faster",)]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store, arrow
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 from tests.golden_logs import text_of
 
 SAMPLE = {"sampling_mode": "Linear", "iters": [1, 2, 4], "times": [200, 420, 760]}
@@ -105,7 +105,6 @@ def test_what_nobody_understands_of_measure_toml_refuses_the_results_beside_it(
         "b2.json": hyperfine("sort 2"),
     }
     ingest_paths(store, zipped(filled(tmp_path / "folder", files), tmp_path / "results.zip"))
-    with store.reading() as connection:
-        [(detail,)] = connection.execute("select detail from rejects").fetchall()
+    [(detail,)] = fetched(store, "select detail from rejects")
     assert "measure.toml: variant cannot be 'canditate'" in detail
     assert "candidate" in detail

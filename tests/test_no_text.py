@@ -19,7 +19,7 @@ from ingest.store.opening import VIEWS
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
 from tests.claude_lines import SESSION
-from tests.conftest import MadeOnce, StoreOnce, record
+from tests.conftest import MadeOnce, StoreOnce, fetched, record
 from tests.documents import lines
 from tests.examples import a_share, written_down
 
@@ -174,6 +174,5 @@ def test_later_texts_are_kept_where_they_are_wanted(store: Store, tmp_path: Path
         [len(FILES[MAIN]) * 2 // 3],
         lambda number: read(store, tmp_path, keeps_text=number == 1),
     )
-    with store.reading() as connection:
-        [(title, prompt)] = connection.sql("select title, prompt from runs").fetchall()
+    [(title, prompt)] = fetched(store, "select title, prompt from runs")
     assert (title[:40], prompt) == (SAID[:40], SAID)

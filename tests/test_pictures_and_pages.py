@@ -34,7 +34,7 @@ from app.screens.parts.widgets import SHARED
 from app.text.answers import Answer
 from ingest.store.database import Store
 from schemas.errors import UsageError
-from tests.conftest import ROOT
+from tests.conftest import ROOT, fetched
 
 pytestmark = pytest.mark.slow  # they draw every chart and load what draws them
 
@@ -103,10 +103,9 @@ def test_every_chart_draws_or_says_that_there_is_nothing(sample_store: Store) ->
 
 
 def _a_session(store: Store) -> str:
-    with store.reading() as connection:
-        rows = connection.execute(
-            "select run_id from responses group by run_id order by count(*) desc, run_id limit 1"
-        ).fetchall()
+    rows = fetched(
+        store, "select run_id from responses group by run_id order by count(*) desc, run_id limit 1"
+    )
     return str(rows[0][0]) if rows else ""
 
 
@@ -215,10 +214,10 @@ def test_a_page_to_mail_has_each_chart_for_day_and_night(mailed: Callable[[str],
 
 
 def test_a_run_is_mailed_without_what_the_agent_wrote_unless_asked(sample_store: Store) -> None:
-    with sample_store.reading() as connection:
-        [(run_id, result)] = connection.execute(
-            "select run_id, result from v_runs where length(result) > 200 order by run_id limit 1"
-        ).fetchall()
+    [(run_id, result)] = fetched(
+        sample_store,
+        "select run_id, result from v_runs where length(result) > 200 order by run_id limit 1",
+    )
     words = max(re.findall(r"[A-Za-z ]+", result), key=len).strip()
     bare, whole = (
         re.sub("<[^>]+>", "", _shared(run_id, sample_store, with_text=asked).decode())

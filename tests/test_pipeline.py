@@ -20,7 +20,7 @@ from ingest.reading.tasks import ReadingTask, tasks_of
 from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record, record_text
+from tests.conftest import SAMPLES, StoreOnce, fetched, ingest_paths, record, record_text
 from tests.examples import examples
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
@@ -383,10 +383,9 @@ def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_pa
     )
     assert counts(report) == (count + 2, count, 1, 1, 0)
     assert sum(progress) == (tmp_path / "big.jsonl").stat().st_size
-    with store.reading() as connection:
-        assert connection.execute(
-            "select min(ordinal), max(ordinal), count(distinct ordinal) from runs"
-        ).fetchall() == [(0, count - 1, count)]
+    assert fetched(
+        store, "select min(ordinal), max(ordinal), count(distinct ordinal) from runs"
+    ) == [(0, count - 1, count)]
     assert rejects(store)[0]["ordinal"] == count + 1
 
 

@@ -22,7 +22,7 @@ from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import StoreBusy, StoreError
-from tests.conftest import record_text
+from tests.conftest import fetched, record_text
 
 pytestmark = pytest.mark.slow
 
@@ -190,8 +190,7 @@ def test_an_answer_that_is_kept_is_found_once_for_each_value_and_not_beyond_the_
 
     def kept(most: int) -> tuple[str, int]:
         name = transaction.keep(sql, {"most": most})
-        with transaction.reading() as connection:
-            [(rows,)] = connection.execute(f"select count(*) from {name}").fetchall()
+        [(rows,)] = fetched(transaction, f"select count(*) from {name}")
         return name, rows
 
     first, again, other = kept(2), kept(2), kept(1)

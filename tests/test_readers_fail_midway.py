@@ -20,7 +20,7 @@ from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.pipeline import IngestReport
 from ingest.store.database import Store
 from tests.claude_lines import SESSION_LOG
-from tests.conftest import ingest_paths, record
+from tests.conftest import fetched, ingest_paths, record
 from tests.documents import lines, rejects_of
 from tests.fuzz.seeds import NAMES, seed
 
@@ -90,8 +90,7 @@ _FIGURES = """
 
 
 def figures(store: Store) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        rows: list[tuple[Any, ...]] = connection.sql(_FIGURES).fetchall()
+    rows: list[tuple[Any, ...]] = fetched(store, _FIGURES)
     return rows
 
 

@@ -16,7 +16,7 @@ from app.queries.reading import uncounted
 from ingest.store.database import Store
 from ingest.store.undo import undo
 from schemas.catalogue.metrics import RUN_METRICS
-from tests.conftest import Run, ingest_paths, record_text
+from tests.conftest import Run, fetched, ingest_paths, record_text
 from tests.golden_logs import LOGS, text_of
 
 
@@ -115,14 +115,14 @@ MEASURED = "harbor/a_trial_with_a_result_has_the_measured_values_of_its_reward"
 def test_a_reward_is_a_verdict_on_its_trajectory(tachograph: Run, store: Store) -> None:
     shutil.copytree(LOGS / REWARDED, Path(store.location).parent / "logs")
     ingest_paths(store, Path(store.location).parent / "logs")
-    with store.reading() as connection:
-        assert connection.sql(
-            "select metric, claimed_speedup, measured_speedup, measured_class from v_verdicts"
-            " order by all"
-        ).fetchall() == [
-            ("speedup_vs_lib", 2.4, 2.5, "faster"),
-            ("speedup_vs_lib", 2.4, None, "breaks"),
-        ]
+    assert fetched(
+        store,
+        "select metric, claimed_speedup, measured_speedup, measured_class from v_verdicts"
+        " order by all",
+    ) == [
+        ("speedup_vs_lib", 2.4, 2.5, "faster"),
+        ("speedup_vs_lib", 2.4, None, "breaks"),
+    ]
     db = ("--db", str(store.location))
     matrix = tachograph("tasks --by model --format csv", *db).stdout.splitlines()
     assert len(matrix) == 2, "one task"
@@ -133,8 +133,8 @@ def test_a_reward_is_a_verdict_on_its_trajectory(tachograph: Run, store: Store) 
 
 def test_a_metric_without_a_unit_gets_better_towards_its_reference(store: Store) -> None:
     ingest_paths(store, LOGS / MEASURED)
-    with store.reading() as connection:
-        assert connection.sql(
-            "select measured_baseline, measured_candidate, measured_reference, measured_speedup, "
-            "measured_vs_reference from v_verdicts"
-        ).fetchall() == [(8.0, 4.0, 2.0, 2.0, 0.5)]
+    assert fetched(
+        store,
+        "select measured_baseline, measured_candidate, measured_reference, measured_speedup, "
+        "measured_vs_reference from v_verdicts",
+    ) == [(8.0, 4.0, 2.0, 2.0, 0.5)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.store.database import Store
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import fetched, ingest_paths, record_text
 
 PREDICTION = {
     "model_name_or_path": "gpt-5",
@@ -61,8 +61,7 @@ def test_a_roll_up_is_a_sidecar(store: Store, tmp_path: Path) -> None:
         for source in report.sources
     }
     assert told == dict.fromkeys(ROLL_UPS, (0, 0, 1, "sidecar"))
-    with store.reading() as connection:
-        assert connection.sql("select distinct kind from sources").fetchall() == [("sidecar",)]
+    assert fetched(store, "select distinct kind from sources") == [("sidecar",)]
 
 
 def test_predictions_in_lines_are_one_too(store: Store, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from app.queries.rules import (
     scores,
 )
 from ingest.store.database import Store
-from tests.conftest import Run, ingest_paths
+from tests.conftest import Run, fetched, ingest_paths
 
 LONG = "agent,task,variant,metric,value,unit,status,failure,machine,repo\n"
 
@@ -348,10 +348,9 @@ def test_labels_without_a_model_join_that_which_tried_the_task(
         )
     )
     ingest_paths(store, tmp_path)
-    with store.reading() as connection:
-        labels = connection.sql(
-            "select agent, model from measurements where metric = 'hard' order by all"
-        ).fetchall()
+    labels = fetched(
+        store, "select agent, model from measurements where metric = 'hard' order by all"
+    )
     assert labels == [
         ("claude-code", None),
         ("codex", None),

@@ -11,7 +11,7 @@ import pytest
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.store.database import Store
-from tests.conftest import ROOT, SAMPLES, TOTAL_COST
+from tests.conftest import ROOT, SAMPLES, TOTAL_COST, fetched
 
 EXPECTED = [
     json.loads(line)
@@ -55,8 +55,7 @@ def test_the_totals_are_exact(sample_store: Store) -> None:
 def test_the_models_add_up_to_each_run(sample_store: Store) -> None:
     sql = """select count(*) from runs
              where cost_reported_usd = (select sum(cost_reported_usd) from model_usage where model_usage.run_id = runs.run_id)"""  # noqa: E501
-    with sample_store.reading() as connection:
-        assert connection.sql(sql).fetchall() == [(3,)]
+    assert fetched(sample_store, sql) == [(3,)]
 
 
 def test_the_damaged_summary_is_repaired_and_its_raw_record_is_not(sample_store: Store) -> None:

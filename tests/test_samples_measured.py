@@ -16,7 +16,7 @@ import pytest
 from app.queries import measured
 from app.queries.filters import choose
 from ingest.store.database import Store
-from tests.conftest import ROOT, StoreOnce, ingest_paths
+from tests.conftest import ROOT, StoreOnce, fetched, ingest_paths
 
 ALL = ROOT / "sample_logs"
 README = (ALL / "README.md").read_text(encoding="utf-8")
@@ -43,8 +43,7 @@ def asked(store: Store) -> Callable[[str], list[Any]]:
     """Rows of an SQL query over the store."""
 
     def rows(sql: str) -> list[Any]:
-        with store.reading() as connection:
-            return connection.sql(sql).fetchall()
+        return fetched(store, sql)
 
     return rows
 

@@ -26,7 +26,7 @@ from schemas.errors import (
     StoreVersionMismatch,
 )
 from schemas.store_version import SCHEMA_VERSION
-from tests.conftest import SAMPLES, ingest_paths, record_text
+from tests.conftest import SAMPLES, fetched, ingest_paths, record_text
 
 HOLDER = (
     "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); "
@@ -329,10 +329,9 @@ def test_the_duckdb_that_lakes_need_reads_a_new_store(store: Store) -> None:
     header = Path(store.location).read_bytes()[:20]
     assert header[8:12] == b"DUCK"
     assert int.from_bytes(header[12:], "little") <= LAKES_READ
-    with store.reading() as connection:
-        views = connection.execute(
-            "select view_name from duckdb_views() where not internal and contains(sql, '\"if\"')"
-        ).fetchall()
+    views = fetched(
+        store, "select view_name from duckdb_views() where not internal and contains(sql, '\"if\"')"
+    )
     assert not views
 
 
@@ -363,5 +362,4 @@ def test_a_large_store_is_read_with_all_cores(
     with store.writing():
         pass
     monkeypatch.setattr(opening, "MANY_BYTES", many_bytes)
-    with store.reading() as connection:
-        assert connection.execute(THREADS).fetchall() == [(threads,)]
+    assert fetched(store, THREADS) == [(threads,)]

@@ -12,7 +12,7 @@ from ingest.pipeline import Options, ingest
 from ingest.reading import known_sources
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import fetched, ingest_paths, record_text
 
 RECORD = record_text(num_turns=1).encode()
 OTHER = record_text(num_turns=2).encode()
@@ -31,11 +31,7 @@ def is_known(store: Store, path: Path) -> bool:
 
 
 def stamps(store: Store) -> list[int | None]:
-    with store.reading() as connection:
-        return [
-            modified_ns
-            for (modified_ns,) in connection.execute("select modified_ns from sources").fetchall()
-        ]
+    return [modified_ns for (modified_ns,) in fetched(store, "select modified_ns from sources")]
 
 
 def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
