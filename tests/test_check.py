@@ -250,24 +250,11 @@ def test_the_recipe_for_ci_of_the_docs_runs(
     )
     with forked_program(tmp_path / "tachograph", forks, empty()):
         variables = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
-        missing = subprocess.run(
-            ["sh", "-c", script],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        how: dict[str, Any] = {"cwd": tmp_path, "env": variables, "capture_output": True}
+        missing = subprocess.run(["sh", "-c", script], text=True, check=False, **how)
         left = [path.name for path in tmp_path.glob("cost.html")]
         (tmp_path / "logs").symlink_to(SAMPLES)
-        done = subprocess.run(
-            ["sh", "-c", script],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run(["sh", "-c", script], text=True, check=False, **how)
     assert (missing.returncode, left) == (3, []), missing.stderr
     assert done.returncode == 0, done.stderr
     assert "PASS: 3 budgets met" in done.stderr

@@ -22,7 +22,7 @@ from ingest.claims import Claim, extract
 from ingest.claims.extraction import MOST_CLAIMS
 from ingest.claims.numbers import Kind, quantities
 from ingest.claims.search import find_triggers
-from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Scope
 from schemas.rows.confidence import SHOWN_FROM
 from tests.conftest import ROOT, SAMPLES
 
@@ -75,12 +75,6 @@ def test_the_samples_claim_two_speedups_and_no_other_ratio() -> None:
     assert {(claim.metric, claim.scope, claim.evidence) for claim in speedups} == {
         (ClaimMetric.TIME, Scope.MICRO, Evidence.BENCHMARKED)
     }
-
-
-def test_a_claim_is_the_row_of_the_store() -> None:
-    """Every field of the table but the two that the run and the order give."""
-    assert ["run_id", "claim_no", *Claim._fields] == list(ClaimRow.columns)
-    ClaimRow(run_id="a", claim_no=1, **quantified("12 ms → 4 ms")[0]._asdict())
 
 
 def test_a_text_without_a_trigger_is_not_read_further() -> None:

@@ -227,6 +227,10 @@ def answers(port: int, seconds: float = PATIENCE_SECONDS) -> bool:
     return False
 
 
+def dashboard(port: int) -> list[str]:
+    return [sys.executable, *f"-m app.cli.main dashboard --port {port} --headless".split()]
+
+
 IN_A_TERMINAL = "import pty, sys; pty.spawn(sys.argv[1:])"
 IGNORING = (
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], "
@@ -239,16 +243,7 @@ IGNORING = (
 def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path) -> None:
     """It reaches both processes: the server's own said `Aborted!`."""
     port = free_port()
-    dashboard = [
-        sys.executable,
-        "-m",
-        "app.cli.main",
-        "dashboard",
-        "--port",
-        str(port),
-        "--headless",
-    ]
-    with interruptible([sys.executable, "-c", IN_A_TERMINAL, *dashboard], filled) as process:
+    with interruptible([sys.executable, "-c", IN_A_TERMINAL, *dashboard(port)], filled) as process:
         served = answers(port)
         out, _ = process.communicate("\x03", timeout=PATIENCE_SECONDS)
     assert served, out
@@ -259,16 +254,7 @@ def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path)
 def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) -> None:
     """The server's process still takes the signal, and was taken down beneath its threads."""
     port = free_port()
-    dashboard = [
-        sys.executable,
-        "-m",
-        "app.cli.main",
-        "dashboard",
-        "--port",
-        str(port),
-        "--headless",
-    ]
-    with interruptible([sys.executable, "-c", IGNORING, *dashboard], filled) as process:
+    with interruptible([sys.executable, "-c", IGNORING, *dashboard(port)], filled) as process:
         served = answers(port)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_SECONDS)

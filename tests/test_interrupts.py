@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import cast
@@ -23,7 +24,7 @@ from ingest.store.database import Store, registered
 from ingest.system.signals import inherited_block, interruptible, put_off, received
 from tests.conftest import fetched, ingest_paths, record_text
 from tests.fork_server import INTERRUPTED
-from tests.forks import Forks
+from tests.forks import Forks, Running
 
 RECORDS = 400
 
@@ -35,23 +36,34 @@ NOTES = {
 }
 
 
+def in_the_middle(
+    forks: Forks, folder: Path, commands: list[str]
+) -> Iterator[tuple[Path, Running]]:
+    """Each command when it has run for a moment, and its store."""
+    (folder / "log.jsonl").write_text(
+        "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))
+    )
+    whole = folder / "whole.db"
+    ingest_paths(Store(whole), folder / "log.jsonl")
+    chance = random.Random(0)
+    for number, use in enumerate(commands):
+        store = folder / str(number) / "runs.db"
+        store.parent.mkdir()
+        if "ingest" not in use:
+            shutil.copy(whole, store)
+        running = forks.start(folder, *use.split(), "--db", store)
+        select.select([running], [], [], chance.uniform(0.02, 0.35))
+        yield store, running
+
+
 def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(
     forks: Forks, tmp_path: Path
 ) -> None:
     """Of every command that writes, by every signal that asks a process to end."""
-    (tmp_path / "log.jsonl").write_text(
-        "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))
-    )
-    whole = tmp_path / "whole.db"
-    ingest_paths(Store(whole), tmp_path / "log.jsonl")
-    chance, told = random.Random(0), set()
-    for number, (use, sent) in enumerate(islice(cycle(product(COMMANDS, NOTES)), 18)):
-        store = tmp_path / str(number) / "runs.db"
-        store.parent.mkdir()
-        if "ingest" not in use:
-            shutil.copy(whole, store)
-        running = forks.start(tmp_path, *use.split(), "--db", store)
-        select.select([running], [], [], chance.uniform(0.02, 0.35))
+    told: set[bool] = set()
+    cases = list(islice(cycle(product(COMMANDS, NOTES)), 18))
+    begun = in_the_middle(forks, tmp_path, [use for use, _ in cases])
+    for (use, sent), (store, running) in zip(cases, begun, strict=True):
         running.send(sent)
         ended = running.wait()
         code, said = ended.code, ended.err
@@ -80,19 +92,9 @@ def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_a
 
     Hundreds of kills: `make attack`.
     """
-    (tmp_path / "log.jsonl").write_text(
-        "\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS))
-    )
-    whole = tmp_path / "whole.db"
-    ingest_paths(Store(whole), tmp_path / "log.jsonl")
-    chance = random.Random(0)
-    for number, use in enumerate(islice(cycle(COMMANDS), 8)):
-        store = tmp_path / str(number) / "runs.db"
-        store.parent.mkdir()
-        if "ingest" not in use:
-            shutil.copy(whole, store)
-        running = forks.start(tmp_path, *use.split(), "--db", store)
-        select.select([running], [], [], chance.uniform(0.02, 0.35))
+    cases = list(islice(cycle(COMMANDS), 8))
+    begun = in_the_middle(forks, tmp_path, cases)
+    for use, (store, running) in zip(cases, begun, strict=True):
         running.end()
         running.wait()
         assert store.exists() or "ingest" in use
