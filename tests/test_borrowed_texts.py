@@ -18,7 +18,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from tests.codex_lines import STARTED, context, exec_stream, meta, turn, uuid7
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 from tests.documents import ingested, lines, runs_in_store
 from tests.examples import a_share
 from tests.golden_logs import text_of
@@ -100,9 +100,8 @@ def test_the_claims_are_those_of_the_text_that_another_record_has(
     found = everything(store)
     assert len(found["claims"]) == 2
     assert [row[1:] for row in found["tool_calls"]] == [("bash", 2, None)]
-    with store.reading() as connection:
-        [(origins,)] = connection.sql("select origins from runs").fetchall()
-        names = dict(connection.sql("select source_id, name from sources").fetchall())
+    [(origins,)] = fetched(store, "select origins from runs")
+    names = dict(fetched(store, "select source_id, name from sources"))
     assert {figure: Path(names[origins[figure]]).name for figure in ("result", "tool_calls")} == {
         "result": "trajectory.json",
         "tool_calls": "trajectory.json",
@@ -195,11 +194,10 @@ def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path) ->
     undo(copied, 1)
     assert not everything(copied)["patches"]
     rebuild(other, keeps_text=False)
-    with other.reading() as connection:
-        assert connection.sql("select count(*) from patches").fetchall() == [(0,)]
-        assert connection.sql(
-            "select count(*) from run_records where contains(context, '@@')"
-        ).fetchall() == [(0,)]
+    assert fetched(other, "select count(*) from patches") == [(0,)]
+    assert fetched(other, "select count(*) from run_records where contains(context, '@@')") == [
+        (0,)
+    ]
 
 
 def test_a_rollout_without_tokens_names_the_model_of_the_stream(

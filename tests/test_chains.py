@@ -14,7 +14,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.store.chains import ChainPlace, Link, Totals, places
 from ingest.store.database import Store
-from tests.conftest import ingest_paths
+from tests.conftest import fetched, ingest_paths
 from tests.examples import examples
 from tests.golden_logs import LOGS
 
@@ -39,9 +39,8 @@ def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store) -> None:
         "select run_id, model, sum(cost_own_usd) as cost_usd from model_usage where model is "
         "not null group by all order by all"
     )
-    with store.reading() as connection:
-        found = connection.execute(of_runs).fetchall()
-        assert found == connection.execute(of_rows).fetchall()
+    found = fetched(store, of_runs)
+    assert found == fetched(store, of_rows)
     assert len(found) == 20
 
 

@@ -145,13 +145,8 @@ def test_what_is_shown_is_one_rule_in_python_and_sql(unsure: Store) -> None:
 def test_ingest_keeps_the_confidence_of_each_claim_and_of_the_top_claim(store: Store) -> None:
     ingest([Source("log", record_text(uuid="run", result=SUMMARIES["surest"]).encode())], store)
     [read] = extract(SUMMARIES["surest"], 0)
-    with store.reading() as connection:
-        assert connection.execute("select confidence from claims").fetchall() == [
-            (read.confidence,)
-        ]
-        assert connection.execute("select claimed_confidence from v_runs").fetchall() == [
-            (read.confidence,)
-        ]
+    assert fetched(store, "select confidence from claims") == [(read.confidence,)]
+    assert fetched(store, "select claimed_confidence from v_runs") == [(read.confidence,)]
 
 
 def test_a_claim_of_low_confidence_is_kept_and_counts_for_nothing() -> None:

@@ -99,11 +99,8 @@ def test_the_cache_hit_rate_is_that_of_runs_with_all_classes_of_input(store: Sto
 def test_a_failure_of_the_harness_is_none_of_the_agent(store: Store) -> None:
     """The rate of failures is that of the runs whose end is known: 5 of 10."""
     ingest_paths(store, LOGS / "terminal_bench/a_failure_is_the_outcome_and_not_the_score.json")
-    with store.reading() as connection:
-        [(rate,)] = connection.sql(f"select {RUN_METRICS['error_rate'].sql} from v_runs").fetchall()
-        ends = connection.sql(
-            "select distinct is_error from v_runs where is_completed is null"
-        ).fetchall()
+    [(rate,)] = fetched(store, f"select {RUN_METRICS['error_rate'].sql} from v_runs")
+    ends = fetched(store, "select distinct is_error from v_runs where is_completed is null")
     assert rate == 0.5
     assert ends == [(None,)]
 
