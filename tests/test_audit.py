@@ -16,7 +16,7 @@ import pytest
 from ingest.agents.base import Rows
 from ingest.claims import Claim, extract
 from ingest.facts import NO_FACTS
-from ingest.findings.rules import RULES, Facts, Finding, audit
+from ingest.findings.rules import RULES, AuditedRun, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_with, headline
 from ingest.sources.document import Document
@@ -102,7 +102,7 @@ CASES: dict[str, Any] = json.loads(
 def found(case: Mapping[str, Any]) -> list[str]:
     """The rules that fire for a run with these changes, usage, claims and changes of files."""
     made = run(**case.get("run", {}))
-    facts = Facts(
+    facts = AuditedRun(
         made,
         [usage(**one) for one in case.get("usage", ())],
         case.get("text", str(made.result or "")),
@@ -137,7 +137,7 @@ def test_nothing_is_found_in_an_ordinary_run() -> None:
 
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     rows = (usage(cost_reported_usd=Decimal("0.2")),)
-    [finding] = audit(Facts(run(), rows, str(run().result), (), Statements()))
+    [finding] = audit(AuditedRun(run(), rows, str(run().result), (), Statements()))
     assert (finding.severity, finding.expected, finding.actual) == (Severity.ERROR, "$0.2", "$0.25")
 
 
@@ -271,7 +271,7 @@ def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quote
     words: str,
 ) -> None:
     text = f"The permissions of `install` are set.\nNext: {words}.\nI cannot make it."
-    (finding,) = audit(Facts(run(permission_denials=1), (), text, (), Statements()))
+    (finding,) = audit(AuditedRun(run(permission_denials=1), (), text, (), Statements()))
     assert finding.rule == "blocked_but_completed"
     assert f"“Next: {words}”" in finding.message
 

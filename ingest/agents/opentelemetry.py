@@ -38,9 +38,9 @@ from ingest.agents.shared.telemetry import (
     OTHER,
     REQUEST,
     TOOL,
-    Part,
     Signal,
     Spans,
+    TelemetryPart,
     count_fields,
 )
 from ingest.agents.shared.texts import LONGEST_PROMPT, outcome_of_error
@@ -254,7 +254,7 @@ _CLAUDES_SPAN = "claude_code.llm_request"
 class _Read:
     """A part of a run, and the last line that has some of it."""
 
-    part: Part
+    part: TelemetryPart
     last: Document
 
     def take_in(self, other: _Read) -> None:
@@ -285,11 +285,11 @@ class OpenTelemetry(AgentReader):
         alone = OpenTelemetry()
         alone._read(document)
         for key, read in alone._sessions.items():
-            self._sessions.setdefault(key, _Read(Part(*key), read.last)).take_in(read)
+            self._sessions.setdefault(key, _Read(TelemetryPart(*key), read.last)).take_in(read)
         for trace, of_trace in alone._traces.items():
             for run, read in of_trace.items():
                 self._traces.setdefault(trace, {}).setdefault(
-                    run, _Read(Part(None, read.part.session_id), read.last)
+                    run, _Read(TelemetryPart(None, read.part.session_id), read.last)
                 ).take_in(read)
         self._others += alone._others
         self._programs = alone._programs | self._programs
@@ -333,13 +333,15 @@ class OpenTelemetry(AgentReader):
 
     def _session(
         self, agent: str, attributes: Values, at: int | None, last: Document
-    ) -> Part | None:
+    ) -> TelemetryPart | None:
         """Return the part of the session that an event is of; None if it names none."""
         self._programs.setdefault(agent, last)
         session_id = _text(attributes, "session.id", "conversation.id")
         if session_id is None:
             return None
-        read = self._sessions.setdefault((agent, session_id), _Read(Part(agent, session_id), last))
+        read = self._sessions.setdefault(
+            (agent, session_id), _Read(TelemetryPart(agent, session_id), last)
+        )
         read.last = last
         read.part.name("agent_version", at, _text(attributes, "app.version", "service.version"))
         return read.part
@@ -369,7 +371,7 @@ class OpenTelemetry(AgentReader):
                 {"session": session_id, "service": _text(attributes, "service.name")}
             )
             read = self._traces.setdefault(span.trace_id, {}).setdefault(
-                run, _Read(Part(None, session_id), last)
+                run, _Read(TelemetryPart(None, session_id), last)
             )
             read.last = last
             _note_agents_span(read.part, kind, span, attributes, at, until)
@@ -432,7 +434,7 @@ class OpenTelemetry(AgentReader):
 
 
 def _note_event(
-    part: Part, agent: str, name: str, record: OtlpLogRecord, attributes: Values
+    part: TelemetryPart, agent: str, name: str, record: OtlpLogRecord, attributes: Values
 ) -> None:
     """Read an event of a program: of a request, a tool, a prompt or an error."""
     _, request, read = next(program for program in _PROGRAMS.values() if program[0] == agent)
@@ -491,7 +493,12 @@ def _note_event(
 
 
 def _note_point(
-    part: Part, what: str, attributes: Values, point: OtlpPoint, amount: Decimal, is_delta: bool
+    part: TelemetryPart,
+    what: str,
+    attributes: Values,
+    point: OtlpPoint,
+    amount: Decimal,
+    is_delta: bool,
 ) -> None:
     """Read a point of Claude Code's counters of tokens and costs."""
     series = canonical_hash(sorted((name, str(one)) for name, one in attributes.items()))[:16]
@@ -504,7 +511,12 @@ def _note_point(
 
 
 def _note_agents_span(
-    part: Part, kind: str, span: OtlpSpan, attributes: Values, at: int | None, until: int | None
+    part: TelemetryPart,
+    kind: str,
+    span: OtlpSpan,
+    attributes: Values,
+    at: int | None,
+    until: int | None,
 ) -> None:
     """Read a span of an agent, a model or a tool."""
     parent = span.parent_span_id or ""

@@ -19,7 +19,7 @@ from ingest.claims.evidence import (
     title_of,
 )
 from ingest.claims.model import Candidate, features_of, verdict
-from ingest.claims.numbers import Effect, Kind, Quantity, Unit, quantities
+from ingest.claims.numbers import ClaimUnit, Effect, Kind, Quantity, quantities
 from ingest.claims.printed import labelled_effects, reading_effects
 from ingest.claims.qualitative import qualitative
 from ingest.claims.readings import effects, idiomatic
@@ -275,7 +275,7 @@ def _direction(ends: judge.Range | None, effect: Effect, metric: ClaimMetric) ->
     return Direction.BETTER if effect.sense in (Sense.FALL, Sense.GAIN) else Direction.WORSE
 
 
-def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
+def _figure(quantity: Quantity | None, unit: ClaimUnit | None) -> float | None:
     """Return the figure of a pair in the unit of the claim; None for a range."""
     if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
         return None

@@ -16,7 +16,7 @@ from ingest.literals import pattern
 from schemas.rows.claim import ClaimMetric
 
 
-class Unit(NamedTuple):
+class ClaimUnit(NamedTuple):
     """A unit as written: what it measures, and its size in seconds, bytes, per second or pieces."""
 
     name: str
@@ -104,7 +104,7 @@ SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 
 
 @lru_cache(maxsize=1024)
-def unit(words: str) -> Unit | None:
+def unit(words: str) -> ClaimUnit | None:
     """Return the unit named by the words behind a number.
 
     `ms`, `req/s`, `ms/step`, `tokens per second`; None for other words.
@@ -121,8 +121,8 @@ def unit(words: str) -> Unit | None:
         return None
     if per in _PER_TIME and not is_volume:
         size = known[1] if known and known[0] is ClaimMetric.MEMORY else 1.0
-        return Unit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
-    return Unit(name, *known) if known else None
+        return ClaimUnit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
+    return ClaimUnit(name, *known) if known else None
 
 
 class Kind(Enum):
@@ -144,7 +144,7 @@ class Quantity(NamedTuple):
     kind: Kind
     low: float
     high: float
-    unit: Unit | None
+    unit: ClaimUnit | None
     hedged: bool
     sign: str
 
@@ -307,7 +307,7 @@ def _number(digits: str, scale: str | None) -> float:
     return float(plain) * (SCALES[scale] if scale else 1.0)
 
 
-def _unit(match: Match[str]) -> tuple[Kind, Unit | None, int]:
+def _unit(match: Match[str]) -> tuple[Kind, ClaimUnit | None, int]:
     """Return the kind, the unit and the end of a quantity; words that are no unit stay outside."""
     written = match["unit"]
     bare = written.strip() if written else ""
@@ -320,7 +320,7 @@ def _unit(match: Match[str]) -> tuple[Kind, Unit | None, int]:
     if match["money"]:
         return (
             Kind.VALUE,
-            Unit("$", ClaimMetric.COST, 1.0),
+            ClaimUnit("$", ClaimMetric.COST, 1.0),
             match.start("unit") if written else match.end(),
         )
     named = (
@@ -361,7 +361,7 @@ class Effect(NamedTuple):
         return self.before is not None and self.after is not None
 
     @property
-    def unit(self) -> Unit | None:
+    def unit(self) -> ClaimUnit | None:
         """The unit of a pair: that of the candidate figure, else that of the baseline figure."""
         if self.before is None or self.after is None:
             return None

@@ -14,7 +14,7 @@ from re import IGNORECASE, Match
 from typing import NamedTuple
 
 from ingest.claims.judge import agrees
-from ingest.claims.numbers import Effect, Kind, Quantity, Unit, quantities, unit
+from ingest.claims.numbers import ClaimUnit, Effect, Kind, Quantity, quantities, unit
 from ingest.claims.readings import effects
 from ingest.claims.search import Passage, label
 from ingest.claims.sides import ordered_by_sign
@@ -414,7 +414,7 @@ def _in_unit_of_name(figure: Quantity, words: tuple[str, ...]) -> Quantity:
     return figure._replace(unit=named) if named else figure
 
 
-def _unit_of_name(words: tuple[str, ...]) -> Unit | None:
+def _unit_of_name(words: tuple[str, ...]) -> ClaimUnit | None:
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in ("s", "sec") and (
         before

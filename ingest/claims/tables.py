@@ -17,7 +17,7 @@ from ingest.claims.words import AFTER, BEFORE, CHANGE, Sense
 from ingest.literals import pattern
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell of a table, and the quantities in it."""
 
     start: int
@@ -80,17 +80,17 @@ _NEXT_ROW = pattern(r"\n(?=[ \t]*\|)")
 _BAR = pattern(r"\|")
 
 
-def cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
+def cells(text: str, start: int, end: int) -> tuple[TableCell, ...]:
     bounds = [start - 1, *(match.start() for match in _BAR.finditer(text, start, end)), end]
     spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
     found = [
-        Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high)))
+        TableCell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high)))
         for low, high in spans
     ]
     return tuple(found[1:] if found and not found[0].words else found)
 
 
-def _columns(heads: tuple[Cell, ...]) -> Columns:
+def _columns(heads: tuple[TableCell, ...]) -> Columns:
     found: dict[str, int] = {}
     for index, head in enumerate(heads):
         role = _COLUMN.match(head.words)
@@ -107,7 +107,7 @@ def _columns(heads: tuple[Cell, ...]) -> Columns:
     )
 
 
-def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Effect]:
+def _effects(text: str, row: tuple[TableCell, ...], columns: Columns) -> Iterator[Effect]:
     inline = [
         effect
         for cell in row
@@ -124,7 +124,7 @@ def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Eff
         yield effect
 
 
-def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
+def _with_next_cell(effect: Effect, row: tuple[TableCell, ...]) -> Effect:
     """Return a pair in a cell, with the change in the next cell."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     change = following.quantities[0] if following and following.quantities else None
@@ -135,7 +135,7 @@ def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
     )
 
 
-def _figure(row: tuple[Cell, ...], columns: Columns, column: int | None) -> Quantity | None:
+def _figure(row: tuple[TableCell, ...], columns: Columns, column: int | None) -> Quantity | None:
     if column is None or column >= len(row):
         return None
     found = next(
@@ -149,7 +149,7 @@ def _figure(row: tuple[Cell, ...], columns: Columns, column: int | None) -> Quan
     return found._replace(unit=unit(in_head["unit"])) if found and in_head else found
 
 
-def _by_heads(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
+def _by_heads(row: tuple[TableCell, ...], columns: Columns) -> Effect | None:
     before, after = _figure(row, columns, columns.before), _figure(row, columns, columns.after)
     if before is None or after is None or before.kind is not after.kind:
         return None
@@ -164,7 +164,7 @@ def _by_heads(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     )
 
 
-def _change(row: tuple[Cell, ...], column: int | None) -> tuple[Quantity, int] | None:
+def _change(row: tuple[TableCell, ...], column: int | None) -> tuple[Quantity, int] | None:
     if column is None or column >= len(row):
         return None
     cell = row[column]
@@ -174,7 +174,7 @@ def _change(row: tuple[Cell, ...], column: int | None) -> tuple[Quantity, int] |
     return (quantity, quantity.end) if quantity else None
 
 
-def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
+def _by_agreement(row: tuple[TableCell, ...], columns: Columns) -> Effect | None:
     """Return two neighbouring figures of one unit with the fitting change after them.
 
     The header cells do not matter.
@@ -215,7 +215,7 @@ def _is_pair(before: Quantity, after: Quantity) -> bool:
     )
 
 
-def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
+def _change_alone(row: tuple[TableCell, ...], columns: Columns) -> Effect | None:
     """Return a speedup from a column without figures.
 
     The row that all others are compared with claims nothing.
@@ -239,7 +239,7 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     return Effect(change.start, end, change=change, sense=sense, word=head.lower())
 
 
-def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:
+def _words(row: tuple[TableCell, ...], columns: Columns, effect: Effect) -> str:
     """Return the words that name the metric.
 
     The row's label, and the header cells of the effect's columns.

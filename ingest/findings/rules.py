@@ -52,7 +52,7 @@ class Noticed(NamedTuple):
     actual: str | None = None
 
 
-class Facts(NamedTuple):
+class AuditedRun(NamedTuple):
     """The facts of one run. `text`: its repaired summary, or ""."""
 
     run: RunRow
@@ -67,7 +67,7 @@ class Facts(NamedTuple):
         return self.statements.lines or marked_lines(self.text)
 
 
-Check = Callable[[Facts], Iterator[Noticed]]
+Check = Callable[[AuditedRun], Iterator[Noticed]]
 
 RULES: dict[str, tuple[Severity, Check]] = {}
 """Severity and function of every rule by name, in the order in which findings are kept."""
@@ -79,7 +79,7 @@ def rule(check: Check) -> Check:
     return check
 
 
-def audit(facts: Facts) -> tuple[Finding, ...]:
+def audit(facts: AuditedRun) -> tuple[Finding, ...]:
     """Return all findings about a run."""
     return tuple(
         [
@@ -97,7 +97,7 @@ _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
 
 @rule
-def cost_sum(facts: Facts) -> Iterator[Noticed]:
+def cost_sum(facts: AuditedRun) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, unless background agents were killed.
 
     This holds in every real record with both.
@@ -131,7 +131,7 @@ def _usd(amount: Decimal) -> str:
 
 
 @rule
-def usage_above_total(facts: Facts) -> Iterator[Noticed]:
+def usage_above_total(facts: AuditedRun) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
     for name, part, whole in zip(
         TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True
@@ -149,7 +149,7 @@ def usage_above_total(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def cache_split(facts: Facts) -> Iterator[Noticed]:
+def cache_split(facts: AuditedRun) -> Iterator[Noticed]:
     """Cache writes for 5 minutes and for 1 hour are parts of all cache writes."""
     for row in facts.usage:
         parts = (row.cache_write_5m_tokens or 0) + (row.cache_write_1h_tokens or 0)
@@ -165,7 +165,7 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def doubtful_usage(facts: Facts) -> Iterator[Noticed]:
+def doubtful_usage(facts: AuditedRun) -> Iterator[Noticed]:
     """Counts that cannot be whole, as of a log that is cut off, or cannot be right.
 
     They are bounds. Each reason once.
@@ -187,7 +187,7 @@ def doubtful_usage(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def zero_cost(facts: Facts) -> Iterator[Noticed]:
+def zero_cost(facts: AuditedRun) -> Iterator[Noticed]:
     """$0 although tokens were used.
 
     Of resumed sessions (claude-code #15418), subscriptions, and models without a price at the
@@ -213,7 +213,7 @@ def zero_cost(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def guessed_price(facts: Facts) -> Iterator[Noticed]:
+def guessed_price(facts: AuditedRun) -> Iterator[Noticed]:
     """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
         if row.cost_basis == "unknown":
@@ -225,7 +225,7 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def silent_failure(facts: Facts) -> Iterator[Noticed]:
+def silent_failure(facts: AuditedRun) -> Iterator[Noticed]:
     """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
@@ -233,7 +233,7 @@ def silent_failure(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def exit_code(facts: Facts) -> Iterator[Noticed]:
+def exit_code(facts: AuditedRun) -> Iterator[Noticed]:
     """A record of success before the process failed.
 
     Something failed afterwards, in the agent or in a script around it.
@@ -308,7 +308,7 @@ _SENTENCE_LENGTH = 120
 
 
 @rule
-def success_claimed(facts: Facts) -> Iterator[Noticed]:
+def success_claimed(facts: AuditedRun) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) and (
         found := _SUCCESS.search(facts.text, 0, 300)
@@ -322,7 +322,7 @@ def success_claimed(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def blocked_but_completed(facts: Facts) -> Iterator[Noticed]:
+def blocked_but_completed(facts: AuditedRun) -> Iterator[Noticed]:
     """A summary reports a blocked agent, but the record reports a completed run.
 
     Words about permissions count only if the record has denied tool calls too: agents also write
@@ -360,7 +360,7 @@ def blocked_but_completed(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def empty_summary(facts: Facts) -> Iterator[Noticed]:
+def empty_summary(facts: AuditedRun) -> Iterator[Noticed]:
     """Many turns without a summary (claude-code #38706)."""
     run = facts.run
     if (
@@ -376,7 +376,7 @@ def empty_summary(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def patch_size(facts: Facts) -> Iterator[Noticed]:
+def patch_size(facts: AuditedRun) -> Iterator[Noticed]:
     """Insertions and deletions per file against the patch beside the record.
 
     They are compared if the text lists as many files as the patch has.
@@ -405,7 +405,7 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def read_in_part(facts: Facts) -> Iterator[Noticed]:
+def read_in_part(facts: AuditedRun) -> Iterator[Noticed]:
     """A summary that is too long, or has too many figures, to be read to its end.
 
     Data rather than words.
@@ -432,7 +432,7 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def text_repaired(facts: Facts) -> Iterator[Noticed]:
+def text_repaired(facts: AuditedRun) -> Iterator[Noticed]:
     """The summary was damaged: the repaired text is shown and searched."""
     if facts.run.result_repaired:
         yield Noticed(
@@ -468,7 +468,7 @@ LIST_READ = 100_000
 
 
 @rule
-def count_mismatch(facts: Facts) -> Iterator[Noticed]:
+def count_mismatch(facts: AuditedRun) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each count the same things.
 
     The sum of the items differs.
@@ -489,7 +489,7 @@ def count_mismatch(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def list_length(facts: Facts) -> Iterator[Noticed]:
+def list_length(facts: AuditedRun) -> Iterator[Noticed]:
     """A heading with `(6 total)` at its end, above a list 1, 2, 3 … of another length.
 
     Subheadings may divide the list.
@@ -588,7 +588,7 @@ Interval = tuple[float, float]
 
 
 @rule
-def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
+def ratio_mismatch(facts: AuditedRun) -> Iterator[Noticed]:
     """Before and after have another ratio than the percentage or factor beside them.
 
     Rounding does not explain the difference.
@@ -610,7 +610,7 @@ def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
+def implausible_speedup(facts: AuditedRun) -> Iterator[Noticed]:
     """A factor above BELIEVABLE without figures or a benchmark anywhere; the largest of several.
 
     A percentage does not count: leaving something out saves 99.6 % of it.
@@ -633,7 +633,7 @@ def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
+def micro_benchmark_only(facts: AuditedRun) -> Iterator[Noticed]:
     """A speedup that was benchmarked on a part of the software only.
 
     It does not say how much users gain.
@@ -658,7 +658,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 
 @rule
-def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
+def unmeasured_claim(facts: AuditedRun) -> Iterator[Noticed]:
     """Quantified claims without any measurement."""
     claims = []
     for claim in facts.claims:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ingest.agents.base import Rows
 from ingest.claims import Claim, extract_all
-from ingest.findings.rules import MEASURED, SPEED, Facts, Finding, audit, exit_code_of
+from ingest.findings.rules import MEASURED, SPEED, AuditedRun, Finding, audit, exit_code_of
 from ingest.findings.statements import FileChange, Statement, read_statements
 from ingest.findings.titles import title_of
 from schemas.rows.claim import ClaimKind, Direction, Evidence, Origin, Scope
@@ -105,7 +105,7 @@ def facts_with(
     """
     shown = [claim for claim in claims if is_shown(claim.confidence)]
     stated = read_statements(text)
-    findings = audit(Facts(run, usage, text, shown, stated))
+    findings = audit(AuditedRun(run, usage, text, shown, stated))
     columns: dict[str, Any] = {"claims": 0 if run.result is not None else None}
     if shown:
         own = [claim for claim in shown if claim.kind is _QUANTIFIED and claim.origin is _OWN]

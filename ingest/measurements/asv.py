@@ -23,8 +23,8 @@ from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import (
     MOST_VALUES,
     Measured,
-    Origin,
     Parameter,
+    ResultOrigin,
     Spread,
     TooManyValues,
 )
@@ -101,7 +101,7 @@ def _read_result(file: MeasuredFile) -> Iterator[Measured]:
             version is not None and definition.get("version") not in (None, version)
         ):
             definition = {}  # another version of the benchmark was run, whose results asv ignores
-        origin = Origin(
+        origin = ResultOrigin(
             benchmark=name,
             params=environment | {"benchmark_version": version},
             commit=document["commit_hash"],
@@ -145,7 +145,7 @@ def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
     } | {f"stats_{key}": [one.get(key) for one in each] for key in ("q_25", "q_75", "repeat")}
 
 
-def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -> Measured:
+def _measured(origin: ResultOrigin, definition: Fields, columns: Fields, place: int) -> Measured:
     """Return the value of one combination of parameters. null, or no list, is a failure.
 
     NaN a benchmark that skipped itself.
@@ -203,7 +203,7 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
     """Yield the value of each benchmark's line, or of the table under it if it has parameters."""
     commit = environment = None
     top, below = "", list[str]()
-    origin = Origin(scope=Scope.MICRO)
+    origin = ResultOrigin(scope=Scope.MICRO)
     for line in chain(file.lines, ("",)):
         if top and line[:1].isspace() and line.strip():
             below.append(line)
@@ -228,7 +228,7 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
                 yield from _printed(origin, " ".join(values))
 
 
-def _printed(origin: Origin, written: str) -> Iterator[Measured]:
+def _printed(origin: ResultOrigin, written: str) -> Iterator[Measured]:
     """Yield a printed value; nothing for words such as `ok`, which a table of values follows."""
     if written in _NO_VALUE:
         yield Measured(origin, status=_NO_VALUE[written])

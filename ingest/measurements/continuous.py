@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, ResultOrigin, Spread
 from ingest.measurements.words import UNNAMED, is_number, metric_of_unit, snake_case
 from ingest.sources.times import unix_time
 from schemas.rows.measurement import SpreadKind
@@ -92,7 +92,7 @@ def _is_bencher(file: MeasuredFile) -> bool:
 
 def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
     for benchmark, measures in file.object.items():
-        origin = Origin(benchmark=benchmark)
+        origin = ResultOrigin(benchmark=benchmark)
         for measure, metric in measures.items():
             value, low, high = metric["value"], metric.get("lower_value"), metric.get("upper_value")
             is_around = (low is None or low <= value) and (high is None or high >= value)
@@ -131,7 +131,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
     start = _HISTORY.match(file.text)
     if not start:
         for bench in file.documents[0]:
-            yield _measured(bench, Origin(benchmark=bench["name"]), _Harness(None))
+            yield _measured(bench, ResultOrigin(benchmark=bench["name"]), _Harness(None))
         return
     try:
         history: Mapping[str, Any] = json.loads(file.text[start.end() :].rstrip().rstrip(";"))
@@ -148,7 +148,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
                 _HARNESSES.get(entry.get("tool"), _Harness(None)),
             )
             for bench in entry["benches"]:
-                origin = Origin(
+                origin = ResultOrigin(
                     repo=repo,
                     commit=commit,
                     benchmark=bench["name"],
@@ -158,7 +158,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
                 yield _measured(bench, origin, harness)
 
 
-def _measured(bench: Mapping[str, Any], origin: Origin, harness: _Harness) -> Measured:
+def _measured(bench: Mapping[str, Any], origin: ResultOrigin, harness: _Harness) -> Measured:
     """Return one result.
 
     For a value in percent, a range in percent is ambiguous (of the value, or points) and is

@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, ResultOrigin, Spread
 from ingest.measurements.words import number, numbers
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
@@ -100,7 +100,7 @@ def _times_per_iteration(sample: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(time / count for time, count in zip(times, iterations, strict=True))
 
 
-def _origin(file: MeasuredFile) -> Origin:
+def _origin(file: MeasuredFile) -> ResultOrigin:
     """Return the origin.
 
     The benchmark is the path between the folder `criterion` and the variant's, else the last folder
@@ -113,7 +113,7 @@ def _origin(file: MeasuredFile) -> Origin:
         if "criterion" in folders
         else folders[-1:]
     )
-    return Origin(
+    return ResultOrigin(
         _VARIANTS.get(last),
         benchmark=identity.get("full_id") or identity.get("title") or "/".join(name) or None,
         batch="/".join(folders[1:]) if last in _VARIANTS else None,
@@ -194,8 +194,8 @@ def _read_output(file: MeasuredFile) -> Iterator[Measured]:
             title = line
 
 
-def _benchmark(name: str | None) -> Origin:
-    return Origin(benchmark=name, scope=Scope.MICRO)
+def _benchmark(name: str | None) -> ResultOrigin:
+    return ResultOrigin(benchmark=name, scope=Scope.MICRO)
 
 
 def _in_unit(bound: str, written: str, wanted: str) -> float | None:

@@ -24,7 +24,7 @@ from ingest.measurements.base import MeasuredFile, TableLine, Tool
 from ingest.measurements.measured import (
     MOST_VALUES,
     Measured,
-    Origin,
+    ResultOrigin,
     Spread,
     TooManyValues,
 )
@@ -220,7 +220,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         name = _first(line.cells, _NAMES)
         if name and not _first(line.cells, _METRICS) and quantity(name).statistic:
             name = None  # without a column for metrics, a name with a metric names no test
-        origin = Origin(
+        origin = ResultOrigin(
             variant,
             commit_names_task=bool(texts["commit"]) and len(variants[texts["commit"]]) > 1,
             benchmark=name,
@@ -245,7 +245,7 @@ def _variant(line: TableLine, column: _ValueColumn) -> Variant | None:
     )
 
 
-def _measured(line: TableLine, column: _ValueColumn, origin: Origin) -> Measured | None:
+def _measured(line: TableLine, column: _ValueColumn, origin: ResultOrigin) -> Measured | None:
     """Return the value of a cell; a failure if the row or the cell is marked so.
 
     None if the cell is empty.

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import MOST_VALUES, Measured, Origin, TooManyValues
+from ingest.measurements.measured import MOST_VALUES, Measured, ResultOrigin, TooManyValues
 from ingest.measurements.words import joined, metric_name
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
@@ -110,12 +110,12 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     yield from failures
 
 
-def _origin(configuration: Iterable[tuple[str, str]], name: str | None) -> Origin:
+def _origin(configuration: Iterable[tuple[str, str]], name: str | None) -> ResultOrigin:
     """Return the origin. The package is part of the name: packages may share benchmark names."""
     settings = dict(configuration)
     platform = "/".join(settings[key] for key in ("goos", "goarch") if settings.get(key))
     no_workload = {"goos", "goarch", "cpu", "commit", "commit-time", "branch", "pkg"}
-    return Origin(
+    return ResultOrigin(
         benchmark=".".join(part for part in (settings.get("pkg"), name) if part) or None,
         params={key: value for key, value in settings.items() if key not in no_workload},
         commit=settings.get("commit"),

@@ -17,7 +17,7 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, statistics_of
+from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import is_hash, joined, metric_name, number, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus
@@ -106,7 +106,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         elif aggregate.lower() not in ("bigo", "rms"):
             aggregates[aggregate] = entry
     for name, (runs, aggregates) in benchmarks.items():
-        origin = Origin(
+        origin = ResultOrigin(
             benchmark=name,
             commit=commit,
             machine=joined(
@@ -132,7 +132,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _values(
-    origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]
+    origin: ResultOrigin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]
 ) -> Iterator[Measured]:
     """Yield the published aggregates of each quantity, else those of its repetitions.
 

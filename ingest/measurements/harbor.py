@@ -26,7 +26,7 @@ from ingest.context.rewards import (
     task_of_trial,
 )
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from ingest.measurements.words import number
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
 from schemas.units import Better
@@ -49,7 +49,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     return _values(file.object, _origin(file))
 
 
-def _origin(file: MeasuredFile) -> Origin:
+def _origin(file: MeasuredFile) -> ResultOrigin:
     """Return the origin: the trial's folder names the run, where its logs or its result are."""
     folders, config = file.folders, file.beside(TRIAL_CONFIG)
     result: Mapping[str, Any] = {}
@@ -62,7 +62,7 @@ def _origin(file: MeasuredFile) -> Origin:
         )
         logs = folders if result else (*folders, LOGS)
     task = task_of_trial(folders[-1] if folders else "", result, config)
-    return Origin(
+    return ResultOrigin(
         Variant.CANDIDATE,
         task=task,
         benchmark=task,
@@ -71,7 +71,7 @@ def _origin(file: MeasuredFile) -> Origin:
     )
 
 
-def _values(found: Mapping[str, Any], origin: Origin) -> Iterator[Measured]:
+def _values(found: Mapping[str, Any], origin: ResultOrigin) -> Iterator[Measured]:
     known = {
         name: value
         for name, one in found.items()

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from ingest.measurements.words import is_number, statistic_named
 from schemas.rows.claim import Scope
 from schemas.units import Better, Flagged
@@ -65,7 +65,7 @@ def _read_k6(file: MeasuredFile) -> Iterator[Measured]:
     metrics = file.object["metrics"]
     users = _values(metrics["vus_max"]).get("max")
     failed = _share(_values(metrics.get("http_req_failed", {})))
-    origin = Origin(
+    origin = ResultOrigin(
         params={"vus_max": users}, scope=Scope.END_TO_END, flags=(Flagged.ERRORS,) if failed else ()
     )
     for tagged_name, metric in sorted(metrics.items()):
@@ -106,12 +106,12 @@ def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
     The command of a test is the last line before it with options of wrk, such as a copied command.
     """
     command = None
-    tests: list[tuple[Origin, list[list[str]]]] = []
+    tests: list[tuple[ResultOrigin, list[list[str]]]] = []
     for line in file.lines:
         match line.split():
             case ["Running", duration, "test", "@", url]:
                 params = {"duration": duration}
-                origin = Origin(
+                origin = ResultOrigin(
                     benchmark=url, params=params, command=command, scope=Scope.END_TO_END
                 )
                 tests.append((origin, []))
@@ -124,7 +124,7 @@ def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
         yield from _wrk_values(origin, lines)
 
 
-def _wrk_values(origin: Origin, lines: Iterable[Sequence[str]]) -> Iterator[Measured]:
+def _wrk_values(origin: ResultOrigin, lines: Iterable[Sequence[str]]) -> Iterator[Measured]:
     """Yield the values of a test by the words of its lines."""
     set_point, is_corrected = tuple[Flagged, ...](), True
     amounts: dict[tuple[str, str], str] = {}

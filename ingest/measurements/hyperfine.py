@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, statistics_of
+from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import number, numbers
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
@@ -36,7 +36,9 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             result["command"],
             result.get("parameters") or {},
         )  # of `--parameter-scan` and `--parameter-list`, as texts
-        origin = Origin(benchmark=command, command=command, params=params, scope=Scope.END_TO_END)
+        origin = ResultOrigin(
+            benchmark=command, command=command, params=params, scope=Scope.END_TO_END
+        )
         codes = result.get("exit_codes") or []
         failed = [
             code for code in codes if code

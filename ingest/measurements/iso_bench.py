@@ -36,7 +36,7 @@ from ingest.measurements.iso_bench_outcomes import (
     rows_together,
     values_of,
 )
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from schemas.agents import ISO_BENCH_AGENTS
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, Variant
@@ -192,7 +192,7 @@ def _experiment(file: MeasuredFile) -> str | None:
     return f"{name}/docker" if "docker" in file.folders else name
 
 
-def _origin(file: MeasuredFile, job: Job, word: str, part: Fields) -> Origin:
+def _origin(file: MeasuredFile, job: Job, word: str, part: Fields) -> ResultOrigin:
     """Return the origin of a variant's values.
 
     Run, agent and model are those of the candidate only.
@@ -213,7 +213,7 @@ def _origin(file: MeasuredFile, job: Job, word: str, part: Fields) -> Origin:
         model = model_named(model or "") or model or (run and run.model) or model_named(folder)
         if agent_named(word):
             model = model_named(word)
-    return Origin(
+    return ResultOrigin(
         variant,
         repo=_repo_of(
             file,

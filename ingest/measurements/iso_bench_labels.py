@@ -19,7 +19,7 @@ from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.iso_bench import text
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
 from schemas.units import Better, Flagged
@@ -86,7 +86,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         agent, model, repo = text(row, "agent"), text(row, "model"), text(row, "repo")
         if agent is None or text(row, *_COMMIT, "task") is None:
             raise ValueError(f"row {number}: a judgement needs an agent, and a commit or a task")
-        origin = Origin(
+        origin = ResultOrigin(
             Variant.CANDIDATE,
             repo=repo,
             task=text(row, "task"),

@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ingest.measurements.base import lines_of
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from ingest.measurements.words import quantity
 from schemas.rows.measurement import Failure, MeasuredStatus, PatchApplied, Variant
 from schemas.units import Flagged
@@ -113,7 +113,7 @@ class BenchmarkOutcome(NamedTuple):
     `log`: its output.
     """
 
-    origin: Origin
+    origin: ResultOrigin
     values: tuple[Value, ...]
     has_metrics: bool
     status: str | None

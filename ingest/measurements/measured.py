@@ -81,7 +81,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ResultOrigin:
     """Common facts of all values of one benchmark run.
 
     Every field is the column of `measurements` of that name.
@@ -158,7 +158,7 @@ class Origin:
 
 
 _CHANGED = ("agent", "commit", "parent", "params", "measured_at", "flags")
-_SAME_COLUMNS = tuple(each.name for each in fields(Origin) if each.name not in _CHANGED)
+_SAME_COLUMNS = tuple(each.name for each in fields(ResultOrigin) if each.name not in _CHANGED)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Measured:
     runs behind the value, not requests within a run.
     """
 
-    origin: Origin
+    origin: ResultOrigin
     metric: str | None = None
     statistic: str | None = None
     value: float | None = None
@@ -247,7 +247,7 @@ class Measured:
 
 
 def statistics_of(
-    origin: Origin,
+    origin: ResultOrigin,
     metric: str,
     unit: str | None,
     values: Mapping[str, object],

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.measured import Measured, ResultOrigin
 from schemas.rows.measurement import MeasuredStatus, PatchApplied, Variant
 from schemas.units import Better
 from schemas.wire.paired_benchmark import Arm, BenchmarkRun, PairedBenchmark, Series
@@ -35,7 +35,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     """
     made = PairedBenchmark.model_validate(file.object)
     machine = f"{made.machine.name}, {made.machine.processor}, {made.machine.cores} cores"
-    baseline = Origin(
+    baseline = ResultOrigin(
         Variant.BASELINE,
         repo=made.repo,
         task=made.task,

@@ -56,7 +56,7 @@ from itertools import chain
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread, statistics_of
+from ingest.measurements.measured import Measured, ResultOrigin, Spread, statistics_of
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
 from schemas.units import Better
@@ -136,7 +136,7 @@ def _is_algotune_summary(file: MeasuredFile) -> bool:
 def _read_algotune_summary(file: MeasuredFile) -> Iterator[Measured]:
     tasks = dict(file.object)
     for score in tasks.pop(_ALGOTUNE_SCORES, {}).values():
-        origin = Origin(
+        origin = ResultOrigin(
             Variant.CANDIDATE, **_model_and_effort(score["model_name"]), benchmark="AlgoTune"
         )
         yield Measured(
@@ -145,7 +145,7 @@ def _read_algotune_summary(file: MeasuredFile) -> Iterator[Measured]:
     for task, models in tasks.items():
         for model, result in models.items():
             written = result["final_speedup"]
-            origin = Origin(
+            origin = ResultOrigin(
                 Variant.CANDIDATE,
                 task=task,
                 benchmark=task,
@@ -166,7 +166,7 @@ def _read_algotune_summary(file: MeasuredFile) -> Iterator[Measured]:
 def _read_algotune_baseline(file: MeasuredFile) -> Iterator[Measured]:
     for task, setting in file.object.items():
         params = {name: setting.get(name) for name in ("n", "dataset_size", "target_time_ms")}
-        origin = Origin(
+        origin = ResultOrigin(
             Variant.BASELINE, task=task, benchmark=task, params=params, scope=Scope.MICRO
         )
         for _, run in sorted(setting["baseline_runs"].items()):
@@ -222,13 +222,13 @@ def _read_gso_report(file: MeasuredFile) -> Iterator[Measured]:
             )
 
 
-def _gso_origin(instance: str, file: MeasuredFile, variant: Variant) -> Origin:
+def _gso_origin(instance: str, file: MeasuredFile, variant: Variant) -> ResultOrigin:
     """Return the origin of a task; its id contains the repository and the human's commit.
 
     `numpy__numpy-1b861a2`.
     """
     parts = _GSO_INSTANCE.fullmatch(instance)
-    return Origin(
+    return ResultOrigin(
         variant,
         repo=f"{parts['owner']}/{parts['repo']}" if parts else None,
         commit=parts["commit"] if parts else None,
@@ -270,7 +270,7 @@ def _gso_scores(name: str, summary: dict[str, Any]) -> Iterator[Measured]:
 
     A score that is null or missing was not judged.
     """
-    origin = Origin(Variant.CANDIDATE, **_model_and_effort(name), benchmark="GSO")
+    origin = ResultOrigin(Variant.CANDIDATE, **_model_and_effort(name), benchmark="GSO")
     for key, metric, unit in (
         ("total_instances", "tasks", "count"),
         ("score", "score", "%"),
@@ -296,7 +296,7 @@ def _read_kernelbench(file: MeasuredFile) -> Iterator[Measured]:
         for problem, times in problems.items():
             number = problem.partition("_")[0]
             task = f"{level}/{number if number.isdecimal() else problem}"
-            origin = Origin(
+            origin = ResultOrigin(
                 Variant.BASELINE,
                 task=task,
                 instance=f"{level}/{problem}",
@@ -342,7 +342,7 @@ def _read_kernelbench_evaluation(file: MeasuredFile) -> Iterator[Measured]:
                 sample.get("runtime_stats") or {},
                 sample.get("sample_id") or 0,
             )
-            origin = Origin(
+            origin = ResultOrigin(
                 Variant.CANDIDATE,
                 task=task,
                 benchmark=f"{task} sample {place}" if place else task,
@@ -407,7 +407,7 @@ def _read_swefficiency(file: MeasuredFile) -> Iterator[Measured]:
     run = file.file_name.removesuffix(".csv").removeprefix("eval_report_")
     for row in rows:
         name = row["instance_id"]
-        before = Origin(
+        before = ResultOrigin(
             Variant.BASELINE,
             task=name,
             instance=name,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statistics import fmean, median, stdev
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, statistics_of
+from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import joined, numbers, written_time
 from schemas.rows.claim import Scope
 
@@ -49,7 +49,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         ]
         values = [value for run in runs for value in numbers(run["values"])]
         command, written = metadata.get("command"), of_benchmark.get("unit", "second")
-        origin = Origin(
+        origin = ResultOrigin(
             benchmark=metadata.get("name"),
             params={key: metadata.get(key) for key in _WORKLOAD},
             command=command,

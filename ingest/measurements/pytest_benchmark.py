@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread, statistics_of
+from ingest.measurements.measured import Measured, ResultOrigin, Spread, statistics_of
 from ingest.measurements.words import joined, number, numbers, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
@@ -36,7 +36,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     machine, commit = file.object["machine_info"] or {}, file.object["commit_info"] or {}
     cpu = machine.get("cpu") or {}
     for test in file.object["benchmarks"]:
-        origin = Origin(
+        origin = ResultOrigin(
             benchmark=test.get("fullname") or test["name"],
             # parameters that are no JSON are written as `UNSERIALIZABLE[…]`, with their `repr`: its
             # address in memory is another one in each process

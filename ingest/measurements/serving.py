@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Parameter, statistics_of
+from ingest.measurements.measured import Measured, Parameter, ResultOrigin, statistics_of
 from ingest.measurements.words import (
     NamedQuantity,
     batch_of,
@@ -130,7 +130,9 @@ def _has(keys: Iterable[str], file: MeasuredFile) -> bool:
     return bool(file.objects) and all(run.keys() >= frozenset(keys) for run in file.objects)
 
 
-def _values(names: Mapping[str, NamedQuantity], run: Run, origin: Origin) -> Iterator[Measured]:
+def _values(
+    names: Mapping[str, NamedQuantity], run: Run, origin: ResultOrigin
+) -> Iterator[Measured]:
     """Yield the values of one run named in the table.
 
     Of two for one quantity, the first: a 50th percentile repeats the median.
@@ -143,7 +145,7 @@ def _values(names: Mapping[str, NamedQuantity], run: Run, origin: Origin) -> Ite
         yield Measured(origin, named.metric, named.statistic, value, named.unit, n=1)
 
 
-def _serving_values(run: Run, origin: Origin) -> Iterator[Measured]:
+def _serving_values(run: Run, origin: ResultOrigin) -> Iterator[Measured]:
     if run.get("completed") == 0:
         yield Measured(origin, status=MeasuredStatus.FAILED, detail="no request was completed")
     else:
@@ -185,7 +187,7 @@ def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
         failed = run.get(
             "failed", run["num_prompts"] - run["completed"]
         )  # older files have only the number of those completed
-        origin = Origin(
+        origin = ResultOrigin(
             variant_named(metadata.get("variant")),
             commit=metadata.get("commit"),
             parent=metadata.get("parent"),
@@ -207,7 +209,7 @@ def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
 def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
     """Return seconds per iteration: a whole batch of prompts from start to end."""
     latencies = tuple(file.object["latencies"])
-    origin = Origin(benchmark="vllm bench latency", scope=Scope.END_TO_END)
+    origin = ResultOrigin(benchmark="vllm bench latency", scope=Scope.END_TO_END)
     found = {"mean": file.object["avg_latency"]}
     found |= {
         "median" if name == "50" else f"p{name}": value
@@ -225,7 +227,7 @@ def _read_vllm_throughput(file: MeasuredFile) -> Iterator[Measured]:
     return _values(
         _VLLM_THROUGHPUT,
         file.object,
-        Origin(benchmark="vllm bench throughput", params=params, scope=Scope.END_TO_END),
+        ResultOrigin(benchmark="vllm bench throughput", params=params, scope=Scope.END_TO_END),
     )
 
 
@@ -242,7 +244,7 @@ def _read_sglang_serving(file: MeasuredFile) -> Iterator[Measured]:
         )
         yield from _serving_values(
             run,
-            Origin(
+            ResultOrigin(
                 benchmark="sglang bench_serving",
                 params=params,
                 bench_model=model,
@@ -257,7 +259,7 @@ def _read_sglang_offline(file: MeasuredFile) -> Iterator[Measured]:
         yield from _values(
             _SGLANG_OFFLINE,
             run,
-            Origin(
+            ResultOrigin(
                 benchmark="sglang bench_offline_throughput", params=params, scope=Scope.END_TO_END
             ),
         )
@@ -268,7 +270,7 @@ def _read_sglang_one_batch(file: MeasuredFile) -> Iterator[Measured]:
     batch = batch_of(file.name, (variant_named(run["run_name"]) for run in file.objects))
     for run in file.objects:
         variant, params = variant_named(run["run_name"]), _params(run, _BATCH)
-        origin = Origin(
+        origin = ResultOrigin(
             variant,
             benchmark="sglang bench_one_batch",
             params=params,

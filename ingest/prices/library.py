@@ -70,7 +70,7 @@ _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class PricePeriod:
     """Rates from a day (UTC) on, until the next period.
 
     `variants`: other rates at the same time, by name.
@@ -90,7 +90,7 @@ class Period:
 
 
 @cache
-def periods(key: ModelKey) -> tuple[Period, ...]:
+def periods(key: ModelKey) -> tuple[PricePeriod, ...]:
     """Return the model's prices in order of time; none for a model missing from the library."""
     found = _found(key)
     if found is None:
@@ -128,7 +128,7 @@ def newest_price(until: date) -> date:
     return max(day for model in models for day in _boundaries(model) if day <= until)
 
 
-def at(of: tuple[Period, ...], day: date) -> Period | None:
+def at(of: tuple[PricePeriod, ...], day: date) -> PricePeriod | None:
     """Return the period that includes the day, or None."""
     return next((period for period in reversed(of) if period.since <= day), None)
 
@@ -281,7 +281,9 @@ def _boundaries(model: ModelInfo) -> list[date]:
     return sorted({BEGINNING, *starts})
 
 
-def _period(model: ModelInfo, day: date, source: str, provider: str | None = None) -> Period | None:
+def _period(
+    model: ModelInfo, day: date, source: str, provider: str | None = None
+) -> PricePeriod | None:
     prices = _standard(model, day)
     tiered = _tiered(prices)
     if tiered is None:
@@ -292,7 +294,7 @@ def _period(model: ModelInfo, day: date, source: str, provider: str | None = Non
     long = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}.get((provider or "", model.id))
     if long and not tiered.tiers:
         tiered = TieredRates(tiered.base, ((long, tiered.base.times(_LONG_INPUT, _LONG_OUTPUT)),))
-    return Period(day, tiered, source, tuple(_variants(model, prices, day)))
+    return PricePeriod(day, tiered, source, tuple(_variants(model, prices, day)))
 
 
 def _standard(model: ModelInfo, day: date) -> ModelPrice:
@@ -413,7 +415,9 @@ fast price the library lacks.
 """
 
 
-def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates, tuple[str, ...]]:
+def served(
+    period: PricePeriod, key: ModelKey, service: Service
+) -> tuple[TieredRates, tuple[str, ...]]:
     """Return the rates of a request by how it was served, and what they depend on in words.
 
     The words are returned even if such a price is unknown.

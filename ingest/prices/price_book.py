@@ -17,7 +17,7 @@ from functools import lru_cache
 from ingest.prices.library import (
     BATCH_FACTOR,
     US_INFERENCE,
-    Period,
+    PricePeriod,
     at,
     claude_rates,
     everywhere,
@@ -59,7 +59,10 @@ class Alternative:
     maxsize=1024
 )  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
 def alternatives(
-    listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]
+    listed: Rates,
+    library: PricePeriod | None,
+    everywhere: PricePeriod | None,
+    others: tuple[PricePeriod, ...],
 ) -> tuple[Alternative, ...]:
     """Return the alternatives to the rates `listed`, most likely first.
 
@@ -114,7 +117,7 @@ def alternatives(
     return tuple(found.values())
 
 
-def _of_library(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
+def _of_library(library: PricePeriod, others: Iterable[PricePeriod]) -> Iterator[Alternative]:
     """Yield prices of the model for another speed, tier, region or date."""
     named = [tiered.base for name, tiered in library.variants if name == "speed=fast"]
     # Factors of fast mode on the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7).
@@ -219,7 +222,7 @@ class PriceBook:
             (price.rates for price in self.prices(key) if price.since <= day < price.until), None
         )
 
-    def _days(self, *of_library: tuple[Period, ...]) -> Iterator[tuple[date, date]]:
+    def _days(self, *of_library: tuple[PricePeriod, ...]) -> Iterator[tuple[date, date]]:
         """Yield the periods (first day, first day after) within which no price changes."""
         days = sorted(
             {
@@ -231,7 +234,7 @@ class PriceBook:
         return zip(days, [*days[1:], date.max], strict=True)
 
     def _listed(
-        self, key: ModelKey, day: date, library: Period | None, service: Service = STANDARD
+        self, key: ModelKey, day: date, library: PricePeriod | None, service: Service = STANDARD
     ) -> tuple[TieredRates, str, tuple[str, ...]] | None:
         """Return (rates, their source, their conditions), or None without a price.
 

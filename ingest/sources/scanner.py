@@ -59,7 +59,7 @@ _READABLE_FIELD = re.compile(
 )
 
 
-class Failure(NamedTuple):
+class ScanFailure(NamedTuple):
     """Why an object could not be decoded: `message`, at character `at` of `text`.
 
     `cut`: the text ended too early.
@@ -289,7 +289,7 @@ class Scanner:
             error = "the line has lost its beginning"
         if not error or self._line_before(start).strip(_BLANK):
             return None
-        return self._complaint(start, Failure(window.text(start, _DECODED_BYTES[0]), 0, error))
+        return self._complaint(start, ScanFailure(window.text(start, _DECODED_BYTES[0]), 0, error))
 
     def _whole_on_lines(self, at: int) -> Generator[FoundObject | Events, None, int]:
         """Yield consecutive result records, or events, without a search for objects.
@@ -364,7 +364,7 @@ class Scanner:
         found = self._decoded(start)
         before = b"" if begins_line else self._line_before(start)
         if (
-            isinstance(found, Failure)
+            isinstance(found, ScanFailure)
             and "\n" in found.text[: found.at + 1]
             and _LINE_PREFIX.match(before.decode("utf-8", "replace"))
         ):
@@ -394,7 +394,7 @@ class Scanner:
             stopped, len(window.data)
         ), span
 
-    def _complaint(self, start: int, failure: Failure) -> FoundObject:
+    def _complaint(self, start: int, failure: ScanFailure) -> FoundObject:
         reason, error = reject_reason(failure)
         window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
         place, marked = (
@@ -450,14 +450,14 @@ class Scanner:
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
-    def _decoded(self, start: int, *, has_prefixes: bool = False) -> FoundObject | Failure:
+    def _decoded(self, start: int, *, has_prefixes: bool = False) -> FoundObject | ScanFailure:
         """Decode the object at `start` from ever longer text.
 
         Thus an early error does not cost reading the whole stream.
 
         `has_prefixes`: each of its lines has a prefix, which is left out.
         """
-        failure = Failure("", 0, "")
+        failure = ScanFailure("", 0, "")
         for size in _DECODED_BYTES:
             logged = self._window.text(start, size)
             text = _LINE_PREFIX.sub("", logged) if has_prefixes else logged
@@ -469,17 +469,17 @@ class Scanner:
                 value = value if own == text[:end] else _DECODER.decode(own)
                 return self._span(start, start + _bytes_of(logged), own, value)
             except RecursionError:
-                return Failure(text, 4096, "it is nested too deep")
+                return ScanFailure(text, 4096, "it is nested too deep")
             except json.JSONDecodeError as error:
                 # an error so near the end of a text may be that of a token that is cut off
                 if cut or not (
                     error.msg.startswith("Unterminated") or error.pos >= len(text) - 160
                 ):
-                    return Failure(text, error.pos, error.msg, cut)
-                failure = Failure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
+                    return ScanFailure(text, error.pos, error.msg, cut)
+                failure = ScanFailure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
                 text = ""
             except ValueError as error:  # a number of thousands of digits
-                return Failure(text, 1, str(error))
+                return ScanFailure(text, 1, str(error))
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
     def _after_line(self, start: int, stopped: int) -> int:
@@ -546,7 +546,7 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
+def reject_reason(failure: ScanFailure) -> tuple[RejectReason, str]:
     """Return the reason of a reject and its detail, which quotes the figures still readable."""
     text, at, message, cut = failure
     fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.agents import ISO_BENCH_AGENTS
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
+from schemas.wire.values import Secondary, WireCount, WireSeconds, WireText
 
 _RUN_FOLDER = re.compile(
     r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$"
@@ -109,24 +109,14 @@ class Metrics(_Wire):
     time_to_first_edit_s: Secondary[WireSeconds] = Field(
         default=None, description="Seconds until the first file changed."
     )
-    commit_count: Secondary[WireCount] = Field(default=None, description="Commits the agent made.")
-    patch_size_loc: Secondary[WireCount] = Field(
-        default=None, description="Lines added plus lines removed."
-    )
     changed_files_count: Secondary[WireCount] = Field(
         default=None, description="Files changed, scratch files aside."
-    )
-    violations_count: Secondary[WireCount] = Field(
-        default=None, description="Files changed that were not to be."
     )
 
 
 class AgentProcess(_Wire):
     """The agent's process; in the journal under the agent's name."""
 
-    time_budget_minutes: Secondary[WireSeconds] = Field(
-        default=None, description="Time it was given, in minutes."
-    )
     returncode: Secondary[int] = Field(default=None, description="Exit code.")
     duration_s: Secondary[WireSeconds] = Field(
         default=None, description="Wall time of the process."
@@ -148,9 +138,6 @@ class Journal(_Wire):
         default=None, description="The plan the item belongs to: vllm_core, sglang_core."
     )
     commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
-    agent_branch: Secondary[WireText] = Field(
-        default=None, description="Branch of the agent's work."
-    )
     status: Secondary[WireText] = Field(
         default=None, description="success, error, max_steps_exceeded."
     )
@@ -184,7 +171,6 @@ class Journal(_Wire):
     error: Secondary[WireText] = Field(
         default=None, description="What failed, where something did."
     )
-    error_type: Secondary[WireText] = Field(default=None, description="Its kind.")
 
     @property
     def process(self) -> AgentProcess | None:
@@ -219,9 +205,6 @@ class SummaryMeta(_Wire):
     repo: Secondary[WireText] = Field(default=None, description="vllm, sglang.")
     agent: Secondary[WireText] = Field(default=None, description="The agent.")
     model: Secondary[WireText] = Field(default=None, description="Short name of the model.")
-    model_full: Secondary[WireText] = Field(
-        default=None, description="Model id as the agent's files give it."
-    )
     timestamp: Secondary[WireText] = Field(
         default=None, description="When the run of all items began."
     )
@@ -246,9 +229,6 @@ class SummaryAgent(_Wire):
     """The agent's work."""
 
     status: Secondary[WireText] = Field(default=None, description="The journal's status.")
-    patch_generated: Secondary[WireFlag] = Field(
-        default=None, description="Whether there is a patch that is not empty."
-    )
     patch_stats: Secondary[PatchStats] = Field(default=None, description="Its size.")
     duration_s: Secondary[WireSeconds] = Field(
         default=None, description="Wall time of the process; known for TRAE only."
@@ -265,7 +245,6 @@ class RunSummary(_Wire):
     meta: Secondary[SummaryMeta] = Field(default=None, description="Which run it is.")
     commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
     agent: Secondary[SummaryAgent] = Field(default=None, description="What the agent did.")
-    evaluation: Secondary[dict[str, Any]] = Field(default=None, description="What was measured.")
 
 
 class Prediction(_Wire):
@@ -276,11 +255,4 @@ class Prediction(_Wire):
     )
     model_patch: Secondary[WireText] = Field(
         default=None, description="The patch, as in model_patch.diff."
-    )
-    model_name_or_path: Secondary[WireText] = Field(
-        default=None,
-        description=(
-            "Model by the harness's own configuration, not by the agent: 'openhands' where that "
-            "names none."
-        ),
     )

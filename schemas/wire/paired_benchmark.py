@@ -118,7 +118,6 @@ class PairedBenchmark(_Wire):
     setup: str | None = None
     check: str | None = None
     machine: Machine
-    planned_blocks: int = 0
     ended_by: str = Field(
         default="", description="Why it ended early: decided, until, time, interrupted or baseline."
     )

@@ -110,7 +110,7 @@ def above(span: Signal, spans: Spans) -> tuple[str | None, list[Signal]]:
 
 
 @dataclass
-class Part:
+class TelemetryPart:
     """What one file tells of a run, or several files together.
 
     `agent`: a program with events of its own; None for spans of any agent. `points`: (model, what
@@ -146,7 +146,7 @@ class Part:
         """Note a point of a counter."""
         self.points[key] = max(self.points.get(key, (amount, until)), (amount, until))
 
-    def take_in(self, other: Part) -> None:
+    def take_in(self, other: TelemetryPart) -> None:
         self.session_id = self.session_id or other.session_id
         self.observed |= other.observed
         for key, (amount, until) in other.points.items():
@@ -198,7 +198,7 @@ class Part:
         }
 
     @classmethod
-    def of(cls, run: Run) -> Part:
+    def of(cls, run: Run) -> TelemetryPart:
         """Return the part that a record keeps."""
         state = run.resume or {}
         points = {tuple(key): (Decimal(amount), until) for *key, amount, until in state["points"]}
@@ -436,7 +436,7 @@ def joined(records: Iterable[str], run_id: str) -> Run | None:
     None if none keeps its part.
     """
     runs = [run for run in map(Run.model_validate_json, records) if run.resume]
-    parts: Iterator[Part] = map(Part.of, runs)
+    parts: Iterator[TelemetryPart] = map(TelemetryPart.of, runs)
     whole = next(parts, None)
     if whole is None:
         return None
