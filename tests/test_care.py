@@ -21,7 +21,7 @@ from app.queries.filters import NO_FILTERS, Filters, choose
 from app.queries.reading import read_transaction
 from app.queries.usage import UsageRequest, usage
 from app.reports.budgets import check
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.annotations import Change, annotate
@@ -122,7 +122,7 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
             [dated, still] = dates(store, "bare", "told")
             assert (dated[0], dated[1].date().isoformat(), still) == ("label", "2026-11-01", told)
             assert run_queries.ids(store, november) == ["bare"]
-    months = report(store, Request(by=("month",))).section("groups").table.to_pylist()
+    months = report(store, ReportRequest(by=("month",))).section("groups").table.to_pylist()
     assert {row["month"]: row["cost_usd"] for row in months} == {"2026-01": 1, "2026-11": 2}
     for zone in ("Pacific/Honolulu", "Asia/Tokyo"):
         assert (
@@ -202,7 +202,7 @@ def _figures(store: Store, filters: Filters) -> list[Any]:
         check(
             store, filters, {key: value for key, value in limits.items() if value is not None}
         ).runs,
-        report(store, Request(filters)).section("totals").table["runs"].to_pylist(),
+        report(store, ReportRequest(filters)).section("totals").table["runs"].to_pylist(),
     ]
 
 

@@ -16,7 +16,7 @@ from app.queries.filters import NO_FILTERS
 from app.queries.usage import UsageRequest
 from app.reports import comparison, results, usage
 from app.reports.budgets import cells, check
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.text import grids, run_html
 from app.text.answers import Answer
 from app.text.columns import columns
@@ -56,7 +56,7 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
     yield "findings", results.findings(store, NO_FILTERS, (), (), None)
     for by in ("day", "block", "tool"):
         yield f"usage: {by}", usage.usage(store, UsageRequest(by=(by,)))
-    made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
+    made = report(store, ReportRequest(by=("label:branch", "day"), reprice="claude-opus-4-6"))
     yield from ((f"report: {section.key}", section.answer) for section in made.sections)
     compared = comparison.compare(store, [NO_FILTERS, NO_FILTERS])
     yield from (("compare", compared.figures), ("compare in words", compared.words))

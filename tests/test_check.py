@@ -20,7 +20,7 @@ from app.queries.filters import Filters, choose
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import (
-    Verdict,
+    BudgetVerdict,
     as_options,
     budgets_of,
     cells,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
-def judged(key: str, allowed: str, found: Any, known: int = 3, runs: int = 3) -> Verdict:
+def judged(key: str, allowed: str, found: Any, known: int = 3, runs: int = 3) -> BudgetVerdict:
     metric = LIMITS[key].metric
     return judge(
         LIMITS[key],

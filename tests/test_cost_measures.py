@@ -24,7 +24,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
 from app.text import costs
@@ -56,7 +56,7 @@ TOKENS = {
 }
 OURS = {"a-model-of-ours": TOKENS | {"costUSD": 2}, "claude-opus-4-6": TOKENS | {"costUSD": 1}}
 
-ByAgent = Callable[[str], Report]
+ByAgent = Callable[[str], CostReport]
 
 
 def more(output: int) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def mixed(read_once: StoreOnce) -> Store:
 @pytest.fixture(scope="module")
 def by_agent(mixed: Store) -> ByAgent:
     """The report of each measure of cost by agent: made once, to be read only."""
-    return cache(lambda cost: report(mixed, Request(by=("agent",), cost=cost)))
+    return cache(lambda cost: report(mixed, ReportRequest(by=("agent",), cost=cost)))
 
 
 def facts(store: Store, filters: Filters = ALL) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def test_the_usual_measure_is_the_best_known_cost(mixed: Store) -> None:
 
     It is that of the list prices then.
     """
-    made = report(mixed, Request(TRAE))
+    made = report(mixed, ReportRequest(TRAE))
     assert made.measure is BEST
     assert made.first.figures[0].label == "Total best-known cost"
     assert (
@@ -254,7 +254,7 @@ def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_coun
     mixed: Store,
 ) -> None:
     made = report(
-        mixed, Request(by=("agent",), metrics=("cost_median_usd", "error_rate"))
+        mixed, ReportRequest(by=("agent",), metrics=("cost_median_usd", "error_rate"))
     ).main_answer
     table = for_people(made)
     shown = {column.name: column for column in columns(table, made.of)}
@@ -329,8 +329,8 @@ def test_charts_of_a_report_are_of_its_measure(mixed: Store, by_agent: ByAgent) 
 
 
 def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
-    assert "--cost list" in command(Request(cost="list"), EXPORTS["html"], "x.duckdb")
-    assert "--cost" not in command(Request(), EXPORTS["html"], "x.duckdb")
+    assert "--cost list" in command(ReportRequest(cost="list"), EXPORTS["html"], "x.duckdb")
+    assert "--cost" not in command(ReportRequest(), EXPORTS["html"], "x.duckdb")
 
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
@@ -372,7 +372,7 @@ def test_agents_side_by_side_say_which_figures_they_do_not_report(
     said = "–: not reported by TRAE (Reported cost, Share, Cost per run (p50)"
     assert said in made.section("groups").note
     assert said in made.main_answer.note
-    assert "not reported" not in report(mixed, Request(by=("model",))).section("groups").note
+    assert "not reported" not in report(mixed, ReportRequest(by=("model",))).section("groups").note
 
 
 def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) -> None:

@@ -33,7 +33,7 @@ from playwright.sync_api import Browser
 from app.cli.options import OUTPUT_FORMATS
 from app.cli.output import report_text
 from app.queries.reading import read_transaction
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import ABOUT, is_formula
 from app.reports.exports.workbook import LONGEST_TEXT, xlsx_table
@@ -221,17 +221,17 @@ def awkward(read_once: StoreOnce) -> Store:
 
 
 @pytest.fixture(scope="module")
-def whole(awkward: Store) -> Report:
-    return report(awkward, Request())
+def whole(awkward: Store) -> CostReport:
+    return report(awkward, ReportRequest())
 
 
 @pytest.fixture(scope="module")
-def grouped(awkward: Store) -> Report:
+def grouped(awkward: Store) -> CostReport:
     """By what is worst: text of records."""
-    return report(awkward, Request(by=("label:team", "task"), runs=100))
+    return report(awkward, ReportRequest(by=("label:team", "task"), runs=100))
 
 
-def written(made: Report, name: str) -> bytes:
+def written(made: CostReport, name: str) -> bytes:
     return (
         report_text(made, 300, exact=True) if name == "table" else EXPORTS[name].write_report(made)
     )
@@ -242,7 +242,9 @@ def test_every_format_is_read_back() -> None:
 
 
 @pytest.mark.slow
-def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whole: Report) -> None:
+def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(
+    whole: CostReport,
+) -> None:
     totals: dict[str, Totals] = {name: read(written(whole, name)) for name, read in READERS.items()}
     for first, second in itertools.combinations(totals, 2):
         both = {
@@ -281,7 +283,7 @@ def test_many_rows_are_written_in_parts_of_whole_lines(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
 def test_groups_add_up_to_the_totals_in_formats_of_one_table(
-    grouped: Report, whole: Report, name: str, tmp_path: Path
+    grouped: CostReport, whole: CostReport, name: str, tmp_path: Path
 ) -> None:
     """As anybody would add them: DuckDB over the file, money as DECIMAL."""
     (file := tmp_path / f"cost.{name}").write_bytes(written(grouped, name))
@@ -303,23 +305,23 @@ def test_groups_add_up_to_the_totals_in_formats_of_one_table(
     }
 
 
-def test_parquet_says_what_it_covers(grouped: Report) -> None:
+def test_parquet_says_what_it_covers(grouped: CostReport) -> None:
     metadata = pq.read_metadata(pa.BufferReader(written(grouped, "parquet"))).metadata
     assert simplejson.loads(metadata[ABOUT])["by"] == ["label:team", "task"]
 
 
-def test_json_has_every_section_and_the_header(grouped: Report) -> None:
+def test_json_has_every_section_and_the_header(grouped: CostReport) -> None:
     answer = simplejson.loads(written(grouped, "json"), use_decimal=True)
     assert list(answer) == ["report", "summary", *(section.key for section in grouped.sections)]
     assert {row["task"] for row in answer["groups"]} == {*HOSTILE, None}
     assert len(answer["runs"]) == len(HOSTILE) + 2
 
 
-def book(made: Report) -> openpyxl.Workbook:
+def book(made: CostReport) -> openpyxl.Workbook:
     return openpyxl.load_workbook(io.BytesIO(written(made, "xlsx")))
 
 
-def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: Report) -> None:
+def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: CostReport) -> None:
     workbook = book(grouped)
     assert (
         workbook.sheetnames == "Summary Totals Groups Models Runs Unpriced Findings About".split()
@@ -332,7 +334,7 @@ def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: Report) 
     )
 
 
-def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: Report) -> None:
+def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: CostReport) -> None:
     sheet = book(grouped)["Groups"]
     header = [cell.value for cell in sheet[1]]
     cells = list(sheet.iter_rows(min_row=2))
@@ -357,7 +359,7 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
     ingest([Source("undated", undated.encode()), Source("dated", dated.encode())], store)
     with read_transaction(store) as transaction:
         made = {
-            by: book(report(transaction, Request(by=(by,))))["Groups"]
+            by: book(report(transaction, ReportRequest(by=(by,))))["Groups"]
             for by in ("day", "month", "cause")
         }
     for by, number_format, day in (("day", "yyyy-mm-dd", 5), ("month", "yyyy-mm", 1)):
@@ -373,7 +375,7 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
 
 
 def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(
-    grouped: Report,
+    grouped: CostReport,
 ) -> None:
     sheet = book(grouped)["Runs"]
     header = [cell.value for cell in sheet[1]]
@@ -391,14 +393,16 @@ def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_aw
     assert set(header) >= {"Cache reads", "Agent version"}
 
 
-def test_a_workbook_leads_with_the_figures_of_the_first_page_as_numbers(grouped: Report) -> None:
+def test_a_workbook_leads_with_the_figures_of_the_first_page_as_numbers(
+    grouped: CostReport,
+) -> None:
     rows = {row[0]: row for row in book(grouped)["Summary"].iter_rows(values_only=True)}
     assert Decimal(repr(rows["Total best-known cost"][1])) == grouped.first.totals["cost_best_usd"]
     assert rows["Failure rate"][1] == grouped.first.totals["error_rate"]
     assert list(rows).index("Total best-known cost") < 12
 
 
-def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: Report) -> None:
+def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: CostReport) -> None:
     for sheet in book(grouped).worksheets:
         for row in sheet.iter_rows():
             for cell in row:
@@ -436,7 +440,8 @@ def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store)
     ]
     ingest([Source("two", "\n".join(runs).encode())], store)
     rows = {
-        row[0]: row for row in book(report(store, Request()))["Totals"].iter_rows(values_only=True)
+        row[0]: row
+        for row in book(report(store, ReportRequest()))["Totals"].iter_rows(values_only=True)
     }
     assert rows["Reported cost"][3] == "$87,654,321.123456789"
     assert rows["Turns"][3] is None
@@ -485,7 +490,7 @@ def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
     assert [cell.strip("\n") for cell in page.cells[::2]] == [text.strip("\n") for text in shown]
 
 
-def test_a_page_names_no_other_place(grouped: Report) -> None:
+def test_a_page_names_no_other_place(grouped: CostReport) -> None:
     """Nothing to load: no element with an address.
 
     Plotly's own program names its home page, which nobody visits.
@@ -497,7 +502,7 @@ def test_a_page_names_no_other_place(grouped: Report) -> None:
 
 @pytest.mark.xdist_group("browser")
 def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_script(
-    grouped: Report, browser: Browser, tmp_path: Path
+    grouped: CostReport, browser: Browser, tmp_path: Path
 ) -> None:
     (file := tmp_path / "cost.html").write_bytes(written(grouped, "html"))
     with browser.new_page() as page:

@@ -25,9 +25,9 @@ from app.queries.filters import NO_FILTERS, choose
 from app.queries.reading import read_transaction
 from app.reports import first_page
 from app.reports.budgets import Budgets
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
-from app.reports.first_page import FirstPage, Period, TopList, period_of
+from app.reports.first_page import FirstPage, ReportPeriod, TopList, period_of
 from app.text.formatting import usd
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -84,7 +84,9 @@ def months(store_once: StoreOnce) -> Iterator[Store]:
 
 def page(store: Store, since: str = "", until: str = "", budgets: Budgets = ()) -> FirstPage:
     given = {key: text for key, text in (("since", since), ("until", until)) if text}
-    return report(store, Request(choose(given), first=first_page.Request(budgets=budgets))).first
+    return report(
+        store, ReportRequest(choose(given), first=first_page.FirstPageRequest(budgets=budgets))
+    ).first
 
 
 def march(store: Store, budgets: Budgets = ()) -> FirstPage:
@@ -150,7 +152,7 @@ moments = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.
 def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_days(
     start: datetime, length: timedelta
 ) -> None:
-    period = Period(start, start + length, is_chosen=True)
+    period = ReportPeriod(start, start + length, is_chosen=True)
     before = period.before()
     assert before is not None
     assert before.end == start
@@ -161,7 +163,7 @@ def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_
 @given(st.integers(1990, 2090), st.integers(1, 12), st.integers(1, 30))
 def test_months_are_compared_with_as_many_months(year: int, month: int, months: int) -> None:
     end_year, end_month = divmod(year * 12 + month - 1 + months, 12)
-    before = Period(
+    before = ReportPeriod(
         datetime(year, month, 1, tzinfo=UTC),
         datetime(end_year, end_month + 1, 1, tzinfo=UTC),
         is_chosen=True,
@@ -191,14 +193,14 @@ def test_the_first_and_the_last_day_of_the_calendar_are_periods_too(
     The report failed with an OverflowError.
     """
     chosen = choose({"since": since} | ({"until": until} if until else {}))
-    found = report(months, Request(chosen, zone=zone)).first
+    found = report(months, ReportRequest(chosen, zone=zone)).first
     assert dict(found.lines)["Period"] != "unknown"
     assert figures(found)["Change vs. previous period"][0] in ("no runs before", "unknown")
 
 
 def test_a_terminal_without_a_minus_sign_shows_a_hyphen(months: Store) -> None:
     """`?$7.00` could be any amount."""
-    made = report(months, Request(choose({"since": "2026-03-01", "until": "2026-03-13"})))
+    made = report(months, ReportRequest(choose({"since": "2026-03-01", "until": "2026-03-13"})))
     assert b"-$7.00" in report_text(made, 80, "ascii")
 
 
@@ -247,7 +249,7 @@ def test_a_list_in_which_all_is_unknown_is_told_once(
         is_named,
         not is_named,
     )
-    whole = report(store, Request())
+    whole = report(store, ReportRequest())
     for name in ("md", "html", "xlsx"):
         body = EXPORTS[name].write_report(whole)
         assert (
@@ -277,10 +279,10 @@ def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store
 
 
 @pytest.fixture(scope="module")
-def whole(months: Store) -> Report:
+def whole(months: Store) -> CostReport:
     """Made once: it takes as long as all formats together."""
-    first = first_page.Request("Agents in March", "Finance <b>& Co</b>", BUDGETS)
-    return report(months, Request(choose(MARCH), ("repo",), first=first))
+    first = first_page.FirstPageRequest("Agents in March", "Finance <b>& Co</b>", BUDGETS)
+    return report(months, ReportRequest(choose(MARCH), ("repo",), first=first))
 
 
 def text_of(book: bytes) -> str:
@@ -291,7 +293,7 @@ def text_of(book: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", ["table", "md", "html", "xlsx", "json"])
-def test_every_format_begins_with_the_page(whole: Report, name: str) -> None:
+def test_every_format_begins_with_the_page(whole: CostReport, name: str) -> None:
     body = report_text(whole, 100) if name == "table" else EXPORTS[name].write_report(whole)
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
@@ -341,7 +343,7 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     assert sum(one.share or 0 for one in tops) == 1
 
 
-def test_json_has_the_page_as_numbers(whole: Report) -> None:
+def test_json_has_the_page_as_numbers(whole: CostReport) -> None:
     summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
     assert summary["cost"] == "best"
     assert (
@@ -366,7 +368,7 @@ def test_json_has_the_page_as_numbers(whole: Report) -> None:
 
 @pytest.mark.xdist_group("browser")
 def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_nothing_is_torn_on_paper(  # noqa: E501
-    whole: Report, browser: Browser, tmp_path: Path
+    whole: CostReport, browser: Browser, tmp_path: Path
 ) -> None:
     (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(whole))
     with browser.new_page(viewport={"width": 1280, "height": 900}) as shown:
@@ -409,7 +411,7 @@ def test_the_dates_of_a_report_are_those_of_its_zone(months: Store) -> None:
     March in Berlin began an hour late.
     """
     chosen = choose({"since": "2026-03", "until": "2026-04"})
-    found = report(months, Request(chosen, zone="Europe/Berlin")).first
+    found = report(months, ReportRequest(chosen, zone="Europe/Berlin")).first
     assert dict(found.lines)["Period"] == "March 2026"
     assert found.before is not None
     assert found.before.words("Europe/Berlin") == "February 2026"

@@ -27,7 +27,7 @@ from app.queries.filters import EVERY_RUN, Filters, choose
 from app.queries.usage import UsageRequest, usage
 from app.reports import results
 from app.reports.budgets import check
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.usage import document as usage_document
 from app.reports.usage import usage as usage_answer
@@ -320,7 +320,7 @@ def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(
 def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(
     copied: Store,
 ) -> None:
-    made = report(copied, Request(by=("month",)))
+    made = report(copied, ReportRequest(by=("month",)))
     said = "Date unknown: 1 run ($2.00). No day, week or month includes them."
     assert made.header.undated.startswith(said)
     assert "may be the copy date" in made.header.undated
@@ -382,7 +382,9 @@ def test_a_period_leaves_out_runs_without_a_date_and_says_so(
     assert reading.left_out(copied, filters) == (1, Decimal(2), "")
     assert not reading.undated(copied, filters).runs
     said = "1 run without a recorded date ($2.00) is in no period and left out."
-    assert said in EXPORTS["md"].write_report(report(copied, Request(filters=filters))).decode()
+    assert (
+        said in EXPORTS["md"].write_report(report(copied, ReportRequest(filters=filters))).decode()
+    )
     assert check(copied, filters, {"max-total-usd": Decimal(1)}).left_out == said
 
 
@@ -511,10 +513,10 @@ def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
         record_text(uuid="two", session_id="t", total_cost_usd=1),
     )
     assert _cost(store, Filters()) == 3
-    assert "1 probably copied run is not counted." in report(store, Request()).first.notes
+    assert "1 probably copied run is not counted." in report(store, ReportRequest()).first.notes
     assert _cost(store, EVERY_RUN) == 5
     assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(
-        report(store, Request(EVERY_RUN)).first.notes
+        report(store, ReportRequest(EVERY_RUN)).first.notes
     )
 
 
@@ -563,7 +565,7 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
         mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")
     ).to_pylist()
     assert base_words(row) == "vs. $0.50 reported, 3 runs"
-    shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
+    shown = report(mixed, ReportRequest(by=("model",))).section("groups").table.column_names
     assert (
         shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2
     )  # with how many runs it rests on between
@@ -581,7 +583,7 @@ def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> N
     )
     [note] = [
         note
-        for note in report(mixed, Request()).first.notes
+        for note in report(mixed, ReportRequest()).first.notes
         if note.startswith("Why report and usage differ")
     ]
     assert said.endswith(note)
@@ -598,7 +600,7 @@ def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) ->
     assert rest == "$5.00 of 1 run has no model attribution"
     assert (
         "$5.00 of 1 run has no model attribution."
-        in report(mixed, Request()).section("models").note
+        in report(mixed, ReportRequest()).section("models").note
     )
 
 
@@ -679,7 +681,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     Places: the report, its groups and exports, lists of runs and models, budgets, usage, MCP,
     Python, the charts and the Overview.
     """
-    made, everything = report(odd, Request(by=("agent",), cost="reported")), Filters()
+    made, everything = report(odd, ReportRequest(by=("agent",), cost="reported")), Filters()
     [whole] = made.section("totals").table.to_pylist()
     assert (whole["cost_usd"], whole["cost_beyond_total_usd"]) == (ODD_USD, ODD_BEYOND)
     sums = {
@@ -703,7 +705,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     used = usage(odd, UsageRequest(by=("model",)))
     sums["usage"] = used.total["cost_reported_usd"][0].as_py()
     sums["usage by model"] = sum(filter(None, used.table["cost_reported_usd"].to_pylist()))
-    reported = report(odd, Request(cost="reported"))
+    reported = report(odd, ReportRequest(cost="reported"))
     sums |= {
         name: read(EXPORTS[name].write_report(reported))["cost_usd"]
         for name, read in READERS.items()
@@ -733,7 +735,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:
-    notes = "\n".join(report(odd, Request()).first.notes)
+    notes = "\n".join(report(odd, ReportRequest()).first.notes)
     assert (
         "The models of 3 runs cost $2.57 more than their totals, which counts (finding cost_sum)."
         in notes
@@ -754,13 +756,13 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     [whole] = run_queries.summary(odd, Filters(), (), ("cost_list_usd", "token_bounds")).to_pylist()
     assert whole["token_bounds"] == "lower_bound"
     sum_ = f"≥\u00a0{short(whole['cost_list_usd'], Unit.USD)}"
-    made = report(odd, Request(by=("agent",), cost="list"))
+    made = report(odd, ReportRequest(by=("agent",), cost="list"))
     page = EXPORTS["md"].write_report(made).decode()
     assert page.count(sum_) >= 2, "the first page and the total of the groups"
     assert (
         "≥\u00a0$"
         not in EXPORTS["md"]
-        .write_report(report(odd, Request(by=("agent",))))
+        .write_report(report(odd, ReportRequest(by=("agent",))))
         .decode()
         .split("## Details")[0]
     )
@@ -825,7 +827,7 @@ def test_a_wall_time_is_known_for_as_many_runs_everywhere(mixed: Store) -> None:
 def test_a_verified_speedup_costs_the_same_in_verdicts_report_and_groups(measured: Store) -> None:
     whole = measured_queries.totals(measured, Filters())
     assert whole is not None
-    first = report(measured, Request()).first.as_dict()["measured"]["cost_per_faster_usd"]
+    first = report(measured, ReportRequest()).first.as_dict()["measured"]["cost_per_faster_usd"]
     answer = results.verdict_groups(measured, Filters(), ("repo",))
     assert answer.total is not None
     listed = answer.total["cost_per_faster_usd"].to_pylist()[0]
@@ -888,7 +890,7 @@ def test_a_change_in_percent_rests_on_five_costs_of_one_kind(store: Store) -> No
             choose({"since": f"{year}-01", "until": f"{year}-02"}),
             choose({"since": f"{year}-02", "until": f"{year}-03"}),
         )
-        first = report(store, Request(sides[1])).first
+        first = report(store, ReportRequest(sides[1])).first
         assert (
             f"({share})" in first.figures[1].value if share else "%" not in first.figures[1].value
         )

@@ -24,7 +24,7 @@ from app.queries import measured
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters, choose
 from app.queries.reading import read_transaction
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.shared import question, shared
 from app.text import overview as sentences
 from app.text.agents import agent_table
@@ -318,7 +318,7 @@ def test_costs_at_the_price_of_another_model_are_named_first_everywhere(
     )
     with read_transaction(store) as transaction:
         assert named in str(shared("overview", question(transaction, Filters())).parts)
-    assert f"{named} (finding cost_fallback_price)." in report(store, Request()).first.notes
+    assert f"{named} (finding cost_fallback_price)." in report(store, ReportRequest()).first.notes
 
 
 def test_links_keep_the_measure_of_cost(sample_store: Store, screens: Any) -> None:

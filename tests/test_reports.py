@@ -25,7 +25,7 @@ from app.queries.filters import FILTERS, FilterKind, Filters, choose
 from app.queries.grouping import group, groups, known_zone
 from app.queries.reading import read_transaction
 from app.reports import REPORT_RUNS
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.text.columns import columns
 from app.text.formatting import usd
@@ -82,7 +82,7 @@ def five(read_once: StoreOnce) -> Store:
     return read_once("five", fill_five)
 
 
-def totals(made: Report) -> dict[str, object]:
+def totals(made: CostReport) -> dict[str, object]:
     [row] = made.section("totals").table.to_pylist()
     return dict(row)
 
@@ -92,7 +92,7 @@ def test_both_costs_of_a_completed_run(five: Store) -> None:
 
     6 USD over the same 3 without.
     """
-    found = totals(report(five, Request()))
+    found = totals(report(five, ReportRequest()))
     assert (found["completed"], found["cost_usd"], found["cost_usd_known"]) == (4, Decimal(10), 4)
     assert (found["cost_per_completed_usd"], found["cost_per_completed_usd_known"]) == (
         Decimal("3.333333333"),
@@ -124,13 +124,13 @@ def test_a_dear_run_that_took_no_time_has_its_rate(store: Store) -> None:
         store,
     )
     assert (
-        round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"])))
+        round(Decimal(str(totals(report(store, ReportRequest()))["cost_per_hour_usd"])))
         == 999_999_999 * 3_600_000
     )
 
 
 def test_shares_of_groups_are_of_all_groups(five: Store) -> None:
-    rows = report(five, Request(by=("outcome",))).section("groups").table.to_pylist()
+    rows = report(five, ReportRequest(by=("outcome",))).section("groups").table.to_pylist()
     assert {row["outcome"]: row["cost_share"] for row in rows} == {
         "completed": 0.6,
         "api_error": 0.4,
@@ -188,7 +188,7 @@ def test_every_filter_filters_every_section(five: Store, key: str) -> None:
         (FilterKind.CHOICE, FilterKind.FLAG), next(reversed(FILTERS[key].words), "")
     )
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
-    made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
+    made = report(five, ReportRequest(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())
     assert (
         totals(made)["runs"]
@@ -210,14 +210,14 @@ def test_a_cheap_model_without_a_price_is_told_of_an_expensive_run(store: Store)
     models = {"claude-opus-4-6": usage | {"costUSD": 9}, "house-model": usage | {"costUSD": 1}}
     ingest([Source("two", record_text(total_cost_usd=10, modelUsage=models).encode())], store)
     for words in ({"min-cost": "5"}, {"main-model": "claude-opus-4-6"}):
-        unpriced = report(store, Request(choose(words))).section("unpriced").table.to_pylist()
+        unpriced = report(store, ReportRequest(choose(words))).section("unpriced").table.to_pylist()
         assert [(row["model-id"], row["cost_usd"]) for row in unpriced] == [("house-model", 1)]
 
 
 def test_a_label_may_be_called_like_the_count_beside_another(store: Store) -> None:
     """`label:x_known` is a column of words, no number of runs."""
     ingest([Source("one", record_text().encode())], store, Options((("x", "1"), ("x_known", "2"))))
-    made = report(store, Request(by=("label:x", "label:x_known")))
+    made = report(store, ReportRequest(by=("label:x", "label:x_known")))
     assert [column.label for column in columns(made.section("groups").table, GROUPS)][:3] == [
         "Label x",
         "Label x_known",
@@ -243,7 +243,9 @@ def test_a_grouping_that_does_not_exist_lists_those_that_do(word: str) -> None:
 
 def test_the_header_says_what_the_figures_cover(five: Store) -> None:
     lines = dict(
-        report(five, Request(choose({"label": "team=red"}), zone="Europe/Berlin")).header.lines()
+        report(
+            five, ReportRequest(choose({"label": "team=red"}), zone="Europe/Berlin")
+        ).header.lines()
     )
     assert lines["Runs"] == "2 of 5 in the store"
     assert lines["Filters"] == "--label team=red"
@@ -255,7 +257,7 @@ def test_the_header_says_what_the_figures_cover(five: Store) -> None:
 @pytest.mark.slow
 def test_no_run_is_a_report_of_nothing(five: Store) -> None:
     for by in ((), ("model",)):
-        made = report(five, Request(choose({"model": "nope"}), by))
+        made = report(five, ReportRequest(choose({"model": "nope"}), by))
         assert totals(made)["runs"] == 0
         assert dict(made.header.lines())["Period"] == "unknown"
         for export in EXPORTS.values():
@@ -263,7 +265,7 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 
 
 def test_the_most_expensive_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
-    section = report(five, Request(runs=2)).section("runs")
+    section = report(five, ReportRequest(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
     assert section.note == "Top 2 of 5 runs account for 70% of cost."
 
@@ -281,7 +283,7 @@ def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
         ],
         store,
     )
-    made = report(store, Request())
+    made = report(store, ReportRequest())
     assert "$3.00 of 1 run has no model attribution." in made.section("models").note
     sheets = openpyxl.load_workbook(io.BytesIO(EXPORTS["xlsx"].write_report(made)))
     assert "$3.00 of 1 run has no model attribution." in [

@@ -21,7 +21,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
 from app.queries.reading import read_transaction
 from app.reports import report_files
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS, REPORTS
 from app.reports.report_files import command, file_name, formats, of_format, written
 from app.text.formatting import usd
@@ -150,7 +150,7 @@ def test_a_file_of_the_screen_holds_the_totals(name: str, awkward: Store) -> Non
     That all formats hold the same: `test_exports`.
     """
     [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
-    found = READERS[name](written(awkward, Request(), EXPORTS[name]))
+    found = READERS[name](written(awkward, ReportRequest(), EXPORTS[name]))
     assert found["runs"] == expected["runs"]
     assert found["cost_usd"] == expected["cost_usd"]
 
@@ -167,7 +167,7 @@ def test_the_command_it_names_makes_the_same_file(
     filled: Path, tachograph: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
-    request = Request(
+    request = ReportRequest(
         choose({"label": "branch=main"}),
         ("label:branch", "day"),
         zone="Asia/Tokyo",
@@ -186,7 +186,7 @@ def test_the_command_it_names_makes_the_same_file(
     ["label:../../etc/passwd", "label:a b;c", 'label:"\n', "label:" + "x" * 300, "label:ключ"],
 )
 def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
-    name = file_name(Request(by=(word,)), EXPORTS["xlsx"])
+    name = file_name(ReportRequest(by=(word,)), EXPORTS["xlsx"])
     assert name.startswith("cost-report-by-label")
     assert name.endswith(".xlsx")
     assert not set(name) & set('/\\:;"\n ')
@@ -198,14 +198,14 @@ def test_a_long_section_is_cut_and_says_so(
     read_samples: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_files, "MOST_ROWS", 2)
-    section = report(read_samples, Request(by=("run",))).section("groups")
+    section = report(read_samples, ReportRequest(by=("run",))).section("groups")
     assert report_files.section_grid(section).rows.num_rows == 2
     assert report_files.cut_note(section) == "The first 2 of 3 rows; the file has all."
 
 
 def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
-    request = Request(HAIKU, ("model",), zone="Asia/Tokyo", reprice="m")
-    assert of_format(request, EXPORTS["xlsx"]) == Request(
+    request = ReportRequest(HAIKU, ("model",), zone="Asia/Tokyo", reprice="m")
+    assert of_format(request, EXPORTS["xlsx"]) == ReportRequest(
         HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m"
     )
 

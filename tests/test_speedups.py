@@ -31,7 +31,7 @@ from app.queries.measured import Range
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_page
 from app.reports.budgets import budgets_of, check
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
 from app.text import speedups as speedup_words
@@ -189,7 +189,7 @@ def test_a_run_that_nobody_measured_has_no_such_section(measured: Store, screens
 
 
 def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None:
-    made = report(measured, Request(by=("model",)))
+    made = report(measured, ReportRequest(by=("model",)))
     head, line, *_ = made.first.agent_table
     shown = dict(zip(head, line, strict=True))
     assert (shown["Measured"], shown["Cost per verified speedup"]) == (
@@ -207,7 +207,7 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
 
 @pytest.mark.slow
 def test_a_report_without_measurements_says_nothing_of_them(read_samples: Store) -> None:
-    made = report(read_samples, Request(by=("model",)))
+    made = report(read_samples, ReportRequest(by=("model",)))
     assert not [
         one for one in made.first.figures if "easure" in one.label or "verified" in one.label
     ]

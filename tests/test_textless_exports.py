@@ -18,7 +18,7 @@ from app.queries.filters import NO_FILTERS, SEARCH, Filters
 from app.queries.reading import exported, read_transaction
 from app.queries.usage import UsageRequest
 from app.reports import report_files, results, usage
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.shared import question
 from app.text.answers import Answer
@@ -55,7 +55,7 @@ ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
     "measurements": lambda store, filters: results.measurements(store, filters, None),
 }
 ANSWERS |= {f"usage by {word}": _used_by(word) for word in a_share(USAGE_DIMENSIONS, 4)}
-REPORTED = Request(by=("agent",), runs=100)
+REPORTED = ReportRequest(by=("agent",), runs=100)
 
 
 def shown(body: bytes, suffix: str) -> str:
@@ -94,13 +94,13 @@ def test_no_table_has_a_word_in_any_format(store: Store, name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def reports(store: Store) -> tuple[Report, Report]:
+def reports(store: Store) -> tuple[CostReport, CostReport]:
     """What is handed on, and what stays."""
     return report(exported(store), REPORTED), report(store, REPORTED)
 
 
 @pytest.mark.parametrize("export", EXPORTS.values(), ids=lambda export: export.name)
-def test_no_report_has_a_word(reports: tuple[Report, Report], export: Any) -> None:
+def test_no_report_has_a_word(reports: tuple[CostReport, CostReport], export: Any) -> None:
     textless, whole = (shown(export.write_report(made), export.suffix) for made in reports)
     assert WORD not in textless
     assert WORD in whole or not export.is_whole, "the test must be able to fail"

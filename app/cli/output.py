@@ -31,8 +31,8 @@ from schemas.text import one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from app.reports.budgets import Verdict
-    from app.reports.cost_report import Report
+    from app.reports.budgets import BudgetVerdict
+    from app.reports.cost_report import CostReport
     from app.reports.first_page import FirstPage
 
 FILE_WIDTH = 160
@@ -107,7 +107,7 @@ def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
     return () if REPORTS[output.format].is_whole else MOST_IMPORTANT
 
 
-def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
+def deliver_report(report: CostReport, output: Output, *, whole: bool = False) -> None:
     """Write a report to its destination.
 
     A table has the first page, the most important totals and the groups, unless `whole`.
@@ -208,7 +208,7 @@ def width() -> int:
 
 
 def report_text(
-    report: Report,
+    report: CostReport,
     width: int,
     encoding: str = "utf-8",
     *,
@@ -298,7 +298,7 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
     )
 
 
-def budget_table(verdicts: Sequence[Verdict]) -> Answer:
+def budget_table(verdicts: Sequence[BudgetVerdict]) -> Answer:
     """Return the verdicts on budgets, a row each."""
     from app.reports.budgets import cells
 

@@ -26,7 +26,7 @@ from app.cli.output import deliver, deliver_report, printed_sections, write_file
 from app.queries.grouping import filters_in, groups
 from app.reports import cost_report
 from app.reports.exports import EXPORTS
-from app.reports.first_page import Request as FirstPage
+from app.reports.first_page import FirstPageRequest
 from app.reports.focus import NEWEST, VERSIONS, as_csv, focus
 from app.text.answers import Answer, undated_words
 from app.text.formatting import exact, sign_of
@@ -122,7 +122,7 @@ def report(
         return
     if focus_version:
         raise UsageError("--focus-version belongs to the format focus.", "Add --format focus.")
-    request = cost_report.Request(
+    request = cost_report.ReportRequest(
         asked.filters,
         by,
         metrics,
@@ -130,7 +130,7 @@ def report(
         asked.output.runs if listed is None else listed,
         options["reprice"],
         options["cost"],
-        FirstPage(options["title"], options["owner"], options["budgets"]),
+        FirstPageRequest(options["title"], options["owner"], options["budgets"]),
         options["pivot"],
     )
     if brief or asked.output.format == "latex":

@@ -24,7 +24,7 @@ from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS, UsageRequest
 from app.reports import REPORT_RUNS, comparison, cost_report, loop_tables, results
 from app.reports import usage as usage_reports
-from app.reports.first_page import Request as FirstPage
+from app.reports.first_page import FirstPageRequest
 from app.text.answers import Answer, uncounted_notes
 from app.text.filter_words import with_known_words
 from ingest.claims import Claim, extract
@@ -338,9 +338,9 @@ class Store:
             _one_of("cost", cost, COST_MEASURES),
         )
         groups, zone, model = _words("by", by), _text("tz", tz), _text("reprice", reprice)
-        page = FirstPage(_text("title", title), _text("owner", owner))
+        page = FirstPageRequest(_text("title", title), _text("owner", owner))
         store, chosen = self._asked(filters)
-        request = cost_report.Request(
+        request = cost_report.ReportRequest(
             chosen, groups, figures, zone, REPORT_RUNS, model, measure, page, _text("pivot", pivot)
         )
         return report_table(cost_report.report(store, request), _notes(store))

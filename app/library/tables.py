@@ -18,7 +18,7 @@ from schemas.errors import UsageError, unknown_word
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
-    from app.reports.cost_report import Report as CostReport
+    from app.reports.cost_report import CostReport
 
 Row = dict[str, Any]
 """A row: column → value. Money is Decimal, times are datetimes in UTC, durations are in

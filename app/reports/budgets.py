@@ -36,7 +36,7 @@ from schemas.units import Unit
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BudgetVerdict:
     """One limit, the figure found (None: unknown), and whether it held.
 
     `where` is the group with this figure.
@@ -138,7 +138,7 @@ class Check:
     filters: Filters
     zone: str
     runs: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[BudgetVerdict, ...]
     allow_empty: bool = False
     uncounted: tuple[int, int] = (0, 0)
     undated: Undated = ALL_DATED
@@ -234,7 +234,7 @@ def verdicts(
     allowed: Mapping[str, Decimal],
     zone: str = UTC_ZONE,
     measure: CostMeasure = BEST,
-) -> tuple[Verdict, ...]:
+) -> tuple[BudgetVerdict, ...]:
     """Return a verdict per limit (key → allowed value) on the runs that match the filters.
 
     Raises StoreError.
@@ -266,7 +266,7 @@ def verdicts(
 _BOUNDS = {"upper_bound": ", an upper bound", "lower_bound": ", a lower bound"}
 
 
-def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
+def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> BudgetVerdict:
     """Return the verdict on the most expensive improvement of all loops.
 
     A loop without any counts with all of its cost.
@@ -281,7 +281,7 @@ def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
         if one.cost_usd is not None
     ]
     found, where = max(costs, default=(None, ""))
-    return Verdict(limit, allowed, found, len(costs), len(judged), where, noun="loop")
+    return BudgetVerdict(limit, allowed, found, len(costs), len(judged), where, noun="loop")
 
 
 def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def judge(
     total: Mapping[str, Any],
     groups: Sequence[Mapping[str, Any]] | None = None,
     undated: Undated = ALL_DATED,
-) -> Verdict:
+) -> BudgetVerdict:
     """Return the verdict on one limit, from the figures of all runs or of the worst group.
 
     The worst group counts if the limit is per group.
@@ -321,7 +321,7 @@ def judge(
 
     runs = total["runs"]
     if groups is None:
-        return Verdict(
+        return BudgetVerdict(
             limit,
             allowed,
             _number(total[limit.metric]),
@@ -337,8 +337,8 @@ def judge(
         default=None,
     )
     if worst is None:
-        return Verdict(limit, allowed, None, known, runs, "", undated)
-    return Verdict(
+        return BudgetVerdict(limit, allowed, None, known, runs, "", undated)
+    return BudgetVerdict(
         limit,
         allowed,
         _number(worst[limit.metric]),
@@ -367,7 +367,7 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     return number
 
 
-def cells(verdict: Verdict) -> dict[str, str]:
+def cells(verdict: BudgetVerdict) -> dict[str, str]:
     """Return a verdict as cells of a table."""
     bound = "at least" if verdict.limit.is_least else "at most"
     looks_equal = verdict.found != verdict.allowed and short(verdict.found, verdict.unit) == short(

@@ -125,7 +125,7 @@ FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
 @dataclass(frozen=True)
-class Request:
+class ReportRequest:
     """A request for a report.
 
     `by` are words of `app.queries.grouping`; no `metrics` means the usual ones; `runs` is the
@@ -141,7 +141,7 @@ class Request:
     runs: int = REPORT_RUNS
     reprice: str = ""
     cost: str = ""
-    first: first_pages.Request = field(default_factory=first_pages.Request)
+    first: first_pages.FirstPageRequest = field(default_factory=first_pages.FirstPageRequest)
     pivot: str = ""
     sections: tuple[str, ...] = ()
 
@@ -242,7 +242,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Report:
+class CostReport:
     """A whole report.
 
     `first` is its first page; `main` its section for formats with a single table.
@@ -287,7 +287,7 @@ class Report:
         return [section for section in self.sections if section.table.num_rows]
 
 
-def report(store: Store, request: Request) -> Report:
+def report(store: Store, request: ReportRequest) -> CostReport:
     """Return the report; days and times of its filters are in its zone.
 
     Raises StoreError, and UsageError for an unknown grouping, figure or time zone.
@@ -346,10 +346,12 @@ def report(store: Store, request: Request) -> Report:
             for key, make in makers.items()
             if not request.sections or key in request.sections
         ]
-        return Report(header, first, tuple(section for section in made if section), request.measure)
+        return CostReport(
+            header, first, tuple(section for section in made if section), request.measure
+        )
 
 
-def brief(store: Store, request: Request) -> tuple[Answer, str]:
+def brief(store: Store, request: ReportRequest) -> tuple[Answer, str]:
     """Return the groups of a report (totals if it has none), with a note on runs without a date.
 
     The note is for periods only.
@@ -378,7 +380,7 @@ def brief(store: Store, request: Request) -> tuple[Answer, str]:
     ), note
 
 
-def _in_its_zone(request: Request) -> Request:
+def _in_its_zone(request: ReportRequest) -> ReportRequest:
     known_zone(request.zone)
     require_pivot(request.by, request.pivot)
     return replace(request, filters=filters_in(request.filters, request.zone))
@@ -408,7 +410,7 @@ def grouped(
     )
 
 
-def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
+def _totals(store: Store, request: ReportRequest) -> tuple[Section, dict[str, Any]]:
     """Return the totals, and the figures of all runs for other parts of a report."""
     metrics = with_runs(request.metrics or TOTALS)
     table = with_bounds(
@@ -436,7 +438,7 @@ def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
     return Section("totals", "Totals", Answer(listed, "", shown, of=GROUPS)), table.to_pylist()[0]
 
 
-def _groups(store: Store, request: Request) -> Section:
+def _groups(store: Store, request: ReportRequest) -> Section:
     """Return the groups. With list prices, programs also get these metrics."""
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
@@ -472,7 +474,7 @@ def _groups(store: Store, request: Request) -> Section:
     return Section("groups", title, replace(answer, shown=shown, note=silent), note)
 
 
-def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Section:
+def _models(store: Store, request: ReportRequest, totals: Mapping[str, Any]) -> Section:
     table = run_queries.models(store, request.filters, measure=request.measure)
     total = run_queries.models(store, request.filters, by=())
     rest = models_note(store, request.filters, totals, total, request.measure)
@@ -482,7 +484,7 @@ def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Sectio
     )
 
 
-def _what_if(store: Store, request: Request) -> Section | None:
+def _what_if(store: Store, request: ReportRequest) -> Section | None:
     """Return the same tokens at another model's prices, in total and per group."""
     if not request.reprice:
         return None
@@ -500,13 +502,15 @@ def _what_if(store: Store, request: Request) -> Section | None:
     )
 
 
-def _measured(store: Store, request: Request) -> Section:
+def _measured(store: Store, request: ReportRequest) -> Section:
     """Return claims and measurements by the groups of the report, or by agent and model."""
     answer = verdict_groups(store, request.filters, request.by or ("agent", "model"), request.zone)
     return Section("measured", "Claimed and measured", answer, answer.note)
 
 
-def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
+def _most_expensive(
+    store: Store, request: ReportRequest, covered: int, spent: Decimal | None
+) -> Section:
     measure = request.measure
     table = run_queries.runs(store, request.filters, request.runs, measure)
     note = f"Top {table.num_rows:,} of {plural(covered, 'run')}" if table.num_rows < covered else ""

@@ -23,7 +23,7 @@ from app.queries.filters import Filters, has_period, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
-from app.reports.budgets import Budgets, Verdict, verdicts
+from app.reports.budgets import Budgets, BudgetVerdict, verdicts
 from app.text import costs
 from app.text.agents import (
     agent_table,
@@ -51,7 +51,7 @@ from schemas.units import Unit
 
 
 @dataclass(frozen=True)
-class Period:
+class ReportPeriod:
     """From `start` to before `end`, in UTC; None if unknown.
 
     `is_chosen`: its start comes from the filter.
@@ -81,7 +81,7 @@ class Period:
             else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
         )
 
-    def before(self) -> Period | None:
+    def before(self) -> ReportPeriod | None:
         """Return the previous period: the same number of months, else the same length.
 
         None if the report begins with the first run.
@@ -96,7 +96,7 @@ class Period:
                 start = self.start - (self.end - self.start)
         except (OverflowError, ValueError):  # before the year 1
             return None
-        return Period(start, self.start, is_chosen=True)
+        return ReportPeriod(start, self.start, is_chosen=True)
 
     def filters(self, others: Filters) -> Filters:
         """Return the filters for the runs of this period."""
@@ -112,7 +112,7 @@ class Period:
 
 def period_of(
     filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE
-) -> Period:
+) -> ReportPeriod:
     """Return the period of the filters in the zone, with open ends taken from the runs.
 
     `covers` is `app.queries.cost.coverage`.
@@ -126,7 +126,7 @@ def period_of(
         times.append(None if time is None else _in_zone(time, zone))
     since, until = times
     if since is None:
-        return Period(covers["first_at"], until or covers["last_at"])
+        return ReportPeriod(covers["first_at"], until or covers["last_at"])
     if until is None:
         last = max(filter(None, (since, made_at, covers["last_at"])))
         try:
@@ -135,7 +135,7 @@ def period_of(
             ) + timedelta(days=1)
         except OverflowError:  # the last day of the year 9999
             until = datetime.max.replace(tzinfo=UTC)
-    return Period(since, until, is_chosen=since < until)
+    return ReportPeriod(since, until, is_chosen=since < until)
 
 
 def _in_zone(time: datetime, zone: str) -> datetime:
@@ -188,7 +188,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Request:
+class FirstPageRequest:
     """A request for the first page.
 
     `title`: "" for the usual one; `owner`: the recipient of the report; `measure`: that of its
@@ -202,7 +202,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Figure:
+class FirstPageFigure:
     """A figure of the page: `value` for people, `number` in its unit for a workbook.
 
     `number` is None if unknown, or a text that explains why there is none. `verdict` is PASS or
@@ -265,13 +265,13 @@ class FirstPage:
     agents: tuple[AgentFigures, ...]
     zone: str
     filters: Filters
-    period: Period
+    period: ReportPeriod
     undated: int
     totals: Row
-    before: Period | None
+    before: ReportPeriod | None
     earlier: Row | None
     tops: tuple[TopList, ...]
-    budgets: tuple[Verdict, ...]
+    budgets: tuple[BudgetVerdict, ...]
     notes: tuple[str, ...]
     measure: CostMeasure = REPORTED
     measured: Row | None = None
@@ -337,7 +337,7 @@ class FirstPage:
         return [(label, text) for label, text in lines if text]
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[FirstPageFigure]:
         totals, measure, cost = self.totals, self.measure, self.cost
         runs, ended = totals["runs"], totals[f"error_rate{KNOWN_SUFFIX}"]
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
@@ -374,21 +374,23 @@ class FirstPage:
             )
         sign = bound_sign(totals, measure.total)
         figures = [
-            Figure(f"Total {measure.name}", sign + usd(cost), cost, Unit.USD, based_on),
-            Figure(
+            FirstPageFigure(f"Total {measure.name}", sign + usd(cost), cost, Unit.USD, based_on),
+            FirstPageFigure(
                 CHANGE,
                 change,
                 change if self.change_usd is None else self.change_usd,
                 Unit.USD,
                 then,
             ),
-            Figure("Runs", short(runs, Unit.COUNT), runs, Unit.COUNT),
-            Figure("Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""),
+            FirstPageFigure("Runs", short(runs, Unit.COUNT), runs, Unit.COUNT),
+            FirstPageFigure(
+                "Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""
+            ),
         ]
         if verdict := self.budget:
             of = f"{verdict.word}, of {usd(verdict.allowed)}"
             figures.append(
-                Figure(
+                FirstPageFigure(
                     "Budget left",
                     usd(verdict.left),
                     verdict.left,
@@ -400,14 +402,14 @@ class FirstPage:
         return figures
 
     @property
-    def numbers(self) -> list[Figure]:
+    def numbers(self) -> list[FirstPageFigure]:
         """The figures for a workbook, with the change as a share in its own line."""
         cost, change, *others = self.figures
         share = self.change_share
         shares = (
             []
             if share is None
-            else [Figure("Change, %", short(share, Unit.SHARE), share, Unit.SHARE)]
+            else [FirstPageFigure("Change, %", short(share, Unit.SHARE), share, Unit.SHARE)]
         )
         return [cost, change, *shares, *others]
 
@@ -430,7 +432,7 @@ class FirstPage:
         return self.change_usd / then if self.change_usd is not None and then and is_share else None
 
     @property
-    def budget(self) -> Verdict | None:
+    def budget(self) -> BudgetVerdict | None:
         """The verdict on the budget for all runs together, or None."""
         return next(
             (verdict for verdict in self.budgets if verdict.limit.key == TOTAL_BUDGET), None
@@ -481,7 +483,7 @@ class FirstPage:
 
 def first_page(
     store: Store,
-    request: Request,
+    request: FirstPageRequest,
     filters: Filters,
     totals: Row,
     covers: Row,

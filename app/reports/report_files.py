@@ -15,7 +15,7 @@ from app.charts.images import can_print
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import exported
 from app.reports.budgets import as_options
-from app.reports.cost_report import Request, Section, report
+from app.reports.cost_report import ReportRequest, Section, report
 from app.reports.exports import REPORTS, Export
 from app.text.answers import Answer
 from app.text.columns import columns
@@ -30,7 +30,7 @@ WHOLE_NAME = 60
 """Characters of a file's name without suffix that every file system and mail program keeps."""
 
 
-def written(store: Store, request: Request, export: Export) -> bytes:
+def written(store: Store, request: ReportRequest, export: Export) -> bytes:
     """Return the report as a file of the format, from the current store, without texts of sessions.
 
     Raises StoreError, UsageError.
@@ -38,12 +38,12 @@ def written(store: Store, request: Request, export: Export) -> bytes:
     return export.write_report(report(exported(store, request.filters), of_format(request, export)))
 
 
-def of_format(request: Request, export: Export) -> Request:
+def of_format(request: ReportRequest, export: Export) -> ReportRequest:
     """Return the request with as many runs as the format has room for."""
     return replace(request, runs=export.runs)
 
 
-def file_name(request: Request, export: Export) -> str:
+def file_name(request: ReportRequest, export: Export) -> str:
     """Return `cost-report-by-model-and-day.html`.
 
     Only letters and digits of a label's key are kept.
@@ -52,7 +52,7 @@ def file_name(request: Request, export: Export) -> str:
     return f"cost-report{f'-by-{by}' if by else ''}"[:WHOLE_NAME].rstrip("-") + export.suffix
 
 
-def command(request: Request, export: Export, location: str) -> str:
+def command(request: ReportRequest, export: Export, location: str) -> str:
     """Return the shell command for the same report of the store at `location`."""
     words = ["report"]
     words += ["--by", ",".join(request.by)] if request.by else []

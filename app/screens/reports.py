@@ -12,10 +12,9 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in, group
 from app.reports import report_files
 from app.reports.budgets import cells, from_environment
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import REPORTS
-from app.reports.first_page import TITLE, TOTAL_BUDGET
-from app.reports.first_page import Request as FirstPage
+from app.reports.first_page import TITLE, TOTAL_BUDGET, FirstPageRequest
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import costs, html_parts
@@ -108,14 +107,14 @@ with st.container(border=True):
         )
     budgets = {key: allowed for key, allowed in given.items() if key != TOTAL_BUDGET}
     budgets |= {} if total_budget is None else {TOTAL_BUDGET: Decimal(repr(total_budget))}
-    first = FirstPage(
+    first = FirstPageRequest(
         title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets)
     )
     export = REPORTS[widgets.choice("Format", report_files.formats(), "format")]
     what_if = (reprice or "").strip()
     if what_if:
         cache.ask(require_price, what_if)
-    request = Request(
+    request = ReportRequest(
         filters,
         tuple(word for word in by if word in words),
         zone=zone,

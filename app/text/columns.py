@@ -135,7 +135,7 @@ def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class ShownColumn:
     """One column for people.
 
     `known` names the column with the number of rows behind its figures; `header` is its name on a
@@ -237,14 +237,14 @@ class Pivoted(Entry):
 
 
 @dataclass(frozen=True)
-class PivotedColumn(Column):
+class PivotedColumn(ShownColumn):
     """A column whose cells are those of `figure` in a row per group.
 
     The same words, bounds and counts.
     """
 
     group: str = field(kw_only=True)
-    figure: Column = field(kw_only=True)
+    figure: ShownColumn = field(kw_only=True)
     sources: Mapping[str, str] = field(kw_only=True)
 
     def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def group_name(word: str, value: str | None) -> str:
     return UNKNOWN_NAME if value is None else TABLE_WORDS.get(word, visible)(value)
 
 
-def column(entry: Entry, known: str | None = None) -> Column:
+def column(entry: Entry, known: str | None = None) -> ShownColumn:
     if isinstance(entry, Pivoted):
         figure = column(entry.figure, f"{entry.figure.key}{KNOWN_SUFFIX}")
         about = (
@@ -299,7 +299,7 @@ def column(entry: Entry, known: str | None = None) -> Column:
     is_name = entry.key.startswith(LABEL_PREFIX) or (
         isinstance(entry, Dimension) and entry.key in _NAMES
     )
-    return Column(
+    return ShownColumn(
         entry.key,
         visible(entry.label),
         entry.unit,
@@ -310,7 +310,7 @@ def column(entry: Entry, known: str | None = None) -> Column:
     )
 
 
-def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
+def columns(table: pa.Table, of: Columns = UNNAMED) -> list[ShownColumn]:
     """Return the table's columns in order, without those for counts, ends and bounds of figures."""
     names = table.schema.names
     # the key of a label may end like a count, but its values are text

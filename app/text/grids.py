@@ -20,7 +20,7 @@ from app.text.columns import (
     BOUNDS_COLUMNS,
     SCREEN_WORDS,
     TABLE_WORDS,
-    Column,
+    ShownColumn,
     columns,
     fact_words,
     with_bounds,
@@ -60,7 +60,7 @@ class Grid:
     """Rows as types that a browser's grid can sort, and the catalogue entries of their columns."""
 
     rows: pa.Table
-    columns: tuple[Column, ...]
+    columns: tuple[ShownColumn, ...]
 
 
 RUNS = Listing(
@@ -390,7 +390,7 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
 
 
 def _cells(
-    values: pa.ChunkedArray, column: Column, bounds: Sequence[str | None] = ()
+    values: pa.ChunkedArray, column: ShownColumn, bounds: Sequence[str | None] = ()
 ) -> pa.ChunkedArray:
     """Return cells for a browser.
 

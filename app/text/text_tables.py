@@ -25,8 +25,8 @@ from app.text.columns import (
     BOUNDS_COLUMNS,
     BOUNDS_SUFFIX,
     STARTED,
-    Column,
     Pivoted,
+    ShownColumn,
     columns,
     with_bounds,
     with_starts,
@@ -103,7 +103,7 @@ class Laid:
 
     def __init__(
         self,
-        column: Column,
+        column: ShownColumn,
         rows: Sequence[Mapping[str, Any]],
         noted: str = "{}\n{}",
         *,

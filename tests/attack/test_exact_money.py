@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from app.queries.filters import choose
 from app.queries.runs import runs
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
@@ -201,7 +201,7 @@ def dear(store_once: StoreOnce) -> Store:
 
 @pytest.mark.parametrize("name", [name for name in READERS if name != "table"])
 def test_d16_sums_of_the_largest_amounts_are_exact_in_every_format(dear: Store, name: str) -> None:
-    body, total = EXPORTS[name].write_report(report(dear, Request())), 1000 * Decimal(MOST)
+    body, total = EXPORTS[name].write_report(report(dear, ReportRequest())), 1000 * Decimal(MOST)
     if name in ("md", "latex"):  # as people read it
         assert f"${total:,.0f}".encode() in body
     elif name != "xlsx":  # whose numbers are floats
@@ -241,4 +241,4 @@ def test_d16_tokens_beyond_all_measure_have_no_list_cost_rather_than_a_wrong_one
     with store.reading() as connection:
         found = connection.execute("select cost_list_usd, input_tokens from runs").fetchall()
     assert found == [(None, 10**15)]
-    assert report(store, Request(by=("model",)))
+    assert report(store, ReportRequest(by=("model",)))

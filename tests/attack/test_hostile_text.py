@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
-from app.reports.cost_report import Report, Request, report
+from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import is_formula
 from app.text.answers import Answer
@@ -250,12 +250,14 @@ def test_d13_what_is_said_beside_the_data_is_harmless(
 
 
 @pytest.fixture(scope="module")
-def reported(nasty: Store) -> Report:
-    return report(nasty, Request(by=("label:team", "session"), runs=100))
+def reported(nasty: Store) -> CostReport:
+    return report(nasty, ReportRequest(by=("label:team", "session"), runs=100))
 
 
 @pytest.mark.parametrize("name", ["html", "md", "json", "xlsx", "parquet", "csv", "jsonl"])
-def test_d5_a_report_of_such_runs_is_written_in_every_format(reported: Report, name: str) -> None:
+def test_d5_a_report_of_such_runs_is_written_in_every_format(
+    reported: CostReport, name: str
+) -> None:
     body = EXPORTS[name].write_report(reported)
     if name in ("html", "md", "json", "xlsx"):
         assert not found_in(unzipped(body) if name == "xlsx" else without_scripts(body.decode()))

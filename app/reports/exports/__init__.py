@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from app.reports import REPORT_RUNS
 
 if TYPE_CHECKING:
-    from app.reports.cost_report import Report
+    from app.reports.cost_report import CostReport
     from app.text.answers import Answer
 
 
@@ -23,7 +23,7 @@ class Functions(NamedTuple):
     """Functions that write a format. A table is bytes, or parts of them written row by row."""
 
     table: Callable[[Answer], bytes | Iterator[bytes]]
-    report: Callable[[Report], bytes] | None = None
+    report: Callable[[CostReport], bytes] | None = None
 
 
 def _text() -> dict[str, Functions]:
@@ -96,7 +96,7 @@ class Export:
         """Return the answer in the format."""
         return b"".join(self.parts(answer))
 
-    def write_report(self, report: Report) -> bytes:
+    def write_report(self, report: CostReport) -> bytes:
         """Return the report in the format."""
         if write := self.functions()[self.name].report:
             return write(report)

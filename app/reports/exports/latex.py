@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby, product
 
 from app.text.answers import Answer
-from app.text.columns import Column, PivotedColumn, columns
+from app.text.columns import PivotedColumn, ShownColumn, columns
 from app.text.text_tables import Laid, broken, chosen_widths, for_people
 from schemas.text import one_line, visible
 
@@ -134,7 +134,7 @@ def latex_table(answer: Answer) -> bytes:
     return _written(answer, size, "".join(align), head, body, lines, left_out)
 
 
-def _groups(shown: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+def _groups(shown: Sequence[ShownColumn]) -> list[tuple[str, list[ShownColumn]]]:
     """Return the columns by the value that they are pivoted by, "" for others."""
     found = groupby(shown, key=lambda one: one.group if isinstance(one, PivotedColumn) else "")
     return [(name, list(group)) for name, group in found]

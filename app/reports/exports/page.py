@@ -30,7 +30,7 @@ from app.charts.spending import (
 from app.queries.filters import this_moment
 from app.reports.budgets import cells
 from app.text.answers import Answer
-from app.text.columns import Column, columns
+from app.text.columns import ShownColumn, columns
 from app.text.formatting import short
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.agents import AGENTS
@@ -40,7 +40,7 @@ from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.charts.spending import Embedded
-    from app.reports.cost_report import Report
+    from app.reports.cost_report import CostReport
     from app.reports.first_page import FirstPage
     from app.reports.shared import Shared
 
@@ -51,7 +51,7 @@ NO_AGENT = "#7A7A7A"
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """One value of a table: for people, unrounded, and with the number of runs behind it.
 
     `kind` is figure, long or "".
@@ -66,14 +66,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """One table of the page, with a chart if it has one."""
 
     key: str
     title: str
     note: str
-    header: Sequence[Cell]
-    rows: Sequence[Sequence[Cell]]
+    header: Sequence[PageCell]
+    rows: Sequence[Sequence[PageCell]]
     has_total: bool = False
     chart: Embedded | None = None
 
@@ -106,18 +106,18 @@ def first_page(page: FirstPage) -> dict[str, Any]:
     }
 
 
-def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
+def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> PagePart:
     """Return a table with its title and a note. `of` has the labels of columns."""
     shown = columns(table, of)
     rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
     header = [
-        Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "")
+        PageCell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "")
         for column in shown
     ]
-    return Part(key, one_line(title), one_line(note), header, rows)
+    return PagePart(key, one_line(title), one_line(note), header, rows)
 
 
-def cell(column: Column, row: Mapping[str, Any]) -> Cell:
+def cell(column: ShownColumn, row: Mapping[str, Any]) -> PageCell:
     """Return the value of a column in a row.
 
     Ids keep their beginning, paths their end; the tooltip has the whole.
@@ -128,7 +128,7 @@ def cell(column: Column, row: Mapping[str, Any]) -> Cell:
     elif column.name in PATHS and len(text) > LONG:
         text = f"…{text[-LONG + 1 :]}"
     kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
-    return Cell(
+    return PageCell(
         one_line(column.label),
         text,
         one_line(column.exact(row)),
@@ -150,7 +150,7 @@ def html_table(answer: Answer) -> bytes:
     )
 
 
-def html_report(report: Report) -> bytes:
+def html_report(report: CostReport) -> bytes:
     """Return a page with first page, totals, coverage, and a table per section.
 
     Sections that compare something have charts.
@@ -184,12 +184,12 @@ def pdf_table(answer: Answer) -> bytes:
     return printed(html_table(answer))
 
 
-def pdf_report(report: Report) -> bytes:
+def pdf_report(report: CostReport) -> bytes:
     """Return the page of `html_report` as PDF. Raises UsageError without a Chromium."""
     return printed(html_report(report))
 
 
-def _cells(totals: Answer) -> list[Cell]:
+def _cells(totals: Answer) -> list[PageCell]:
     shown = for_people(totals)
     [row] = shown.to_pylist()
     return [cell(column, row) for column in columns(shown, totals.of)]
@@ -198,10 +198,10 @@ def _cells(totals: Answer) -> list[Cell]:
 def _page(
     title: str,
     lines: Sequence[tuple[str, str]] = (),
-    totals: Sequence[Cell] = (),
-    parts: Sequence[Part] = (),
+    totals: Sequence[PageCell] = (),
+    parts: Sequence[PagePart] = (),
     first: Mapping[str, Any] | None = None,
-    every: Sequence[Cell] = (),
+    every: Sequence[PageCell] = (),
 ) -> bytes:
     scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
     text = _template("page.html").render(
@@ -285,7 +285,7 @@ def notebook_table(answer: Answer, notes: Sequence[str] = ()) -> str:
     )
 
 
-def notebook_report(report: Report) -> str:
+def notebook_report(report: CostReport) -> str:
     """Return the first page and a table per section."""
     parts = [
         _notebook_part(section.answer, section.title, section.note)
@@ -297,7 +297,7 @@ def notebook_report(report: Report) -> str:
     )
 
 
-def _notebook_part(answer: Answer, title: str, note: str = "") -> Part:
+def _notebook_part(answer: Answer, title: str, note: str = "") -> PagePart:
     rows = answer.table.num_rows
     shown = for_people(replace(answer, table=answer.table.slice(0, NOTEBOOK_ROWS)))
     more = f"{plural(rows - NOTEBOOK_ROWS, 'more row')} not shown." if rows > NOTEBOOK_ROWS else ""

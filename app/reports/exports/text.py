@@ -24,7 +24,7 @@ from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.text import first_shown, in_json, visible
 
 if TYPE_CHECKING:
-    from app.reports.cost_report import Report
+    from app.reports.cost_report import CostReport
 
 
 _SIGNS = tuple("=+-@＝＋－＠")  # those of full width too, which a spreadsheet takes for the others
@@ -168,7 +168,7 @@ def jsonl_table(answer: Answer) -> Iterator[bytes]:
     yield from _encoded(f"{json_text(row)}\n" for row in rows(answer.table))
 
 
-def json_report(report: Report) -> bytes:
+def json_report(report: CostReport) -> bytes:
     """Return one object with `report`, `summary`, `totals` and other sections, a row a line.
 
     `report` is the coverage, `summary` the first page, `totals` an object; other sections are
@@ -216,7 +216,7 @@ def md_table(answer: Answer) -> bytes:
     return "".join(lines).encode()
 
 
-def md_report(report: Report) -> bytes:
+def md_report(report: CostReport) -> bytes:
     """Return the first page, a table per section below Details, and the coverage.
 
     Fit for the summary of a CI job.

@@ -25,7 +25,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
-from app.text.columns import SCREEN_WORDS, Column, PivotedColumn, columns, fact_words
+from app.text.columns import SCREEN_WORDS, PivotedColumn, ShownColumn, columns, fact_words
 from app.text.formatting import FORMS, UNKNOWN, bound_words
 from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import Columns
@@ -33,7 +33,7 @@ from schemas.text import REPLACEMENT, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from app.reports.cost_report import Report, Section
+    from app.reports.cost_report import CostReport, Section
     from app.reports.first_page import FirstPage
     from app.text.answers import Answer
 
@@ -128,7 +128,7 @@ def xlsx_table(answer: Answer) -> bytes:
     return book.finished()
 
 
-def xlsx_report(report: Report) -> bytes:
+def xlsx_report(report: CostReport) -> bytes:
     """Return a sheet for the first page, with a chart, one per section, and one for the coverage.
 
     The coverage comes last.
@@ -208,7 +208,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
             book,
             sheet,
             (line, 1),
-            Column("value", "", figure.unit),
+            ShownColumn("value", "", figure.unit),
             {"value": figure.number},
             align="right",
         )
@@ -219,8 +219,10 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
         for one in top.shares:
             _text(book, sheet, line, 0, one.name)
-            _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})
-            _cell(book, sheet, (line, 2), Column("value", "", Unit.SHARE), {"value": one.share})
+            _cell(book, sheet, (line, 1), ShownColumn("value", "", Unit.USD), {"value": one.usd})
+            _cell(
+                book, sheet, (line, 2), ShownColumn("value", "", Unit.SHARE), {"value": one.share}
+            )
             if one.bounds:
                 _text(book, sheet, line, 3, bound_words(one.bounds))
             line += 1
@@ -228,8 +230,16 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], head)
     for verdict in page.budgets:
         _text(book, sheet, line, 0, verdict.limit.label)
-        _cell(book, sheet, (line, 1), Column("value", "", verdict.unit), {"value": verdict.found})
-        _cell(book, sheet, (line, 2), Column("value", "", verdict.unit), {"value": verdict.allowed})
+        _cell(
+            book, sheet, (line, 1), ShownColumn("value", "", verdict.unit), {"value": verdict.found}
+        )
+        _cell(
+            book,
+            sheet,
+            (line, 2),
+            ShownColumn("value", "", verdict.unit),
+            {"value": verdict.allowed},
+        )
         _text(
             book,
             sheet,
@@ -304,7 +314,7 @@ def _grid(
         if column.known and any(row[column.known] != row.get("runs") for row in rows)
     ]
     shown += [
-        Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT)
+        ShownColumn(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT)
         for column in noted
     ]
     for place, column in enumerate(shown):
@@ -339,7 +349,7 @@ def _grid(
     sheet.repeat_rows(0)
 
 
-def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> None:
+def _widths(sheet: Worksheet, shown: Sequence[ShownColumn], visible: int | None) -> None:
     """Set widths: texts within bounds, figures as wide as their values, with wrapped headers.
 
     Columns from `visible` on are folded.
@@ -360,7 +370,7 @@ def _cell(
     book: Book,
     sheet: Worksheet,
     at: tuple[int, int],
-    column: Column,
+    column: ShownColumn,
     row: Mapping[str, Any],
     **style: Any,
 ) -> None:

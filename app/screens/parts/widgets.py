@@ -29,7 +29,7 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text import html_parts
 from app.text.answers import Answer
-from app.text.columns import Column
+from app.text.columns import ShownColumn
 from app.text.formatting import FORMS
 from app.text.grids import (
     TEXT_WIDTHS,
@@ -690,7 +690,7 @@ def _config(rows: Grid) -> dict[str, Any]:
     return {column.name: _column(column, rows.rows[column.name]) for column in rows.columns}
 
 
-def _column(column: Column, cells: pa.ChunkedArray) -> Any:
+def _column(column: ShownColumn, cells: pa.ChunkedArray) -> Any:
     about = plain(column.meaning) or None
     if pa.types.is_string(cells.type) and (
         column.is_figure or column.name in ("cost_shown", "measured")
