@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 120
 TEXT = PAGE.read_text()
 RECIPES = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE))
 BLOCK = re.compile(
-    r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>\w+))?\n(?P<code>.*?)^```",
+    r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>[\w.]+))?\n(?P<code>.*?)^```",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -88,7 +88,9 @@ class Copy:
 
 
 def _in_list(text: str, name: str, entry: str) -> str:
-    """The text with an entry at the beginning of a list that opens on a line of its own."""
-    opening = re.search(rf"^{name} = (\[|by_key\(|{{)\n", text, re.MULTILINE)
+    """The text with an entry at the beginning of a list, or of what is imported from a module."""
+    opening = re.search(
+        rf"^({name}(: .*)? = (\[|by_key\(|{{|\()|from {name} import \()\n", text, re.MULTILINE
+    )
     assert opening, name
     return text[: opening.end()] + entry + text[opening.end() :]

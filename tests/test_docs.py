@@ -265,7 +265,9 @@ def quoted(name: str) -> list[str]:
 
 
 def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
-    assert sorted(quoted("measurements")) == sorted(tool.name for tool in TOOLS)
+    assert sorted(quoted("measurements")) == sorted(tool.name for tool in TOOLS), (
+        "every tool has a row in docs/measured.md"
+    )
     assert sorted(quoted("measure-keys")) == sorted(KEYS)
 
 

@@ -238,7 +238,9 @@ def written(made: CostReport, name: str) -> bytes:
 
 
 def test_every_format_is_read_back() -> None:
-    assert set(READERS) == set(OUTPUT_FORMATS)
+    assert set(READERS) == set(OUTPUT_FORMATS), (
+        "every format has a reader in READERS of tests/reporting.py"
+    )
 
 
 @pytest.mark.slow

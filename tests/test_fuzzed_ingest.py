@@ -41,15 +41,18 @@ CUTS = 8
 
 def test_every_reader_agent_and_tool_has_a_seed() -> None:
     readers = all_readers()
-    assert {name.partition(",")[0] for name in seeds.NAMES} == {
-        reader.__name__ for reader in readers if reader is not UnreadLogs
-    }
+    named = {name.partition(",")[0] for name in seeds.NAMES}
+    assert named == {reader.__name__ for reader in readers if reader is not UnreadLogs}, (
+        "every reader has an intact log in tests/fuzz/seeds.py"
+    )
     assert {reader.agent for reader in readers} >= AGENTS.keys() - {"trae-cli"}  # a fork of Codex
     read_by = [read_measurements(MeasuredFile("x", text), "s") for text in MEASURED.values()]
     assert [reading and (reading.tool, reading.refused) for reading in read_by] == [
         (name.partition(",")[0], "") for name in MEASURED
     ]
-    assert {reading.tool for reading in read_by if reading} == {tool.name for tool in TOOLS}
+    assert {reading.tool for reading in read_by if reading} == {tool.name for tool in TOOLS}, (
+        "every tool has an intact file, tests/logs/measured/TOOL/whole.*"
+    )
 
 
 @pytest.mark.slow
