@@ -233,7 +233,7 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
     for row in agents:
         if row.bounded:
             assert f"{usd(row.cost_usd, row.bounds)}" in shown
-            assert usd(row.cost_usd, row.bounds)[0] in "≤≥≈"
+            assert usd(row.cost_usd, row.bounds)[0] in "≤≥≈<>"
 
 
 def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]:

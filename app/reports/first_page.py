@@ -39,6 +39,7 @@ from app.text.formatting import (
     rate_words,
     short,
     usd,
+    with_sign,
 )
 from app.text.overview import another_price, overview
 from app.text.sentences import Said
@@ -360,7 +361,7 @@ class FirstPage:
             )
         else:
             sign = bound_sign(self.earlier, measure.total)
-            spent = f"{sign}{usd(self.earlier[measure.total])}"
+            spent = with_sign(sign, usd(self.earlier[measure.total]))
             then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
             share = (
                 f" ({signed(self.change_share, Unit.SHARE)})"
@@ -374,7 +375,9 @@ class FirstPage:
             )
         sign = bound_sign(totals, measure.total)
         figures = [
-            FirstPageFigure(f"Total {measure.name}", sign + usd(cost), cost, Unit.USD, based_on),
+            FirstPageFigure(
+                f"Total {measure.name}", with_sign(sign, usd(cost)), cost, Unit.USD, based_on
+            ),
             FirstPageFigure(
                 CHANGE,
                 change,

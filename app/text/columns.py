@@ -28,6 +28,7 @@ from app.text.formatting import (
     model_words,
     rate_words,
     short,
+    with_sign,
 )
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
@@ -189,7 +190,7 @@ class ShownColumn:
             value = evidence_words(value, row.get("kind") or "quantified")
         elif self.name in TABLE_WORDS and value:
             value = TABLE_WORDS[self.name](value)
-        return self.bound(row) + short(value, self.unit)
+        return with_sign(self.bound(row), short(value, self.unit))
 
     def exact(self, row: Mapping[str, Any]) -> str:
         """Return the value without rounding sums."""

@@ -21,7 +21,8 @@ UNKNOWN, NOT_RECORDED, NOT_MEASURED = "–", "not recorded", "not measured"
 
 UNKNOWN_NAME = "unknown"
 MINUS = "−"
-AT_LEAST = "≥\u00a0"
+AT_LEAST, _AT_MOST = "≥\u00a0", "≤\u00a0"
+_BELOW_CENT = "<1¢"
 
 FEWEST_RUNS = 20
 """Fewest runs for a rate in percent."""
@@ -39,7 +40,11 @@ def short(value: Any, unit: Unit = Unit.TEXT, bounds: str | None = "", lacks: st
 
     `bounds`: kinds of bounds as in `sign_of`. `lacks`: the words for an unknown value.
     """
-    return lacks if value is None or value == "" else sign_of(bounds) + FORMS[unit].short(value)
+    return (
+        lacks
+        if value is None or value == ""
+        else with_sign(sign_of(bounds), FORMS[unit].short(value))
+    )
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
@@ -87,7 +92,14 @@ def sign_of(bases: str | None) -> str:
     """
     if not any(base in BOUND_NAMES for base in (bases or "").split(", ")):
         return ""
-    return {"upper_bound": "≤\u00a0", "lower_bound": AT_LEAST}.get(bases or "", "≈\u00a0")
+    return {"upper_bound": _AT_MOST, "lower_bound": AT_LEAST}.get(bases or "", "≈\u00a0")
+
+
+def with_sign(sign: str, text: str) -> str:
+    """Return a figure behind the sign of its bound: `≥ $7.94`, and `> $0` for a part of a cent."""
+    if text != _BELOW_CENT or not sign:
+        return sign + text
+    return {AT_LEAST: "> $0", _AT_MOST: text}.get(sign, sign + text)
 
 
 def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
@@ -129,7 +141,7 @@ def sortable(value: Any, unit: Unit, bounds: str | None = "") -> str:
     size = 0
     if value:
         place = 3 * ("smhd".find(letter) if unit is Unit.MILLISECONDS else " kMB".find(letter))
-        size = 1 if is_below else 2 + len(number) + max(place, 0)
+        size = 1 if is_below or text.startswith(">") else 2 + len(number) + max(place, 0)
     return " " * (_WIDEST + size if value < 0 else _WIDEST - size) + text
 
 
@@ -141,12 +153,11 @@ def usd(amount: Any, bounds: str | None = "", lacks: str = UNKNOWN) -> str:
     if amount is None:
         return lacks
     value = Decimal(str(amount))
-    size, sign = abs(value), sign_of(bounds) + (MINUS if value < 0 else "")
-    if not size:
-        return f"{sign}$0"
-    if size < Decimal("0.01"):
-        return f"{sign}<1¢"
-    return f"{sign}${size:,.{0 if size >= Decimal('999.995') else 2}f}"
+    size, minus = abs(value), MINUS if value < 0 else ""
+    written = f"${size:,.{0 if size >= Decimal('999.995') else 2}f}" if size else "$0"
+    if 0 < size < Decimal("0.01"):
+        written = _BELOW_CENT
+    return with_sign(sign_of(bounds), minus + written)
 
 
 def duration(milliseconds: Any) -> str:

@@ -42,6 +42,7 @@ from app.text.formatting import (
     short_id,
     sign_of,
     usd,
+    with_sign,
 )
 from app.text.html_parts import text
 from app.text.sentences import Said, upper_first
@@ -227,7 +228,7 @@ def run_figures(run: Row) -> list[tuple[str, str, str]]:
     return [
         (
             one.label,
-            bound_sign(run, one.key) + short(run[one.key], one.unit),
+            with_sign(bound_sign(run, one.key), short(run[one.key], one.unit)),
             run_note(run, one.key),
         )
         for one in figures
@@ -424,7 +425,8 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
         else:
             beside = "the list price" if listed_usd is not None else ""
             if listed_usd is not None and usd(listed_usd) != usd(reported):
-                beside = f"list price {bound_sign(run, LIST.column)}{usd(listed_usd)}"
+                least = with_sign(bound_sign(run, LIST.column), usd(listed_usd))
+                beside = f"list price {least}"
             note = run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside)))
         yield "Cost", usd(run[BEST.column], bounds), note
     if run["duration_ms"] is not None:
@@ -440,7 +442,9 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
         yield (
             "Turns",
             f"{run['num_turns']:,}",
-            f"{bound_sign(run, BEST.column, bounds)}{usd(each)} each" if each is not None else "",
+            f"{with_sign(bound_sign(run, BEST.column, bounds), usd(each))} each"
+            if each is not None
+            else "",
         )
     if run["output_tokens"] is not None:
         cached = run["cache_read_share"]
@@ -485,7 +489,9 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
 def cost_words(run: Row) -> str:
     """Return why two costs of a run differ: `why $1.94 and not $2.13: regional endpoint`."""
     listed_usd = (
-        "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{usd(run[LIST.column])}"
+        ""
+        if run[LIST.column] is None
+        else with_sign(bound_sign(run, LIST.column), usd(run[LIST.column]))
     )
     if run[REPORTED.column] is None:
         return f"{listed_usd} at list prices, none reported"
