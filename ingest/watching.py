@@ -112,26 +112,29 @@ class Pending:
 def changes(roots: Sequence[str], poll_seconds: float | None) -> Iterator[set[str]]:
     """Yield changed paths several times a second, also none.
 
-    First the roots themselves, and each root again after it was replaced.
+    First the roots themselves, and all of them again after one was replaced.
     """
-    before: dict[str, tuple[int, int] | None] = {}
     while True:
         marks = {root: _mark(root) for root in roots}
-        yield {root for root, mark in marks.items() if mark and mark != before.get(root)}
-        before = marks
-        if not (there := [root for root, mark in marks.items() if mark]):
+        there = {root for root, mark in marks.items() if mark}
+        if not there:
+            yield there
             time.sleep(1.0)
             continue
+        unread = there
         for found in watch(
             *there, watch_filter=None, debounce=400, step=100, rust_timeout=200, yield_on_timeout=True,  # noqa: E501
             ignore_permission_denied=True, force_polling=poll_seconds is not None, poll_delay_ms=int((poll_seconds or 0) * 1000),  # noqa: E501
         ):  # fmt: skip
-            # a modified folder also has events of its files
-            yield {
+            # The roots come with the first answer, when the system reports changes already: what is
+            # written while they are ingested is not missed. A modified folder also has events of
+            # its files.
+            yield unread | {
                 path
                 for change, path in found
                 if change is Change.added or (change is Change.modified and not os.path.isdir(path))  # noqa: PTH112
             }
+            unread = set()
             if {root: _mark(root) for root in roots} != marks:
                 break
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.opening import OwnFiles
-from ingest.watching import BACK_OFF_SECONDS, WITHOUT_EVENTS, Pending, file_system, sole_watcher
+from ingest.watching import (
+    BACK_OFF_SECONDS,
+    WITHOUT_EVENTS,
+    Pending,
+    changes,
+    file_system,
+    sole_watcher,
+)
 from schemas.errors import StoreBusy
 from tests.conftest import Run
 from tests.watched import counts, counts_of_one_ingest, text, watched
@@ -33,6 +41,16 @@ def test_what_changes_during_an_ingest_comes_next() -> None:
     pending.changed(["a"])
     pending.ingested(100.0, 0.1)
     assert pending.take(100.0) == ["a"]
+
+
+def test_what_is_written_while_the_roots_are_ingested_comes_next(tmp_path: Path) -> None:
+    """The first ingest may take minutes, in which agents go on writing."""
+    root, late = str(tmp_path), tmp_path / "burst" / "late.json"
+    found = changes([root], None)
+    assert next(found) == {root}
+    late.parent.mkdir()
+    late.write_text("{}")
+    assert any(paths & {str(late), str(late.parent)} for paths in islice(found, 600))
 
 
 def test_after_a_failure_the_same_paths_wait_longer_each_time() -> None:

@@ -115,7 +115,6 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
     from ingest.watching import NET_SECONDS, UNSETTLED_SECONDS, Pending, changes, our_outputs
 
     pending, outputs, net_at = Pending(), our_outputs(), float("inf")
-    again: set[str] = set()
     own_files = OwnFiles(os.path.realpath(worker.settings.db))
     for found in changes(roots, poll):
         now = time.monotonic()
@@ -142,10 +141,6 @@ def _watched(roots: list[str], poll: float | None, worker: Worker, shown: _Shown
             shown.failed(error)
             continue
         pending.ingested(time.monotonic(), batch.seconds, batch.unread)
-        # files that come before the kernel watches their new folder have no event: look once more
-        new = {str(path) for path in wanted if path.is_dir()} - again - {*roots}
-        pending.changed(new, time.monotonic() + UNSETTLED_SECONDS)
-        again = (again - {*taken}) | new
         if poll:
             recent = time.time() - UNSETTLED_SECONDS
             pending.changed(
