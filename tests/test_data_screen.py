@@ -57,7 +57,7 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(
     )
     assert said.second == "Every record could be read."
     table = data_words.known_table(rows, Filters())
-    assert "never told" in table, "TRAE tells no time of API calls"
+    assert "not recorded" in table, "TRAE logs no time of API calls"
     assert "2 of 4" in table, "the dates"
     unknown = [replace(rows[0], whole=2, known=rows[0].known | {"cost": 2, "end": 3}), *agents]
     assert sentences.quality(unknown, NOTHING).heading.endswith(

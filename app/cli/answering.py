@@ -127,7 +127,7 @@ def answering(
 
 
 def require_no_store_file(store: Store, path: Path | None) -> None:
-    """Raise UsageError if the output file is the store, or lies beside it as a part of it."""
+    """Raise UsageError if the output file is the store or one of its files."""
     if path is not None and store.owns(path):
         raise UsageError(
             f"cannot write to {path}: it is the store or one of its files.",

@@ -40,8 +40,8 @@ NEAR = timedelta(minutes=10)
 """How far an experiment may lie outside a session's first and last message."""
 
 _DESCRIBED, _TELLING = 60, 12
-"""Characters of a description that must stand in what a session wrote; else its commit, if only one
-experiment names it.
+"""Shortest description that matches an experiment to a session by its text; shorter ones match by a
+commit that only one experiment names.
 """
 
 _HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")

@@ -147,7 +147,7 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
                 return UNKNOWN
             if not known:
                 is_never = row.agent is not None and FACTS[key][2] in never_reported(row.agent)
-                return TextCell(note="never told") if is_never else TextCell("none", kind="t-bad")
+                return TextCell(note="not recorded") if is_never else TextCell("none", kind="t-bad")
             return TextCell(note="all") if known == row.started else f"{known:,} of {row.started:,}"
 
         return Col(FACTS[key][0], cell, "r")

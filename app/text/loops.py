@@ -168,7 +168,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     ):
         whose = " of the agent under test" if costs.reported_basis == CostBasis.EVALUATED else ""
         said.append(
-            f"The log tells a cost{whose} of {usd(costs.reported_usd, costs.reported_basis)}."
+            f"The log has a cost{whose} of {usd(costs.reported_usd, costs.reported_basis)}."
         )
     return said
 

@@ -1,4 +1,4 @@
-"""A kept run → rows, the same for every agent with distilled logs (`schemas.rows.distilled`)."""
+"""A run distilled from a log → its rows, the same for every agent (`schemas.rows.distilled`)."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ _RESUMED = re.compile(
 
 _FLAGS = (0.0, 1.0, -1.0, "True", "False")
 _PENALTY = -1000
-"""This score, or a lower one beside a first one that is not negative, stands for a program that
-failed.
-"""
+"""Scores of failed programs are this or lower, if the first score is not negative."""
 
 
 @dataclass

@@ -113,7 +113,7 @@ class Run(_Distilled):
     is_textless: bool = False
 
     def textless(self) -> Run:
-        """Return the run without any text said in it. Its end stays if it is one word."""
+        """Return the run without its texts. Its end stays if it is one word."""
         resume = (
             None
             if self.resume is None

@@ -608,10 +608,7 @@ class FileChangeRow(Row):
 
 
 class PatchFileRow(Row):
-    """A file that the patch beside a run's record changes.
-
-    What was done, where `file_changes` is what the summary says.
-    """
+    """One file changed by the run's patch. `file_changes` holds what the summary claims."""
 
     run_id: Text = column(description="Id of the run.")
     path: Text = column(description="Path in the patch, after the change.")

@@ -45,7 +45,7 @@ def quick(run: Mapping[str, Any]) -> None:
 
 
 def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
-    """Place a form that dates runs whose logs tell no date; an empty day removes the date.
+    """Show a form that sets the date of undated runs. Empty removes it.
 
     `given`: their label `date`.
     """

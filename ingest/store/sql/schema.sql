@@ -211,7 +211,7 @@ create table file_changes (
     "deletions" bigint
 );
 
--- A file that the patch beside a run's record changes.
+-- One file changed by the run's patch. `file_changes` holds what the summary claims.
 create table patch_files (
     "run_id" varchar not null,
     "path" varchar not null,
