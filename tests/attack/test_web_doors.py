@@ -213,9 +213,9 @@ def test_a_frame_that_is_no_message_closes_the_page_and_nothing_is_printed(
         other.run()
         mine.run()
         before = server.log.read_text()
-        mine.connection.send(frame)
-        mine.connection.send(frame)
-        with pytest.raises(ConnectionClosed):
+        with pytest.raises(ConnectionClosed):  # of the second frame, if the first was answered
+            mine.connection.send(frame)
+            mine.connection.send(frame)
             while True:
                 mine.connection.recv(timeout=PATIENCE_SECONDS)
         assert mine.connection.close_code == code
