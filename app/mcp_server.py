@@ -326,7 +326,7 @@ def server_of(store: Store) -> Server:
             str, Field(description="The id of a run, or its first 4 or more characters.")
         ],
     ) -> Reply:
-        """All that is known of a run: cost and its cause, models, claims, findings, files, summary.
+        """All that is known of a run: where its money went, models, claims, findings, files, text.
 
         20 items of each list.
         """

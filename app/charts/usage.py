@@ -35,10 +35,11 @@ from app.charts.base import (
     safe,
     tick_name,
 )
+from app.queries.sessions import MAIN
 from app.queries.usage import Along
 from app.text.costs import TOKEN_CLASSES
 from app.text.formatting import short
-from app.text.usage import MAIN, MOST_LANES, Content, drawn_rows
+from app.text.usage import MOST_LANES, Content, drawn_rows
 from schemas.catalogue.columns import RESPONSES, SESSIONS
 from schemas.catalogue.usage import USAGE
 from schemas.units import Unit

@@ -48,7 +48,7 @@ from schemas.errors import UsageError
 def show(
     run: str, format_: str, path: Path | None, asked: Asked, *, with_text: bool, only_patch: bool
 ) -> None:
-    """Show one run: title, cost, cause, models, claims, findings, tools, files, summary, source.
+    """Show one run: where its money went, models, claims, findings, tools, files, summary, source.
 
     ID is the id of a run or its first 4 or more characters, as lists show it. Without ID: the run
     that was ingested last.

@@ -3,7 +3,7 @@
 - `filters`, `filter_inputs`, `grouping`: one grammar of filters and groupings, for options,
   widgets, links, Python and JSON
 - `reading`: the queries of one request, which see one state of the store
-- `runs`, `run_page`, `agents`, `tasks`, `claims`, `cost`, `failures`, `measured`, `quality`,
-  `usage`, `sessions`: one subject each
+- `runs`, `run_page`, `run_money`, `agents`, `tasks`, `claims`, `cost`, `failures`, `measured`,
+  `quality`, `usage`, `sessions`: one subject each
 - `comparison`: groups beside a baseline, task by task, with the intervals of `ratios`
 """

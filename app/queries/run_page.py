@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
-from app.queries import reading
+from app.queries import reading, run_money
 from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
 from app.queries.filters import EVERY_RUN, LEAST_OF_AN_ID, RUN, Filters, where
 from app.queries.reading import fetch, read_transaction
+from app.queries.run_money import RunMoney
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -228,6 +229,7 @@ class RunPage(NamedTuple):
     patch: pa.Table
     verdict: dict[str, Any] | None
     location: str
+    money: RunMoney
     patch_text: dict[str, Any] | None = None
 
     @property
@@ -254,6 +256,7 @@ class RunPage(NamedTuple):
             | {
                 "patch": self.patch_text,
                 "measured": self.verdict,
+                "money": self.money.as_dict(),
                 "measure_command": self.measure_command or None,
             }
         )
@@ -312,4 +315,6 @@ def run_page(store: Store, run_id: str) -> RunPage | None:
             measured_queries.verdict_of(transaction, run_id),
         )
         files = patch_files_of(transaction, run_id)
-        return RunPage(run, facts, files, verdict, store.location, patch_of(transaction, run_id))
+        money = run_money.money_of(transaction, run)
+        patch = patch_of(transaction, run_id)
+        return RunPage(run, facts, files, verdict, store.location, money, patch)

@@ -9,6 +9,9 @@ from app.queries.reading import fetch, fetch_value, limited
 from app.queries.usage import LANE, PROJECT, of_period, parts
 from ingest.store.database import Store
 
+MAIN = "main"
+"""The main conversation as `subagent`."""
+
 _CONTEXT = (
     "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
 )
@@ -24,6 +27,34 @@ _SUMS = f"""
     count(*) filter (not output_is_final) as lower_bounds, sum(len(tools))::bigint as tool_calls,
     sum(len(failed_tools))::bigint as failed_calls
 """
+LANED = f"""
+    select *, if(is_write_counted, paid, if(is_cached, paid, 0)) as unread,
+        case when cache_read_tokens * 2 < context_before and context_tokens * 2 >= context_before
+            then coalesce(least(context_before - cache_read_tokens, unread), 0) else 0
+        end as again_tokens
+    from (
+        select *, {LANE} as subagent, {_CONTEXT} as context_tokens,
+            lag({_CONTEXT}) over lane as context_before,
+            date_diff('millisecond', lag(responses.at) over lane, responses.at) as pause_ms,
+            coalesce(sum(cache_write_tokens) over run > 0, false) as is_write_counted,
+            coalesce(sum(cache_read_tokens) over run > 0, false) as is_cached,
+            if(is_write_counted, cache_write_tokens, input_tokens) as paid
+        from responses
+        where {{condition}}
+        window run as (partition by run_id),
+            lane as (
+                partition by run_id, agent_id, is_sidechain
+                order by responses.at nulls last, response_id
+            )
+    )
+"""
+"""Responses with the context before them in the same conversation, and what of it is paid again.
+
+A response that read less than half of that context from the cache pays for the rest of it again:
+writes it to the cache, or sends it where an agent's caches have no price for writing. A context
+less than half as large as the one before is another one (a compaction), and new.
+"""
+
 _OF_SESSION = (
     "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
 )
@@ -82,12 +113,13 @@ def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
     """
     sql = f"""
         select
-            response_id, responses.at as at, agent_id, {LANE} as subagent, is_sidechain, model,
+            response_id, responses.at as at, agent_id, subagent, is_sidechain, model,
                 input_tokens, cache_write_tokens,
-            cache_read_tokens, output_tokens, {_CONTEXT} as context_tokens, cost_list_usd,
+            cache_read_tokens, output_tokens, context_tokens, cost_list_usd,
             sum(cost_list_usd) over ({_IN_ORDER}) as cost_so_far_usd,
-            price_note, tools, failed_tools, stop_reason, output_is_final
-        from responses where {_OF_SESSION} {_IN_ORDER}"""
+            price_note, tools, failed_tools, stop_reason, output_is_final,
+            again_tokens, pause_ms, context_tokens * 2 < context_before as is_fall
+        from ({LANED.format(condition=_OF_SESSION)}) as responses {_IN_ORDER}"""
     return fetch(store, limited(sql, limit), {"run_id": run_id})
 
 
@@ -96,21 +128,22 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
 
     `subagent` is the lane, `place` the number of the row's first response in the session, from 1;
     `at` and the sums so far are those of its last, `context_tokens` and `model` those of its
-    fullest. `falls` counts responses with less than half the context of the one before.
+    fullest. `falls` counts responses with less than half the context of the one before, `again`
+    those that paid for it again; `pause_ms` is the longest pause before one.
     """
     sql = f"""
         with numbered as (
             select
-                *, {LANE} as subagent, {_CONTEXT} as context_tokens, {_TOTAL} as total_tokens,
+                *, {_TOTAL} as total_tokens,
                 row_number() over ({_IN_ORDER}) as place, count(*) over () as found
-            from responses where {_OF_SESSION}
+            from ({LANED.format(condition=_OF_SESSION)}) as responses
         ),
         cut as (
             select
                 *, sum(cost_list_usd) over (order by place) as cost_so_far_usd, sum(total_tokens)
                     over (order by place) as tokens_so_far,
                 (row_number() over lane - 1) // ceil(found / $most)::bigint as part,
-                context_tokens * 2 < lag(context_tokens) over lane as is_fall
+                context_tokens * 2 < context_before as is_fall
             from numbered window lane as (partition by subagent order by place)
         )
         select
@@ -121,7 +154,8 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
             sum(cost_list_usd) as cost_list_usd,
             max(cost_so_far_usd) as cost_so_far_usd, try_cast(max(tokens_so_far) as bigint) as
                 tokens_so_far,
-            count(*) filter (is_fall) as falls, sum(len(tools))::bigint as tool_calls,
+            count(*) filter (is_fall) as falls, count(*) filter (again_tokens > 0) as again,
+                max(pause_ms) as pause_ms, sum(len(tools))::bigint as tool_calls,
                 sum(len(failed_tools))::bigint as failed_calls,
             if(count(*) = 1, any_value(tools), null) as tools
         from cut group by subagent, part order by place"""

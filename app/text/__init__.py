@@ -7,5 +7,5 @@
 - parts of sentences: `sentences`
 - sentences and tables of a screen: `overview`, `failures`, `tasks`, `speedups`, `compare`, `costs`,
   `usage`, `data`
-- a run: `run_html`, `run_text`, `summary`; words: `claims`, `ingests`, `filter_words`
+- a run: `run_html`, `run_text`, `run_money`, `summary`; words: `claims`, `ingests`, `filter_words`
 """

@@ -12,6 +12,7 @@ import pyarrow as pa
 from rich.cells import cell_len
 
 from app.queries.run_page import RunPage
+from app.text import run_money
 from app.text.answers import Answer
 from app.text.claims import (
     all_claims_of,
@@ -130,6 +131,7 @@ def _sections(
         _pairs(run_facts(run, [key for key in SAID if run[key]]), width),
     )
     yield "Figures", _pairs(figures, width)
+    yield "Where the money went", _money(page, width)
     yield "Cost", _pairs(run_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
     yield (
         "Claimed and measured",
@@ -171,6 +173,24 @@ def _sections(
     yield "Files changed (per summary)", table(facts.file_changes, CHANGES, FILE_CHANGES)
     yield "Files changed (patch)", table(page.patch, CHANGES, FILE_CHANGES)
     yield "Summary", visible(run["result"] or "No summary.")
+
+
+def _money(page: RunPage, width: int) -> str:
+    """Return the parts of the cost as a table, below what they say."""
+    lines = run_money.money_table(page.money).lines
+    wide = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    rows = ""
+    for first, *others in lines if page.money.parts else ():
+        cells = [
+            " " * (most - cell_len(cell)) + cell
+            for cell, most in zip(others, wide[1:], strict=True)
+        ]
+        name = first + " " * (wide[0] - cell_len(first))
+        rows += f"{_INDENT}{_INDENT.join([name, *cells])}\n"
+    said = run_money.why_dear(page.run, page.money)
+    notes = run_money.money_notes(page.money, page.run)
+    above = " ".join(filter(None, (said.heading.replace("**", ""), said.second)))
+    return _wrapped(above, width) + rows + _wrapped(" ".join(notes), width)
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:

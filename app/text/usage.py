@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.sessions import MAIN
 from app.queries.usage import Along, UsageTable
 from app.text.answers import undated_cost
 from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
@@ -36,8 +37,6 @@ TIMELINE = (
     "conversation is compacted or cleared. Below: cumulative list-price cost, and tool calls."
 )
 LANES = "A mark per response, in the colour of its model."
-
-MAIN = "main"
 
 MOST_LANES = 30
 """Lanes in a chart; more cannot be told apart."""

@@ -10,7 +10,8 @@ changed, and the whole store after a new price file or library.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -103,17 +104,78 @@ def price(writer: Writer, runs: str) -> None:
     connection.execute(
         f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules
     )
-    price_touched(
-        connection,
+    price_touched(connection, _touched(runs))
+    columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
+    connection.execute(
+        f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id"
+    )
+
+
+def _touched(runs: str) -> str:
+    """Return SQL of what prices need of runs of the store (`runs`: SQL that selects their ids)."""
+    return (
         "select runs.run_id, cost_own_usd, chain_position > 1 as continues, tokens_basis as "
         f"run_basis, {WORDS}, cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, "
         "started_at, ended_at, received_at) as date) as day from runs left join sources using "
         "(source_id) left join annotations on annotations.run_id = runs.run_id where "
-        f"runs.run_id in ({runs})",
+        f"runs.run_id in ({runs})"
     )
-    columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
-    connection.execute(
-        f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id"
+
+
+@contextmanager
+def with_prices(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Iterator[None]:
+    """Let SQL read how some runs of the store are priced, within the block; nothing is written.
+
+    Model rows in `counted` with the table `prices`, responses with `services` and
+    `request_prices`, and the macros of `sql/response_prices/`.
+    """
+    chosen = pa.table({"run_id": pa.array(list(run_ids), pa.string())})
+    with registered(connection, chosen_runs=chosen):
+        made(connection, "touched", _touched("select run_id from chosen_runs"))
+    run_step(connection, "pricing/02_counted")
+    for step in ("01_macros", "02_services"):
+        run_step(connection, f"response_prices/{step}")
+    prices = prices_table(_model_prices(connection))
+    with registered(connection, prices=prices, request_prices=_request_prices(connection)):
+        yield
+
+
+def _model_prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
+    """Return the prices of the models in `counted`."""
+    keys = connection.execute(
+        "select distinct model_id, model, provider, region from counted where model_id is not null"
+    ).fetchall()
+    book = stored_book(connection) if keys else None
+    return (
+        [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
+        if book
+        else []
+    )
+
+
+def _request_prices(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Return the prices of the requests in `services`, by day and size of the prompt."""
+    services = (
+        "select service_no, model_id, model, provider, region, speed, service_tier, "
+        "inference_geo from services"
+    )
+    book = stored_book(connection)
+    prices = [
+        (number, price)
+        for number, *key in connection.execute(services).fetchall()
+        for price in book.request_prices(ModelKey(*key[:4]), Service(*key[4:]))
+    ]
+    return pa.table(
+        {
+            "service_no": pa.array([number for number, _ in prices], pa.int64()),
+            "since": pa.array([price.since for _, price in prices], pa.date32()),
+            "until": pa.array([price.until for _, price in prices], pa.date32()),
+            "above": pa.array([price.band.above for _, price in prices], pa.int64()),
+            "up_to": pa.array([price.band.up_to for _, price in prices], pa.int64()),
+            "rates": rates_array([price.band.rates for _, price in prices]),
+            "source": pa.array([price.source for _, price in prices], pa.string()),
+            "words": pa.array([", ".join(price.words) or None for _, price in prices], pa.string()),
+        }
     )
 
 
@@ -139,15 +201,7 @@ def price_touched(
         with registered(connection, rules=rules):
             run_step(connection, "pricing/01_too_few")
     run_step(connection, "pricing/02_counted")
-    keys = connection.execute(
-        "select distinct model_id, model, provider, region from counted where model_id is not null"
-    ).fetchall()
-    book = stored_book(connection) if keys else None
-    prices = (
-        [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
-        if book
-        else []
-    )
+    prices = _model_prices(connection)
     with registered(
         connection,
         prices=prices_table(prices),
@@ -185,29 +239,7 @@ def _price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
         return False
     for step in ("01_macros", "02_services"):
         run_step(connection, f"response_prices/{step}")
-    services = (
-        "select service_no, model_id, model, provider, region, speed, service_tier, "
-        "inference_geo from services"
-    )
-    book = stored_book(connection)
-    prices = [
-        (number, price)
-        for number, *key in connection.execute(services).fetchall()
-        for price in book.request_prices(ModelKey(*key[:4]), Service(*key[4:]))
-    ]
-    table = pa.table(
-        {
-            "service_no": pa.array([number for number, _ in prices], pa.int64()),
-            "since": pa.array([price.since for _, price in prices], pa.date32()),
-            "until": pa.array([price.until for _, price in prices], pa.date32()),
-            "above": pa.array([price.band.above for _, price in prices], pa.int64()),
-            "up_to": pa.array([price.band.up_to for _, price in prices], pa.int64()),
-            "rates": rates_array([price.band.rates for _, price in prices]),
-            "source": pa.array([price.source for _, price in prices], pa.string()),
-            "words": pa.array([", ".join(price.words) or None for _, price in prices], pa.string()),
-        }
-    )
-    with registered(connection, request_prices=table):
+    with registered(connection, request_prices=_request_prices(connection)):
         for step in ("03_written", "04_sums"):
             run_step(connection, f"response_prices/{step}")
     return True
