@@ -40,6 +40,7 @@ from app.reports.results import (
     VERDICT_GROUPS_SHOWN,
     VERDICTS_SHOWN,
 )
+from app.text.claims import NAMES, VERDICT_COLUMNS, words
 from app.text.formatting import FORMS
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import (
@@ -402,7 +403,7 @@ def server_of(store: Store) -> Server:
     def claims(*, limit: Limit = USUAL_ROWS, offset: Offset = 0, **filters: Any) -> Reply:
         """Improvements that agents claim in their summaries, with the evidence they state.
 
-        None of them is verified.
+        None of them is checked.
         """
         return rows_reply(
             store.claims(limit=offset + limit, **filters), CLAIMS_SHOWN, offset, limit
@@ -512,6 +513,10 @@ def rows_reply(table: Table, shown: Sequence[str], offset: int, limit: int) -> R
     return Reply({"rows": taken}, about, table.notes, more)
 
 
+_VERDICTS = (*VERDICT_COLUMNS, "gain_verdict")
+"""Columns with keys of verdicts, which are given in words."""
+
+
 def fitting_rows(
     rows: Sequence[Mapping[str, Any]], shown: Sequence[str], room: int = MOST_CHARACTERS
 ) -> list[dict[str, Any]]:
@@ -519,7 +524,11 @@ def fitting_rows(
     found = list[dict[str, Any]]()
     for row in rows:
         made = {
-            key: short(json.loads(json_text(row[key]))) for key in shown if row.get(key) is not None
+            key: NAMES.get(row[key], words(row[key]))
+            if key in _VERDICTS
+            else short(json.loads(json_text(row[key])))
+            for key in shown
+            if row.get(key) is not None
         }
         room -= len(json.dumps(made))
         if found and room < 0:

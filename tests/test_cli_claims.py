@@ -123,9 +123,7 @@ def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) ->
 
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
-    told = (
-        "2 claims of 1 run, from the agents' summaries, not verified (14 without a number: --all)"
-    )
+    told = "2 claims of 1 run, from the agents' summaries, not checked (14 without a number: --all)"
     assert shown.stderr.startswith(f"{told} · --repo vllm · {claiming.location}\n")
     assert "Claimed" in shown.stdout
     assert "3.17×" in shown.stdout

@@ -468,27 +468,27 @@ def check_text(text: str, first: str, truth: Truth, keys: dict[str, str], pair: 
     return told
 
 
-def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = None) -> CohortTotals:
-    return CohortTotals(runs, None if usd is None else Decimal(usd), known, verified)
+def totals(runs: int, usd: str | None, known: int = 4, faster: int | None = None) -> CohortTotals:
+    return CohortTotals(runs, None if usd is None else Decimal(usd), known, faster)
 
 
 @pytest.mark.parametrize(
     ("baseline", "candidate", "sentence"),
     [
         (
-            totals(5, "2.00", 5, verified=1),
-            totals(5, "2.36", 5, verified=2),
+            totals(5, "2.00", 5, faster=1),
+            totals(5, "2.36", 5, faster=2),
             (
-                "5 runs cost $2.36, +18% vs. $2.00 of 5 runs in the baseline; 2 verified "
-                "speedups, 1 in the baseline."
+                "5 runs cost $2.36, +18% vs. $2.00 of 5 runs in the baseline; 2 measured "
+                "faster, 1 in the baseline."
             ),
         ),
         (  # a percentage of fewer than five costs would be chance
             totals(1, "2.00", 1),
-            totals(4, "1.00", 3, verified=0),
+            totals(4, "1.00", 3, faster=0),
             (
                 "4 runs cost $1.00 (known for 3 of 4) vs. $2.00 of 1 run in the baseline; 0 "
-                "verified speedups, unknown in the baseline."
+                "measured faster, not measured in the baseline."
             ),
         ),
         (

@@ -5,6 +5,7 @@ One definition each, the same in every place that shows it.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,15 @@ import duckdb
 import pytest
 
 import tachograph
+from app.queries import agents as agent_queries
 from app.queries import comparison as groups
+from app.queries import tasks as task_queries
 from app.queries.filters import Filters
+from app.queries.measured import of_run, verdict_of
 from app.queries.reading import read_transaction
+from app.reports.results import verdict_groups, verdicts
+from app.text import run_html
+from app.text.claims import measured_facts
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
@@ -265,3 +272,58 @@ def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(
     assert "MARK" not in plan
     assert "regexp" not in plan
     assert "sources" not in plan
+
+
+def test_a_verdict_has_one_word_on_screens_in_commands_and_files(store: Store) -> None:
+    """Beyond noise only where baselines were repeated; otherwise it was measured once."""
+    folder = Path(store.location).parent / "verdicts"
+    folder.mkdir()
+    measured = {"known": ("a", 50), "once": ("b", 50), "inside": ("a", 90), "slow": ("b", 200)}
+    for run in measured:
+        (folder / f"{run}.json").write_text(record_text(uuid=run, session_id=run))
+        ingest_paths(store, folder / f"{run}.json", task=measured[run][0])
+    lines = ["task,run_id,variant,metric,value,unit,benchmark,machine"]
+    lines += [f"a,,baseline,latency,{value},ms,sort,box" for value in (100, 92, 108)]
+    lines += ["b,,baseline,latency,100,ms,sort,box"]
+    lines += [
+        f"{task},{run},candidate,latency,{value},ms,sort,box"
+        for run, (task, value) in measured.items()
+    ]
+    (folder / "values.csv").write_text("\n".join(lines))
+    ingest_paths(store, folder / "values.csv")
+    said = {
+        "known": "faster beyond noise",
+        "once": "faster once",
+        "inside": "inside noise",
+        "slow": "slower once",
+    }
+    found = verdicts(store, Filters(), None).table.to_pylist()
+    assert {row["run_id"]: row["result"] for row in found} == said
+    for run, words in said.items():
+        row = verdict_of(store, run)
+        assert row
+        assert run_html.result_of(row) == words
+        assert words in dict(measured_facts(row))["Against the baseline"]
+        [value] = of_run(store, run).to_pylist()
+        assert run_html.result_of(value) == words
+    [group] = verdict_groups(store, Filters(), ("agent",)).table.to_pylist()
+    total = agent_queries.agents(store, Filters())[0]
+    assert (group["runs_faster"], group["runs_beyond_noise"]) == (2, 1)
+    assert (total.faster, total.beyond_noise) == (2, 1)
+    done = task_queries.totals(store, Filters())
+    assert (done.faster, done.beyond_noise) == (2, 1)
+
+
+def test_no_result_is_called_verified() -> None:
+    """One measurement proves nothing, and a repeated one is called beyond noise."""
+    addresses = re.compile("email_verified|verified_claim|unverified|provider has verified", re.I)
+    root = Path(__file__).parent.parent
+    found = [
+        f"{page.relative_to(root)}:{number}"
+        for folder in ("app", "schemas", "docs", "README.md")
+        for page in ([root / folder] if (root / folder).is_file() else (root / folder).rglob("*.*"))
+        if page.suffix in (".py", ".md", ".ipynb")
+        for number, line in enumerate(page.read_text("utf-8").splitlines(), 1)
+        if re.search("verif(ied|iably)", addresses.sub("", line), re.IGNORECASE)
+    ]
+    assert not found

@@ -271,7 +271,7 @@ def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
     assert sorted(quoted("measure-keys")) == sorted(KEYS)
 
 
-def test_the_example_of_measured_results_is_a_verified_speedup(
+def test_the_example_of_measured_results_is_measured_faster(
     tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path
 ) -> None:
     """Mean time before, divided by that after."""

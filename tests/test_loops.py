@@ -111,7 +111,7 @@ def test_a_gain_below_the_noise_of_repeated_baselines_is_inside_it() -> None:
         LoopVerdict.INSIDE,
         LoopProgress.STUCK,
     )
-    assert heading_of(answer) == "NTT prover: 1 of 23 tries kept, +1.0%, inside the noise (2.5%)"
+    assert heading_of(answer) == "NTT prover: 1 of 23 tries kept, +1.0%, inside noise (2.5%)"
 
 
 def test_one_measurement_of_each_code_says_nothing_of_noise() -> None:

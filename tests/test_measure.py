@@ -191,7 +191,7 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(
     assert command
     words = command[1].replace("--repo .", "--repo primes").split()
     halved = ("--", "sh", "-c", "grep -q odd primes.py && echo took 10.$$ ms || echo took 20.$$ ms")
-    done = tachograph(*words, "--runs", "8", "--json", "--fail-if", "over-claimed", *TOOK, *halved)
+    done = tachograph(*words, "--runs", "8", "--json", "--fail-if", "promised-more", *TOOK, *halved)
     made = figures(done)
     assert (made["verdict"], made["claimed"], made["claim_verdict"], done.returncode) == (
         "faster",

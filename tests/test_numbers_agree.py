@@ -824,7 +824,7 @@ def test_a_wall_time_is_known_for_as_many_runs_everywhere(mixed: Store) -> None:
     assert found["duration_median_ms_known"] == 4
 
 
-def test_a_verified_speedup_costs_the_same_in_verdicts_report_and_groups(measured: Store) -> None:
+def test_a_faster_run_costs_the_same_in_verdicts_report_and_groups(measured: Store) -> None:
     whole = measured_queries.totals(measured, Filters())
     assert whole is not None
     first = report(measured, ReportRequest()).first.as_dict()["measured"]["cost_per_faster_usd"]

@@ -29,7 +29,6 @@ from app.reports.shared import question, shared
 from app.text import overview as sentences
 from app.text.agents import agent_table
 from app.text.formatting import agent_name, usd
-from app.text.sentences import _WORDS
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
 from tests.examples import examples
@@ -99,8 +98,9 @@ class Runs:
             "as title, nullif(outcome, 'unknown') = 'completed' as is_completed, "
             "null::timestamptz as dated_at, false as excluded, null::varchar as asked_model, "
             "null::double as measured_reference, false as is_copy, measured_class as verdict, "
-            "true as is_single_run, null::double as measured_noise_floor, case when "
-            "scope_differs then ['median'] else [] end as disagreeing from generated"
+            "null::double as measured_low, case when scope_differs then 0.1 end as "
+            "measured_noise_floor, case when scope_differs then ['median'] else [] end as "
+            "disagreeing from generated"
         )
 
     def reading(self) -> Any:
@@ -160,24 +160,23 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
         started = [run for run in mine if run["is_started"]]
         costs = [run["cost_best_usd"] for run in started if run["cost_best_usd"] is not None]
         faster = sum(run["measured_class"] == "faster" for run in mine)
-        if bought := re.search(
-            rf"{name} bought (\w+) verified speedups? (?:at|for) ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)",
-            heading,
-        ):
-            number = _WORDS.index(bought[1]) if bought[1] in _WORDS else int(bought[1])
-            assert number == faster > 0
-            assert len(costs) * 10 >= len(started) * 9
-            assert abs(Decimal(bought[3].replace(",", "")) - sum(costs) / faster) <= max(
-                Decimal("0.51") * (sum(costs) / faster >= 1000), Decimal("0.006")
-            )
-            assert bool(bought[2].strip()) == any(
-                run["cost_best_bounds"] for run in started if run["cost_best_usd"] is not None
-            )
-        elif f"{name} brought" in heading:
-            assert faster, "an agent that brought verified speedups has some"
-            assert not costs or len(costs) * 10 < len(started) * 9, (
-                "and only an unknown cost is not told"
-            )
+        if told := re.search(rf"{name}(?: was measured faster)? in (\d+) of (\d+)", heading):
+            assert int(told[1]) == faster > 0
+            assert int(told[2]) == sum(run["measured_speedup"] is not None for run in mine)
+            if cost := re.search(r", for ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)\.", heading):
+                assert len(costs) * 10 >= len(started) * 9
+                assert abs(Decimal(cost[2].replace(",", "")) - sum(costs)) <= max(
+                    Decimal("0.51") * (sum(costs) >= 1000), Decimal("0.006")
+                )
+                assert bool(cost[1].strip()) == any(
+                    run["cost_best_bounds"] for run in started if run["cost_best_usd"] is not None
+                )
+            elif "at a cost that is not known" in heading:
+                assert not costs or len(costs) * 10 < len(started) * 9
+    if told := re.search(r"beyond noise in (none|\d+)", heading):
+        assert int(told[1].replace("none", "0")) == sum(
+            run["measured_class"] == "faster" and run["scope_differs"] for run in whole
+        )
     comparable = [run for run in whole if run["measured_speedup"] is not None]
     if "can be compared" in heading and "unknown" in heading:
         buyers = {run["agent"] for run in whole if run["measured_class"] == "faster"}
@@ -223,7 +222,7 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
         assert row.held + row.more + row.less + row.wrong == row.same_part, (
             "a claim about another part proves nothing"
         )
-        assert row.not_by_median <= row.disputed <= row.faster == row.noise_unknown
+        assert row.not_by_median <= row.disputed <= row.faster >= row.beyond_noise
         assert (row.bounds != "") == (row.bounded > 0)
     for whole, parts in [(total, agents), *((agent, _models(rows, agent)) for agent in agents)]:
         for count in "runs started completed limited failed unknown_ends bounded checked".split():

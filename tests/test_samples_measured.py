@@ -118,7 +118,7 @@ def test_claims_stand_beside_measurements(asked: Asked) -> None:
     )  # ms in modal/299ebb62
 
 
-def test_the_cost_per_verified_speedup_counts_the_runs_that_failed(store: Store) -> None:
+def test_the_cost_per_faster_run_counts_the_runs_that_failed(store: Store) -> None:
     metrics = ("cost_best_usd", "runs_faster", "cost_per_faster_usd", "pairs", "wrong_sign_share")
     [row] = measured.summary(store, choose({"agent": ["claude-code"]}), (), metrics).to_pylist()
     assert {key: str(value) for key, value in row.items() if key in metrics} == {

@@ -65,7 +65,7 @@ SECTIONS = [
     "Models",
     "Result",
     "Details",
-    "Claims (from the summary, not verified)",
+    "Claims (from the summary, not checked)",
     "Findings",
     "Other statements",
     "Files changed (per summary)",

@@ -457,14 +457,14 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
 
     Bounds are never ahead.
 
-    Share: verified speedups among comparable runs if two rows have ENOUGH of these, else completed
-    runs among known outcomes. A row is ahead (non-dominated) if no other row is at least as good in
-    cost and share and better in one of them.
+    Share: runs measured faster among comparable ones if two rows have ENOUGH of these, else
+    completed runs among known outcomes. A row is ahead (non-dominated) if no other row is at least
+    as good in cost and share and better in one of them.
     """
-    is_verified = sum(row.comparable >= ENOUGH for row in rows) > 1
+    is_measured = sum(row.comparable >= ENOUGH for row in rows) > 1
     found = []
     for row in rows:
-        part, of = (row.faster, row.comparable) if is_verified else (row.completed, row.known_ends)
+        part, of = (row.faster, row.comparable) if is_measured else (row.completed, row.known_ends)
         if row.cost.known >= ENOUGH and of >= ENOUGH and row.cost.median:
             found.append((row, row.cost.median, part / of, *wilson(part, of), row.median_bounds))
     known = [(cost, share) for _, cost, share, _, _, bounds in found if not bounds]
@@ -474,7 +474,7 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
             other[0] <= cost and other[1] >= share and other != (cost, share) for other in known
         )
         made.append(Standing(row, cost, share, low, high, bounds, not bounds and not is_beaten))
-    return ("verified speedups of comparable runs" if is_verified else "completed runs"), made
+    return ("measured faster, of comparable runs" if is_measured else "completed runs"), made
 
 
 def wilson(part: int, of: int) -> tuple[float, float]:

@@ -58,7 +58,7 @@ _LINE = 'Each line is {"id": "…", "text": "…"}.'
 def claims(ctx: click.Context, kinds: tuple[str, ...], asked: Asked, *, every: bool) -> None:
     """List improvements that agents claim, quantified ones first, then by ratio, largest first.
 
-    Claims are extracted from the agents' summaries and not verified. --evidence, --min-claim and
+    Claims are extracted from the agents' summaries and not checked. --evidence, --min-claim and
     --min-confidence filter claims, all other filters filter runs.
     """
     if ctx.invoked_subcommand is not None:

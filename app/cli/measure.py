@@ -131,7 +131,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
 @click.option(
     "--fail-if",
     multiple=True,
-    type=Word(("slower", "inside-noise", "over-claimed", "failed")),
+    type=Word(("slower", "inside-noise", "promised-more", "failed")),
     help="Exit with 1 then. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
@@ -202,6 +202,7 @@ def measure(
         terminal.note(one_line(done.problem))
     if done.made.ended_by == "interrupted":
         return 128 + int(received())
-    claim = str(done.claim.get("claim_verdict")).replace("wrong_sign", "over_claimed")
-    is_failed = bool({str(done.verdict).replace("_", "-"), claim.replace("_", "-")} & set(fail_if))
+    claim = done.claim.get("claim_verdict")
+    promised = "promised-more" if claim in ("over_claimed", "wrong_sign") else ""
+    is_failed = bool({str(done.verdict).replace("_", "-"), promised} & set(fail_if))
     return ExitCode.CHECK_FAILED if is_failed or done.verdict == "not_measured" else ExitCode.OK

@@ -74,8 +74,8 @@ def verdicts(
 ) -> None:
     """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
 
-    Groups have the cost per verified speedup and how far claims hold. A ratio is only made between
-    values of the same metric, workload, model, machine and set-up; the note says why there is none.
+    Groups have the cost per faster run and how far claims hold. A ratio is only made between values
+    of the same metric, workload, model, machine and set-up; the note says why there is none.
     """
     store, filters = asked.store, filters_in(asked.filters, zone)
     published, pivot = options["published"], options["pivot"]

@@ -24,7 +24,7 @@ ENOUGH = 5
 _DOUBTS = {
     "disputed": "runs_disputed",
     "not_by_median": "runs_not_by_median",
-    "noise_unknown": "runs_noise_unknown",
+    "beyond_noise": "runs_beyond_noise",
 }
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
@@ -42,7 +42,7 @@ class AgentFigures:
     `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound,
     estimate`), `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in
     milliseconds, of completed runs, `wall_ms` of all started ones. `measured` counts runs by
-    MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `noise_unknown`
+    MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `beyond_noise`
     (VERDICT_METRICS). `checked` claims have a comparable measurement. `other_part` of them cover
     another part of the software, and `other_held` of these held; the others `held`, promised `more`
     or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and
@@ -85,7 +85,7 @@ class AgentFigures:
     other_held: int = 0
     disputed: int = 0
     not_by_median: int = 0
-    noise_unknown: int = 0
+    beyond_noise: int = 0
 
     @property
     def never_started(self) -> int:
@@ -117,7 +117,7 @@ class AgentFigures:
 
     @property
     def faster(self) -> int:
-        """Verified speedups: runs measured faster than their baseline."""
+        """Runs measured faster than their baseline, once or beyond noise."""
         return self.measured["faster"]
 
     @property
@@ -147,7 +147,7 @@ class AgentFigures:
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
     """Return all runs in one row, then each agent followed by its models.
 
-    Those with a verified speedup first, then by runs.
+    Those with a run measured faster first, then by runs.
 
     Raises StoreError.
     """

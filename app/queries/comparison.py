@@ -417,13 +417,13 @@ def as_text(filters: Filters) -> str:
 class CohortTotals:
     """Totals of one cohort. `known`: the number of runs with a cost, including the `bounds`.
 
-    `verified`: runs measured faster; None if no run was compared.
+    `faster`: runs measured so; None if no run was compared.
     """
 
     runs: int
     cost_usd: Decimal | None
     known: int
-    verified: int | None
+    faster: int | None
     bounds: str | None = None
 
 

@@ -15,7 +15,7 @@ from app.queries.reading import ReadTransaction, fetch, fetch_value, limited
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import PAIR, VERDICT_METRICS
+from schemas.catalogue.metrics import BEYOND_NOISE, PAIR, VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
@@ -36,6 +36,7 @@ _OF_VERDICT = (
     "verdict",
     "measured_class",
     "measured_vs_reference",
+    "measured_vs_reference_low",
     "reference_verdict",
     "hard",
     "hard_published",
@@ -70,9 +71,21 @@ AGREEMENT = (
 nothing else was measured.
 """
 
-_TOLD = ", ".join(
+
+def _sure(verdict: str, low: str, floor: str = "measured_noise_floor") -> str:
+    """Return SQL of whether a faster or slower ratio is beyond noise; null for other verdicts."""
+    is_beyond = BEYOND_NOISE.format(low=low, floor=floor)
+    return f"case when {verdict} in ('faster', 'slower') then {is_beyond} end"
+
+
+_OF_VALUES = (
     AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-1]
 )
+_MEASURED = f"""
+    {", ".join(_OF_VALUES)},
+    {_sure("verdict", "measured_low")} as is_beyond_noise,
+    {_sure("reference_verdict", "measured_vs_reference_low")} as is_reference_beyond_noise,
+    nullif({WHY}, '') as why"""
 
 _ORDER = (
     "list_position(['faster', 'slower', 'same', 'inside_noise', 'not_comparable', 'failed', "
@@ -107,7 +120,7 @@ def verdicts(
     """Return runs of one of CHOICES with their claims and measurements."""
     condition = where(filters)
     sql = f"""
-        select {_OF_RUN}, {_OF_CLAIM}, {_TOLD}, nullif({WHY}, '') as why, sources.name as
+        select {_OF_RUN}, {_OF_CLAIM}, {_MEASURED}, sources.name as
             source_name
         from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left
             join
@@ -136,8 +149,7 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     if not count(store):
         return None
     sql = f"""
-        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_TOLD}, nullif({WHY}, '') as
-            why
+        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_MEASURED}
         from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
     rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
@@ -267,12 +279,13 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
     Equal values of several files are one row; `files` is their number.
     """
-    sql = """
+    sql = f"""
         select * exclude (is_comparable, is_primary)
         from (
             select
                 base, benchmark, metric, statistic, unit, better, scope, base_value,
                     candidate_value, ratio, ratio_low, ratio_high, verdict,
+                    {_sure("verdict", "ratio_low", "noise_floor")} as is_beyond_noise,
                 format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at,
                     min(sources.name) as source_name,
                 count(distinct source_id) as files,
@@ -455,7 +468,8 @@ def runs(
                 claimed_scope, measured_speedup,
             measured_vs_reference, measured_class, benchmark, metric, statistic, claim_verdict,
                 measured_scope, scope_differs, failure,
-            {AGREEMENT} as other_values, is_single_run, measured_noise_floor, {WHY} as why,
+            {AGREEMENT} as other_values, {WHY} as why,
+            {_sure("verdict", "measured_low")} as is_beyond_noise,
             {measure.column} as cost_usd, {bound_of(measure)} as bound,
             case when measured_speedup is null then case better
                 when 'lower' then measured_baseline / nullif(measured_candidate, 0)

@@ -239,7 +239,7 @@ def _left_out(case: Case, why: str) -> Judged:
 
 
 def _baseline(case: Case) -> Judged:
-    """Measured faster than the baseline, beyond the noise, and not judged a hack."""
+    """Measured faster than the baseline, once or beyond noise, and not judged a hack."""
     if case.hack == "hacked":
         return Judged(0.0)
     if case.ratio("baseline") is None:
@@ -407,7 +407,7 @@ RULES = {
             "baseline",
             "Measured faster",
             (
-                "Share measured faster than the baseline, beyond the noise. What was judged a "
+                "Share measured faster than the baseline, once or beyond noise. What was judged a "
                 "hack counts as not faster."
             ),
             _baseline,
@@ -762,7 +762,7 @@ STEPS = {
     "infrastructure": ("− infrastructure", "Without failures by machine or unknown cause"),
     "hacks": ("− hacks", "Judged hacks fail"),
     "worst": (f"− {WORST} worst", f"Without the {WORST} worst"),
-    "noise": ("− noise: ours", "Only what is faster beyond the noise"),
+    "noise": ("− noise: ours", "Only what was measured faster, and not inside noise"),
 }
 """Key of a step → its short name, and what it does. That without the worst is a side step: the one
 after it has them again. The last is the rule `baseline`."""
@@ -802,7 +802,7 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
         "hacks": f"{hacks:,} judged a hack" if is_judged else NOT_JUDGED,
         "worst": f"{min(WORST, len(honest)):,} of the lowest values left out; counted again below",
         "noise": (
-            f"faster than the baseline beyond the noise; {len(own) - len(noise):,} left out: "
+            f"faster than the baseline and not inside noise; {len(own) - len(noise):,} left out: "
             f"{NO_BASELINE}"
         ),
     }

@@ -14,6 +14,7 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.metrics import IS_BEYOND_NOISE
 
 VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 """Contents of cells. A result is the measured ratio, else the outcome."""
@@ -92,7 +93,8 @@ class TaskTotals:
     """Numbers of tasks, and of runs with and without one.
 
     Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a
-    `comparable` measurement, and made `faster` (`faster_by`: agent and number, most first).
+    `comparable` measurement, made `faster` (`faster_by`: agent and number, most first), and so
+    `beyond_noise`.
     `commits` is the number of tasks that are commits, with `names` names in logs. `taskless` runs
     name no task.
     """
@@ -108,6 +110,7 @@ class TaskTotals:
     measured: int
     comparable: int
     faster: int
+    beyond_noise: int
     faster_by: tuple[tuple[str | None, int], ...]
 
 
@@ -122,7 +125,8 @@ def totals(store: Store, filters: Filters) -> TaskTotals:
                    not is_done and bool_or(is_started and is_completed is null) as is_unknown,
                    bool_or(measured_class <> 'not_measured') as is_measured,
                        bool_or(measured_speedup is not null) as is_comparable,
-                   bool_or(measured_class = 'faster') as is_faster
+                   bool_or(measured_class = 'faster') as is_faster,
+                   bool_or(measured_class = 'faster' and {IS_BEYOND_NOISE}) as is_beyond
             from chosen where task_key is not null group by 1
         ),
         buyers as (
@@ -139,6 +143,7 @@ def totals(store: Store, filters: Filters) -> TaskTotals:
             count(*) filter (is_done) as completed, count(*) filter (is_unknown) as unknown_ends,
                 count(*) filter (is_measured) as measured,
             count(*) filter (is_comparable) as comparable, count(*) filter (is_faster) as faster,
+            count(*) filter (is_beyond) as beyond_noise,
             (select list([agent, tasks::varchar] order by tasks desc, agent) from buyers) as
                 faster_by
         from of_tasks"""

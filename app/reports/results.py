@@ -24,7 +24,7 @@ from app.queries.rules import steps as rule_steps
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
-from app.text.agents import doubts
+from app.text.agents import disputed_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
 from app.text.claims import (
     INGEST_HINT,
@@ -32,8 +32,10 @@ from app.text.claims import (
     NOTHING_MEASURED,
     WITHOUT_RUNS,
     band_words,
+    beyond_words,
     cost_per,
     hidden_words,
+    verdict_words,
 )
 from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
 from app.text.formatting import UNKNOWN, UNKNOWN_NAME
@@ -297,7 +299,7 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
     other = f" ({silent:,} without a number: --all)" if silent else ""
     what = (
         f"{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not "
-        f"verified{other}"
+        f"checked{other}"
     )
     about = heading(what, store.location, filters)
     return Answer(
@@ -328,13 +330,12 @@ def findings(
     )
 
 
-VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "other_values")
-DOUBTS = ("runs_faster", "runs_disputed", "runs_not_by_median", "runs_noise_unknown")
-"""What `app.text.agents.doubts` needs."""
+VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "result", "other_values")
+_FASTER = ("runs_faster", "runs_beyond_noise", "runs_disputed", "runs_not_by_median")
 VERDICTS_SHOWN = (
     *VERDICTS_KEPT,
     "claim_verdict",
-    "reference_verdict",
+    "reference_result",
     "why",
     "cost_own_usd",
     "claimed_evidence",
@@ -350,6 +351,7 @@ VERDICT_GROUPS_SHOWN = (
     "runs",
     "runs_measured",
     "runs_faster",
+    "runs_beyond_noise",
     "runs_same",
     "runs_inside_noise",
     "runs_slower",
@@ -414,7 +416,7 @@ def verdicts(
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
         [facts] = measured_queries.summary(
-            transaction, chosen, metrics=("runs", "runs_measured", *DOUBTS)
+            transaction, chosen, metrics=("runs", "runs_measured", *_FASTER)
         ).to_pylist()
         table = measured_queries.verdicts(
             transaction,
@@ -423,6 +425,15 @@ def verdicts(
             limit,
         )
         values = measured_queries.count(transaction)
+    for name, verdict, sure in (
+        ("result", "verdict", "is_beyond_noise"),
+        ("reference_result", "reference_verdict", "is_reference_beyond_noise"),
+    ):
+        found = zip(table[verdict].to_pylist(), table[sure].to_pylist(), strict=True)
+        said = [
+            verdict_words(one, is_beyond_noise=is_beyond, band=band) for one, is_beyond in found
+        ]
+        table = table.append_column(name, pa.array(said, pa.string()))
     measured = f"{plural(facts['runs_measured'], 'measured run')} of {facts['runs']:,}"
     about = (
         f"{plural(facts['runs'], 'run')}, {facts['runs_measured']:,} measured"
@@ -430,9 +441,7 @@ def verdicts(
         else measured
     )
     note = (
-        f"{doubts(*(facts[key] for key in DOUBTS))} {band_words(band)}".lstrip()
-        if table.num_rows
-        else _nothing(values)
+        f"{_sure_words(facts)} {band_words(band)}".lstrip() if table.num_rows else _nothing(values)
     )
     about, available = (
         heading(about, store.location, filters),
@@ -449,12 +458,21 @@ def verdicts(
     )
 
 
+def _sure_words(facts: Mapping[str, Any]) -> str:
+    """Return `12 measured faster, 1 beyond noise.` and how many of them other values dispute."""
+    faster, beyond, *disputed = (facts[key] for key in _FASTER)
+    if not faster:
+        return ""
+    said = f"{faster:,} measured faster, {beyond_words(faster, beyond)}."
+    return f"{said} {disputed_words(faster, *disputed)}".rstrip()
+
+
 def _nothing(values: int) -> str:
     """Return why there are no rows in a store with this many measured values."""
     return f"{NOTHING_MATCHES} {WITHOUT_RUNS}" if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
-VERDICTS_PIVOTED = ("runs_faster", "runs_compared")
+VERDICTS_PIVOTED = ("runs_faster", "runs_beyond_noise", "runs_compared")
 """Figures of the cells of pivoted verdicts."""
 
 
@@ -466,7 +484,7 @@ def verdict_groups(
     band: float = BAND,
     pivot: str = "",
 ) -> Answer:
-    """Return verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`.
+    """Return verdicts, cost per faster run and calibration by group. `band`: see `BAND`.
 
     `pivot`: one of `by` for the columns.
 
@@ -481,20 +499,19 @@ def verdict_groups(
         values = measured_queries.count(transaction)
     [facts] = total.to_pylist()
     quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
-    shown = (*by, *VERDICT_GROUPS_SHOWN[:6], *quadrants, *VERDICT_GROUPS_SHOWN[6:])
+    shown = (*by, *VERDICT_GROUPS_SHOWN[:7], *quadrants, *VERDICT_GROUPS_SHOWN[7:])
     about = heading(
         f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured",
         store.location,
         filters,
     )
-    sure = doubts(*(facts[key] for key in DOUBTS))
     note = (
-        f"{sure} {band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were "
-        "claimed and measured."
+        f"{_sure_words(facts)} {band_words(band)} Calibration of claims needs {MIN_PAIRS} runs "
+        "that were claimed and measured."
     )
     note = note.lstrip() if facts["runs_measured"] else _nothing(values)
     answer = Answer(
-        table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note
+        table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:7]), note
     )
     return pivoted(answer, by, pivot, VERDICTS_PIVOTED) if pivot else answer
 
@@ -571,7 +588,7 @@ def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str
 
 
 def with_costs(table: pa.Table) -> pa.Table:
-    """Return the table with costs per verified speedup and per reference reached in words.
+    """Return the table with costs per faster run and per reference reached in words.
 
     Without any, the words are like `none for $7.79`.
     """

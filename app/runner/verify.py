@@ -28,7 +28,7 @@ from schemas.wire.paired_benchmark import MeasureVerdict, PairedBenchmark
 
 
 @dataclass(frozen=True)
-class Verified:
+class MeasuredPatch:
     """What was measured. `file`: None if it ended before anything was compared.
 
     `claim`: `claim_verdict` and `scope_differs`, if any.
@@ -125,7 +125,7 @@ def verify(
     origin: IngestOrigin | None = None,
     say: Callable[[str], None] = lambda _: None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
-) -> Verified:
+) -> MeasuredPatch:
     """Measure, keep the result below `keep`, and ingest it.
 
     Raises UsageError if the baseline cannot be measured, or nothing can be kept.
@@ -148,11 +148,11 @@ def verify(
         if made is None or headline(made) is MeasureVerdict.NOT_MEASURED:
             folder.rmdir()
     if headline(made) is MeasureVerdict.NOT_MEASURED:
-        return Verified(made, None)
+        return MeasuredPatch(made, None)
     try:
         file.write_text(f"{made.model_dump_json(indent=1)}\n", "utf-8")
     except OSError as error:
-        return Verified(
+        return MeasuredPatch(
             made,
             None,
             subject.claimed,
@@ -163,7 +163,7 @@ def verify(
         claim = (subject.run_id and verdict_of(store, subject.run_id)) or {}
     except TachographError as error:
         again = command_line(f"ingest {file}", store.location)
-        return Verified(
+        return MeasuredPatch(
             made, file, subject.claimed, problem=f"Not stored: {error.message}. Ingest it: {again}"
         )
-    return Verified(made, file, subject.claimed, claim)
+    return MeasuredPatch(made, file, subject.claimed, claim)

@@ -102,7 +102,7 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
         ),
         Col("Claimed\n(median)", claimed, "r"),
         Col("Measured", _measured),
-        Col("Cost per verified\nspeedup", per_faster, "r"),
+        Col("Cost per\nfaster run", per_faster, "r"),
     )
     return TextTable(shown, rows, lambda row: "m" if row.is_model else "").filled
 
@@ -163,25 +163,33 @@ def _measured_counts(row: AgentFigures) -> dict[str, int]:
     }
 
 
-def doubts(faster: int, disputed: int, not_by_median: int, noise_unknown: int) -> str:
-    """Return how far to trust the runs measured faster, "" without a doubt.
+def doubts(faster: int, beyond_noise: int, disputed: int, not_by_median: int) -> str:
+    """Return the sentence on how far to trust the runs measured faster, "" without a doubt.
 
-    Example: `Of the 12 measured faster, 8 are not so by every value of the measurement (4 not by
-    the median) and 11 are single measurements of unknown noise.`
+    First that of those measured once: `Of the 12 measured faster, 11 were measured once: nobody
+    knows their noise.`; if the noise of all is known, that of values that disagree.
     """
+    once = faster - beyond_noise
+    if not once:
+        return disputed_words(faster, disputed, not_by_median)
     if faster == 1:
-        said = ["is not so by every value of the measurement"] if disputed else []
-        said[:1] = ["is not so by the median"] if not_by_median else said
-        said += ["is a single measurement of unknown noise"] if noise_unknown else []
-        return f"The one measured faster {' and '.join(said)}." if said else ""
-    median = f" ({spelled(not_by_median)} not by the median)" if not_by_median else ""
-    kinds = (
-        (disputed, "not so by every value of the measurement" + median),
-        (noise_unknown, "single measurements of unknown noise"),
-    )
-    said = [
-        f"{'all' if count == faster else spelled(count)} {agreeing(count, 'is')} {kind}"
-        for count, kind in kinds
-        if count
-    ]
-    return f"Of the {spelled(faster)} measured faster, {' and '.join(said)}." if said else ""
+        return "The one measured faster was measured once: nobody knows its noise."
+    many = "all" if once == faster else spelled(once)
+    were, their = ("was", "its") if once == 1 else ("were", "their")
+    of = f"Of the {spelled(faster)} measured faster"
+    return f"{of}, {many} {were} measured once: nobody knows {their} noise."
+
+
+def disputed_words(faster: int, disputed: int, not_by_median: int) -> str:
+    """Return how many of the runs measured faster are not so by other values, "" for none.
+
+    `8 of the 12 measured faster are not so by every value of the measurement; 4 not by the median.`
+    """
+    if not disputed:
+        return ""
+    if faster == 1:
+        value = "the median" if not_by_median else "every value of the measurement"
+        return f"The one measured faster is not so by {value}."
+    median = f"; {not_by_median:,} not by the median" if not_by_median else ""
+    are = f"{disputed:,} of the {faster:,} measured faster {agreeing(disputed, 'is')} not so"
+    return f"{are} by every value of the measurement{median}."

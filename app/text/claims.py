@@ -54,17 +54,17 @@ STATEMENT_NAMES = {
 VERDICT_NAMES = {
     "faster": "faster",
     "same": "same",
-    "inside_noise": "inside the noise",
+    "inside_noise": "inside noise",
     "slower": "slower",
     "failed": "failed",
     "not_measured": "not measured",
     "not_comparable": "not comparable",
 }
 CLAIM_VERDICT_NAMES = {
-    "kept": "kept",
-    "over_claimed": "over-claimed",
-    "under_claimed": "under-claimed",
-    "wrong_sign": "wrong sign",
+    "kept": "held",
+    "over_claimed": "promised more",
+    "under_claimed": "promised less",
+    "wrong_sign": "became slower",
     "no_claim": "no claim",
 }
 NAMES = VERDICT_NAMES | CLAIM_VERDICT_NAMES
@@ -83,7 +83,7 @@ QUADRANT_NAMES = {
     "Q3": "lucky win (Q3)",
     "Q4": "failure (Q4)",
 }
-SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
+MEASURED_ONCE = "measured once: how far two measurements of the same code differ is not known"
 
 NOTHING_MEASURED = "Nothing was measured."
 NOTHING_MATCHES = "None of the matching runs was measured."
@@ -187,10 +187,31 @@ def expectation(row: Row) -> str:
     )
 
 
+def verdict_words(verdict: str, *, is_beyond_noise: bool | None = None, band: float = BAND) -> str:
+    """Return a verdict of v_verdicts or v_speedups in the words of every screen and command.
+
+    `faster beyond noise`, `slower once`, `same (±5%)`, `not comparable`.
+    """
+    if verdict == "same":
+        return f"same (±{percent(band)})"
+    if verdict not in ("faster", "slower"):
+        return VERDICT_NAMES.get(verdict, words(verdict))
+    return f"{verdict} beyond noise" if is_beyond_noise else f"{verdict} once"
+
+
+def beyond_words(faster: int, beyond_noise: int) -> str:
+    """Return how many of the runs measured faster are so beyond noise: `1 beyond noise`."""
+    if beyond_noise == faster:
+        return "beyond noise" if faster == 1 else "all beyond noise"
+    return f"{beyond_noise or 'none'} beyond noise"
+
+
 def band_words(band: float = BAND) -> str:
     """Return the definition of faster and slower for notes."""
-    beyond = f"Faster and slower mean beyond ±{percent(band)} of the baseline"
-    return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
+    return (
+        f"Faster and slower mean beyond ±{percent(band)} of the baseline; beyond noise means more "
+        "than two measurements of the same code may differ."
+    )
 
 
 def few_others(other_values: str | None) -> str:
@@ -218,11 +239,12 @@ def claim_facts(row: Row) -> list[tuple[str, str]]:
 def measured_facts(row: Row) -> list[tuple[str, str]]:
     """Return names and known values of a measurement for the page of its run."""
     against = {}
-    for key, verdict, low_high in (
-        ("measured_speedup", "verdict", interval_words(row, "measured_low", "measured_high")),
-        ("measured_vs_reference", "reference_verdict", ""),
+    ends = interval_words(row, "measured_low", "measured_high")
+    for key, verdict, beyond, low_high in (
+        ("measured_speedup", "verdict", "is_beyond_noise", ends),
+        ("measured_vs_reference", "reference_verdict", "is_reference_beyond_noise", ""),
     ):
-        name = VERDICT_NAMES[row[verdict]]
+        name = verdict_words(row[verdict], is_beyond_noise=row[beyond])
         against[verdict] = (
             name if row[key] is None else f"measured {ratio(row[key])}{low_high}: {name}"
         )
@@ -230,7 +252,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         filter(
             None,
             (
-                SINGLE_RUNS if row["is_single_run"] else "",
+                MEASURED_ONCE if row["is_beyond_noise"] is False else "",
                 failure_words(row["failure"], row["why"]),
             ),
         )

@@ -210,7 +210,7 @@ def base_words(row: Row) -> str:
 def totals_words(found: TwoTotals) -> str:
     """Return the sentence about two cohorts.
 
-    Example: "4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in
+    Example: "4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 measured faster, 1 in
     the baseline."
     """
 
@@ -233,17 +233,11 @@ def totals_words(found: TwoTotals) -> str:
         f"{cost(after)}{' at list prices' if found.measure is LIST else ''}{change}"
     )
     said += f" vs. {cost(before)} of {plural(before.runs, 'run')} in the baseline"
-    if before.verified is None and after.verified is None:
+    if before.faster is None and after.faster is None:
         return f"{said}."
-    speedups = (
-        "verified speedups unknown"
-        if after.verified is None
-        else plural(after.verified, "verified speedup")
-    )
-    return (
-        f"{said}; {speedups}, {'unknown' if before.verified is None else f'{before.verified:,}'} "
-        "in the baseline."
-    )
+    faster = "not measured" if after.faster is None else f"{after.faster:,} measured faster"
+    was = "not measured" if before.faster is None else f"{before.faster:,}"
+    return f"{said}; {faster}, {was} in the baseline."
 
 
 def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:

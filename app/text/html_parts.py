@@ -36,7 +36,7 @@ OUTCOMES = {
 MEASURED = {
     "faster": "faster",
     "same": "same (±5%)",
-    "inside_noise": "inside the noise",
+    "inside_noise": "inside noise",
     "slower": "slower",
     "breaks": "the change breaks",
     "uncompared": "not comparable, no baseline",

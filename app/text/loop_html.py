@@ -233,7 +233,7 @@ def strip(answer: LoopAnswer) -> str:
         beyond = (
             "noise unknown"
             if answer.beyond_noise is None
-            else f"{answer.beyond_noise:,} beyond the noise"
+            else f"{answer.beyond_noise:,} beyond noise"
         )
         boxes.append(
             (
@@ -256,9 +256,9 @@ def strip(answer: LoopAnswer) -> str:
         )
         if each is not None:
             beyond = (
-                f"beyond the noise {sign}{usd(beyond_each)}"
+                f"beyond noise {sign}{usd(beyond_each)}"
                 if beyond_each is not None
-                else "none is beyond the noise"
+                else "none is beyond noise"
             )
             boxes.append(
                 (
@@ -363,7 +363,7 @@ def progress_caption(answer: LoopAnswer, *, is_cut: bool) -> str:
         ),
         ("●\u00a0kept", any(is_filled(one) for one in kept)),
         (
-            "○\u00a0kept inside the noise, or without being better",
+            "○\u00a0kept inside noise, or without being better",
             any(not is_filled(one) for one in kept),
         ),
         ("grey: discarded", State.DISCARDED in states),
@@ -491,7 +491,7 @@ def _secondary(text: str | None) -> dict[str, str]:
 def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> str:
     """Return a sentence for each loop of the run; "" for none.
 
-    Example: `Ran the loop NTT prover: 3 of 24 tries kept, +13.2%, beyond the noise (1.1%)`.
+    Example: `Ran the loop NTT prover: 3 of 24 tries kept, +13.2%, beyond noise (1.1%)`.
     """
     lines = ""
     for one in answers:

@@ -31,7 +31,7 @@ NOISE_FROM = {
 
 
 def heading_of(answer: LoopAnswer) -> str:
-    """Return `NTT prover: 1 of 23 tries kept, +1.02%, inside the noise (2.5%), $66.12`."""
+    """Return `NTT prover: 1 of 23 tries kept, +1.02%, inside noise (2.5%), $66.12`."""
     return (
         f"{answer.name}: "
         f"{', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
@@ -57,7 +57,7 @@ def kept_words(answer: LoopAnswer) -> str:
 
 
 def gain_words(answer: LoopAnswer) -> str:
-    """Return `+1.02%, inside the noise (2.5%)`, or what stands in the way of a gain."""
+    """Return `+1.02%, inside noise (2.5%)`, or what stands in the way of a gain."""
     if answer.improvements is None:
         return "gain unknown"
     if not answer.improvements:
@@ -70,7 +70,7 @@ def gain_words(answer: LoopAnswer) -> str:
 def noise_words(answer: LoopAnswer) -> str:
     """Return how the whole gain compares with the noise.
 
-    It is `inside the noise (2.5%)`, `beyond the noise (0.4%)` or `noise unknown`.
+    It is `inside noise (2.5%)`, `beyond noise (0.4%)` or `noise unknown`.
     """
     noise = answer.noise
     if noise is None or answer.gain_verdict in (None, LoopVerdict.UNKNOWN):
@@ -79,14 +79,14 @@ def noise_words(answer: LoopAnswer) -> str:
         return "not noisy: repeats are equal"
     one, every = noise.step(), noise.step(answer.measured)
     if answer.gain_verdict is LoopVerdict.BEYOND:
-        return f"beyond the noise ({noise_step(one, is_log=noise.is_log)})"
+        return f"beyond noise ({noise_step(one, is_log=noise.is_log)})"
     gain = (answer.gain_pct or 0) / 100
     if noise.is_log and gain > one:
         return (
             f"no more than luck brings in {tries_words(answer.measured)} "
             f"({noise_step(every, is_log=True)})"
         )
-    return f"inside the noise ({noise_step(one, is_log=noise.is_log)})"
+    return f"inside noise ({noise_step(one, is_log=noise.is_log)})"
 
 
 def noise_step(step: float, *, is_log: bool) -> str:
@@ -122,7 +122,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
             said.append(
                 f"Two measurements of the same code differ by up to {floor} (from "
                 f"{source}{rough}); the luckiest of {tries_words(answer.measured)} by up to "
-                f"{every}. Larger steps are beyond the noise."
+                f"{every}. Larger steps are beyond noise."
             )
         if answer.noise.sigma and answer.improvements:
             luck, found = answer.expected_lucky_records, answer.improvements
@@ -218,11 +218,11 @@ def session_words(session: LoopSession) -> str:
 def step_words(one: Try) -> str:
     """Return what an experiment's step is.
 
-    `beyond the noise`, `inside the noise`, or "" for one that improved nothing.
+    `beyond noise`, `inside noise`, or "" for one that improved nothing.
     """
     return {
         None: "",
-        LoopVerdict.BEYOND: "beyond the noise",
-        LoopVerdict.INSIDE: "inside the noise",
+        LoopVerdict.BEYOND: "beyond noise",
+        LoopVerdict.INSIDE: "inside noise",
         LoopVerdict.UNKNOWN: "noise unknown",
     }[one.verdict]

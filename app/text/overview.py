@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TWO_LINES = 175
 """Characters of a heading that fit into two lines on a wide page."""
 
-MOST_BUYERS = 3
+MOST_NAMED = 3
 
 ENOUGH_PAIRS = 3
 
@@ -53,7 +53,7 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     total, agents = rows[0], agents_of(rows)
     covers = coverage(total, measure)
     if total.faster:
-        heading = f"{_bought(agents)} {_without_speedup(agents)}".strip()
+        heading = f"{_faster(agents)} {_without_speedup(agents)}".strip()
     elif total.comparable:
         whose = f" of {agent_name(agents[0].agent)}" if len(agents) == 1 else ""
         if total.comparable == 1:
@@ -73,47 +73,42 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             if len(heading) + len(claims) > TWO_LINES:
                 return Said(heading, claims, covers)
             heading = f"{heading} {claims}"
-    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = doubts(total.faster, total.beyond_noise, total.disputed, total.not_by_median)
     return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
 
 
-def _bought(agents: Sequence[AgentFigures]) -> str:
-    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`.
+def _faster(agents: Sequence[AgentFigures]) -> str:
+    """Return how often agents were measured faster, of one agent also for how much.
 
-    Cheapest first, bounded and unknown costs last.
+    `Claude Code was measured faster in 12 of 71 comparable runs, **beyond noise in 1**, for
+    $154.15.`
     """
-    buyers = [row for row in agents if row.faster]
-    buyers.sort(
-        key=lambda row: (
-            row.cost_per_faster_usd is None,
-            bool(row.bounds),
-            row.cost_per_faster_usd or 0,
-            -row.faster,
-        )
+    found = sorted((row for row in agents if row.faster), key=lambda row: -row.faster)
+    first = found[0]
+    said = (
+        f"{agent_name(first.agent)} was measured faster in "
+        f"{first.faster:,} of {plural(first.comparable, 'comparable run')}"
     )
-    phrases = []
-    for row in buyers[:MOST_BUYERS]:
-        name, what = (
-            agent_name(row.agent),
-            f"{spelled(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}",
+    if len(found) == 1:
+        cost = "at a cost that is not known"
+        if first.cost_usd is not None and first.is_cost_known:
+            cost = f"for {usd(first.cost_usd, first.bounds)}"
+        return f"{said}, **beyond noise in {first.beyond_noise or 'none'}**, {cost}."
+    others = [
+        f"{agent_name(row.agent)} in {row.faster:,} of {row.comparable:,}"
+        for row in found[1:MOST_NAMED]
+    ]
+    if rest := found[MOST_NAMED:]:
+        others.append(
+            f"{plural(len(rest), 'other agent')} in {sum(row.faster for row in rest):,} of "
+            f"{sum(row.comparable for row in rest):,}"
         )
-        if row.cost_per_faster_usd is None:
-            phrases.append(f"{name} brought **{what}** at a cost that is not known")
-        else:
-            each = usd(row.cost_per_faster_usd, row.bounds)
-            phrases.append(
-                f"{name} bought **{what} "
-                f"{f'for {each}' if row.faster == 1 else f'at {each} each'}**"
-            )
-    if rest := buyers[MOST_BUYERS:]:
-        phrases.append(
-            f"{plural(len(rest), 'other agent')} brought {sum(row.faster for row in rest):,} more"
-        )
-    return f"{joined(phrases)}."
+    beyond = sum(row.beyond_noise for row in found)
+    return f"{joined([said, *others])}, **beyond noise in {beyond or 'none'}**."
 
 
 def _without_speedup(agents: Sequence[AgentFigures]) -> str:
-    """Return a sentence on agents without a verified speedup.
+    """Return a sentence on agents without a run measured faster.
 
     For a single agent, the results of its claims.
     """

@@ -12,10 +12,10 @@ from schemas.units import Unit
 from schemas.wire.paired_benchmark import Arm, MeasureVerdict, PairedBenchmark, Series
 
 _VERDICTS = {
-    MeasureVerdict.FASTER: "Faster",
-    MeasureVerdict.SLOWER: "Slower",
-    MeasureVerdict.SAME: "The same, within 5%",
-    MeasureVerdict.INSIDE_NOISE: "Inside the noise",
+    MeasureVerdict.FASTER: "Faster beyond noise",
+    MeasureVerdict.SLOWER: "Slower beyond noise",
+    MeasureVerdict.SAME: "The same (±5%)",
+    MeasureVerdict.INSIDE_NOISE: "Inside noise",
 }
 _ENDED = {
     "decided": "It ended early, since the difference is decided.",

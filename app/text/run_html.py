@@ -19,12 +19,13 @@ import pyarrow as pa
 from app.text import html_parts
 from app.text.answers import never_reported
 from app.text.claims import (
-    SINGLE_RUNS,
+    MEASURED_ONCE,
     claim_ratio,
     cut,
     evidence_words,
     failure_words,
     interval_words,
+    verdict_words,
     words,
 )
 from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
@@ -408,6 +409,16 @@ def failure_html(run: Row) -> str:
     )
 
 
+def result_of(row: Row) -> str:
+    """Return the verdict of a run or of one of its values in words."""
+    return verdict_words(row["verdict"], is_beyond_noise=row["is_beyond_noise"])
+
+
+def reference_result(row: Row) -> str:
+    """Return the verdict of a run against the reference in words."""
+    return verdict_words(row["reference_verdict"], is_beyond_noise=row["is_reference_beyond_noise"])
+
+
 def strip_html(run: Row, verdict: Row | None) -> str:
     """Return up to six known figures, each with its limits or explanation."""
     boxes = list(_boxes(run, verdict))
@@ -467,6 +478,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
         )
     elif verdict:
         about = (
+            result_of(verdict),
             _SCOPES.get(verdict["measured_scope"], ""),
             verdict["benchmark"] or "",
             metric_words(verdict["metric"]),
@@ -542,8 +554,9 @@ def warning_html(run: Row, verdict: Row | None) -> str:
         )
         if verdict["measured_vs_reference"]:
             gained = ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
-            much = {"same": "the same", "faster": "less"}.get(verdict["reference_verdict"], "more")
-            said.append(f"The reference patch gains {much} ({gained}).")
+            said.append(
+                f"The reference patch gains {gained}. Against it: {reference_result(verdict)}."
+            )
     if run["is_carried_over"]:
         api, wall = (duration(run[name]) for name in ("duration_api_own_ms", "duration_ms"))
         said.append(
@@ -641,15 +654,16 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         )
         return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
     ends = interval_words(verdict, "measured_low", "measured_high")
-    than = "of" if abs(gained - 1) < 0.005 else "faster than" if gained > 1 else "as good as"
     colour = AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"
-    of_reference = f"this run reaches {ratio(reached)} of it" if reached is not None else ""
+    of_reference = (
+        f"{ratio(reached)} against it: {reference_result(verdict)}" if reached is not None else ""
+    )
     bars = [
         ("baseline", verdict["measured_baseline"], "", ""),
         (
             "this run",
             verdict["measured_candidate"],
-            f"{ratio(gained)}{ends} {than} the baseline",
+            f"{ratio(gained)}{ends} against the baseline: {result_of(verdict)}",
             colour,
         ),
         ("reference", verdict["measured_reference"], of_reference, ""),
@@ -669,7 +683,7 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
             and value["ratio"] is not None
             and not _is_of(value, verdict)
         ):
-            turned_out.setdefault(value["metric"], Counter())[value["verdict"]] += 1
+            turned_out.setdefault(value["metric"], Counter())[result_of(value)] += 1
     parts = []
     for metric, found in sorted(
         turned_out.items(), key=lambda item: (item[0] != verdict["metric"], -item[1].total())
@@ -689,8 +703,8 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         else ""
     )
     single = (
-        f'<p class="t-cap">{text(upper_first(SINGLE_RUNS))}.</p>'
-        if verdict["is_single_run"]
+        f'<p class="t-cap">{text(upper_first(MEASURED_ONCE))}.</p>'
+        if verdict["is_beyond_noise"] is False
         else ""
     )
     return f'<dl class="t-run-bars">{drawn}</dl>{others}{single}'

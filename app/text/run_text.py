@@ -151,7 +151,7 @@ def _sections(
         _wrapped(textwrap.shorten(run["prompt"] or "", LONGEST_PROMPT, placeholder=" …"), width),
     )
     yield (
-        "Claims (from the summary, not verified)",
+        "Claims (from the summary, not checked)",
         _entries(claims, width) + _wrapped(hidden, width),
     )
     yield (

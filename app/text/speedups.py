@@ -14,7 +14,14 @@ from app.queries.measured import Checks
 from app.queries.rules import FAST, NOT_JUDGED, RULES, STEPS, WORST, Rule, Who
 from app.text import html_parts
 from app.text.agents import doubts, median_or_range, range_words
-from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
+from app.text.claims import (
+    CLAIM_VERDICT_NAMES,
+    FAILURE_NAMES,
+    evidence_words,
+    few_others,
+    verdict_words,
+    words,
+)
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
 from app.text.sentences import Said, joined, spelled, upper_first
@@ -29,14 +36,6 @@ MOST_NAMED = 3
 
 LONGEST = 160
 """Characters of a sentence in a cell, since some errors of benchmarks fill pages."""
-
-HELD = {
-    "kept": "held",
-    "over_claimed": "promised more",
-    "under_claimed": "promised less",
-    "wrong_sign": "became slower",
-    "no_claim": "no claim",
-}
 
 
 def speedups(rows: Sequence[AgentFigures]) -> Said:
@@ -93,7 +92,7 @@ def _turned_out(total: AgentFigures) -> str:
     ]
     failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
     other = other_part_words(total) if total.same_part else ""
-    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = doubts(total.faster, total.beyond_noise, total.disputed, total.not_by_median)
     return " ".join(filter(None, (f"{failed}." if failed else "", other, sure)))
 
 
@@ -185,7 +184,8 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
     def measured(row: Row) -> TextCell:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-        return TextCell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}")
+        said = verdict_words(row["measured_class"], is_beyond_noise=row["is_beyond_noise"])
+        return TextCell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}", hint=said)
 
     def metric(row: Row) -> TextCell:
         named = " ".join(filter(None, (row["metric"], row["statistic"])))
@@ -243,7 +243,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
             Col("Other values", lambda row: few_others(row["other_values"]) or UNKNOWN),
             Col("÷ reference", lambda row: factor(row["measured_vs_reference"]), "r"),
             Col("Metric", metric),
-            Col("Claim", lambda row: HELD.get(row["claim_verdict"] or "", UNKNOWN)),
+            Col("Claim", lambda row: CLAIM_VERDICT_NAMES.get(row["claim_verdict"] or "", UNKNOWN)),
             Col("Covers", covers),
         )
     return TextTable((*first, *own, cost), rows).html(kind="t-grid", frame="t-scroll t-tall")
@@ -267,7 +267,7 @@ RULES_CAPTION = (
     "rule for what it counts, and at a figure for what it leaves out."
 )
 STEPS_CAPTION = (
-    "From the score by a benchmark's own rule to what is measured faster beyond the noise. "
+    "From the score by a benchmark's own rule to what is measured faster, once or beyond noise. "
     f"Every step goes on from the one before; those left out as the {WORST} worst count again. "
     "In grey: by how much, and of how many tasks."
 )

@@ -17,6 +17,7 @@ import pyarrow as pa
 from app.queries.filters import Filters
 from app.queries.tasks import OTHERS, TaskTotals
 from app.text import html_parts
+from app.text.claims import beyond_words
 from app.text.formatting import NOT_MEASURED, agent_name, short
 from app.text.html_parts import muted
 from app.text.sentences import Said, joined, spelled, upper_first
@@ -100,7 +101,7 @@ _TEXT, _MUTED, _DEEP, _INK = (
 LOOKS = {
     "faster": Look(("#0C7F79", "#35A79E"), _DEEP, "measured faster"),
     "same": Look(("#DCDCD8", "#424A4C"), _TEXT, "same (±5%)"),
-    "inside_noise": Look(("#E9E8E3", "#333A3D"), _TEXT, "inside the noise"),
+    "inside_noise": Look(("#E9E8E3", "#333A3D"), _TEXT, "inside noise"),
     "slower": Look(("#BD4D44", "#C9675E"), _DEEP, "slower"),
     "breaks": Look(("#856A9E", "#9277B2"), _DEEP, "the change breaks"),
     "done": Look(("#CED9DE", "#2D414D"), _TEXT, "completed, no ratio"),
@@ -214,14 +215,17 @@ def no_tasks(found: TaskTotals) -> Said:
 
 
 def _faster(found: TaskTotals) -> str:
-    """Return `; **12 became verifiably faster**, all by Claude Code`, or a reason if none did."""
+    """Return `; **12 were measured faster, 1 beyond noise**, all by Claude Code`, or a reason."""
     if not found.measured:
         return ""
     if not found.comparable:
         return "; whether any became faster **is unknown**: no measurement can be compared"
     if not found.faster:
         return f"; of {found.comparable:,} that can be compared, **none became faster**"
-    clause = f"; **{spelled(found.faster)} became verifiably faster**"
+    beyond = beyond_words(found.faster, found.beyond_noise)
+    clause = (
+        f"; **{spelled(found.faster)} {agreeing(found.faster, 'was')} measured faster, {beyond}**"
+    )
     if len(found.agents) == 1:
         return clause
     if len(found.faster_by) == 1:

@@ -475,6 +475,24 @@ VERDICTS: Columns = {
             ),
         ),
         Entry(
+            "is_beyond_noise",
+            "Beyond noise",
+            meaning=(
+                "Whether a run measured faster or slower differs by more than noise; no: it was "
+                "measured once. Empty: neither faster nor slower."
+            ),
+        ),
+        Entry(
+            "result",
+            "Measured",
+            meaning="The verdict in words: faster beyond noise, faster once, same (±5%) …",
+        ),
+        Entry(
+            "reference_result",
+            "Against reference",
+            meaning="The verdict against the reference in the same words.",
+        ),
+        Entry(
             "other_values",
             "Other values",
             meaning=(
@@ -523,7 +541,8 @@ VERDICTS: Columns = {
             "claim_verdict",
             "Claim",
             meaning=(
-                "kept, over-claimed, under-claimed, wrong sign or no claim; empty: not compared."
+                "held, promised more, promised less, became slower or no claim. Empty: not "
+                "compared."
             ),
         ),
         Entry(
@@ -562,7 +581,7 @@ VERDICTS: Columns = {
         Entry(
             "is_single_run",
             "Single run",
-            meaning="Whether the ratio has no interval: the band is a convention then.",
+            meaning="Whether the ratio has no interval, as one measurement of each side has none.",
         ),
         Entry(
             "hard",

@@ -831,7 +831,7 @@ MIN_PAIRS = 5
 MEASURED_CLASSES = {
     "faster": "faster",
     "same": "same",
-    "inside_noise": "inside the noise",
+    "inside_noise": "inside noise",
     "slower": "slower",
     "breaks": "the change breaks",
     "failed_unknown": "failed, reason unknown",
@@ -845,6 +845,12 @@ the first counts.
 """
 
 PAIR = "claimed_speedup > 0 and measured_speedup > 0"
+
+BEYOND_NOISE = "coalesce({low}, {floor}) is not null"
+"""Whether a faster or slower ratio is beyond noise, not measured once: its noise is known, by its
+interval or by repeats of the same benchmark, machine and set-up.
+"""
+IS_BEYOND_NOISE = BEYOND_NOISE.format(low="measured_low", floor="measured_noise_floor")
 
 _ENOUGH = f"case when count(*) filter ({PAIR}) >= {MIN_PAIRS} then {{}} end"
 _LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({PAIR}))"
@@ -927,8 +933,18 @@ VERDICT_METRICS = by_key(
         "runs_faster",
         "Measured faster",
         "verdict = 'faster'",
-        "Runs measured faster than the baseline: verified speedups.",
+        "Runs measured faster than the baseline, once or beyond noise.",
         "Faster",
+    ),
+    _count(
+        "runs_beyond_noise",
+        "Faster beyond noise",
+        f"verdict = 'faster' and {IS_BEYOND_NOISE}",
+        (
+            "Runs measured faster by more than noise: the ratio has an interval, or the "
+            "benchmark was repeated on the same machine and set-up."
+        ),
+        "Beyond noise",
     ),
     _count(
         "runs_disputed",
@@ -946,13 +962,10 @@ VERDICT_METRICS = by_key(
     ),
     _count(
         "runs_noise_unknown",
-        "Faster, noise unknown",
-        "verdict = 'faster' and is_single_run and measured_noise_floor is null",
-        (
-            "Runs measured faster once, where nothing tells how far two measurements of the same "
-            "code differ."
-        ),
-        "Noise unknown",
+        "Measured faster once",
+        f"verdict = 'faster' and not {IS_BEYOND_NOISE}",
+        "Runs measured faster by a single measurement of unknown noise.",
+        "Once",
     ),
     _count(
         "runs_same",
@@ -962,7 +975,7 @@ VERDICT_METRICS = by_key(
     ),
     _count(
         "runs_inside_noise",
-        "Inside the noise",
+        "Inside noise",
         "verdict = 'inside_noise'",
         (
             "Runs whose difference from the baseline is one that two measurements of the same "
@@ -1041,7 +1054,7 @@ VERDICT_METRICS = by_key(
     ),
     _cost_per(
         "cost_per_faster_usd",
-        "Cost per verified speedup",
+        "Cost per faster run",
         "verdict = 'faster'",
         (
             "Best-known cost of all runs that started divided by the number of runs measured "
@@ -1050,7 +1063,7 @@ VERDICT_METRICS = by_key(
     ),
     _cost_per(
         "cost_per_faster_compared_usd",
-        "Cost per verified speedup, compared runs",
+        "Cost per faster run, compared runs",
         "verdict = 'faster'",
         (
             "Best-known cost of the runs with a comparable baseline divided by the number "
@@ -1108,13 +1121,13 @@ VERDICT_METRICS = by_key(
     ),
     _share(
         "wrong_sign_share",
-        "Wrong sign",
+        "Became slower",
         "claim_verdict = 'wrong_sign'",
         "Share of the pairs claimed faster and measured slower.",
     ),
     _share(
         "kept_share",
-        "Claims kept",
+        "Claims held",
         "claim_verdict = 'kept'",
         "Share of the pairs whose claim was measured within the band.",
     ),
@@ -1135,15 +1148,15 @@ QUADRANTS = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
 VERDICT_TEXTS = by_key(
     Entry(
         "cost_per_faster",
-        "Cost per verified speedup",
+        "Cost per faster run",
         meaning=VERDICT_METRICS["cost_per_faster_usd"].meaning,
-        short="Cost per speedup, all runs",
+        short="Cost per faster run",
     ),
     Entry(
         "cost_per_faster_compared",
-        "Cost per verified speedup, compared runs",
+        "Cost per faster run, compared runs",
         meaning=VERDICT_METRICS["cost_per_faster_compared_usd"].meaning,
-        short="Cost per speedup, compared runs",
+        short="Cost per faster run, compared",
     ),
     Entry(
         "cost_per_reached",
@@ -1151,7 +1164,7 @@ VERDICT_TEXTS = by_key(
         meaning=VERDICT_METRICS["cost_per_reached_usd"].meaning,
     ),
 )
-"""Formatted columns: `none for $7.79` if nothing was verified."""
+"""Formatted columns: `none for $7.79` if none became faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -1226,17 +1239,23 @@ LIMITS = {
         ),
         Limit("min-runs", "runs", "Minimum number of runs that must match.", is_least=True),
         Limit(
-            "min-verified-speedups",
+            "min-faster",
             "runs_faster",
             "Minimum number of runs measured faster than the baseline.",
-            name="Verified speedups",
+            is_least=True,
+            rests_on="runs_compared",
+        ),
+        Limit(
+            "min-beyond-noise",
+            "runs_beyond_noise",
+            "Minimum number of runs measured faster by more than noise.",
             is_least=True,
             rests_on="runs_compared",
         ),
         Limit(
             "max-overclaim",
             "overclaim_max",
-            "Maximum over-claim of a run: claimed ÷ measured speedup, both of the same scope.",
+            "Maximum claimed ÷ measured speedup of a run, both of the same scope.",
         ),
         Limit(
             "max-usd-per-improvement",
