@@ -5,12 +5,10 @@ One figure in every format, tables that fit, files written whole.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,7 @@ from app.cli.main import cli
 from app.reports.exports import EXPORTS
 from ingest.store.database import Store
 from schemas.errors import UsageError
-from tests.conftest import SAMPLES, TOTAL_COST, Run, environment, ingest_paths, record_text
+from tests.conftest import Run, environment, ingest_paths, record_text
 from tests.examples import a_share
 
 
@@ -117,18 +115,6 @@ def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_fo
     assert "\n$3.00 of 1 run has no model attribution.\n" in done.stderr
 
 
-def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
-    costs = [
-        Decimal(row["cost_usd"])
-        for row in csv.DictReader(tachograph("models --format csv").stdout.splitlines())
-    ]
-    assert sum(costs) == Decimal(TOTAL_COST)
-    sources = json.loads(tachograph("sources --format json").stdout)
-    assert sorted(Path(source["name"]).name for source in sources) == sorted(
-        file.name for file in SAMPLES.iterdir()
-    )
-
-
 def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
     done = tachograph("runs --model nope")
     assert done.stdout == ""
@@ -199,10 +185,13 @@ def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["tachograph.duckdb", "logs/../tachograph.duckdb", "tachograph.duckdb.wal", "link.json"]
-)
-@pytest.mark.parametrize(
-    "command", [("report",), ("runs",), ("claims",), ("compare", "repo=a", "repo=b")]
+    ("name", "command"),
+    [
+        ("tachograph.duckdb", ("report",)),
+        ("logs/../tachograph.duckdb", ("runs",)),
+        ("tachograph.duckdb.wal", ("claims",)),
+        ("link.json", ("compare", "repo=a", "repo=b")),
+    ],
 )
 def test_no_answer_is_written_over_the_store(
     filled: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,6 @@ What is listed, in which order, under which filters, in every format.
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,7 @@ from app.cli.claims import KINDS
 from app.cli.lists import SEVERITIES
 from app.cli.main import cli
 from app.queries import claims as claim_queries
-from app.queries import runs as run_queries
 from app.queries.filters import choose
-from app.reports.exports import EXPORTS
 from ingest.store.database import Store
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
@@ -98,29 +95,6 @@ def test_evidence_and_min_claim_choose_claims_and_runs_alike(claiming: Store) ->
     } == {"run-1", "run-2"}
 
 
-def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) -> None:
-    grouped = run_queries.summary(
-        claiming,
-        choose({}),
-        by=("evidence",),
-        metrics=("runs", "runs_with_claim", "claimed_speedup_median"),
-    )
-    counts = {row["evidence"]: row["runs"] for row in grouped.to_pylist()}
-    assert counts == {"benchmarked": 2, "stated": 1, None: 3}
-    for evidence in ("benchmarked", "stated"):
-        [chosen] = run_queries.summary(
-            claiming, choose({"evidence": evidence}), metrics=("runs",)
-        ).to_pylist()
-        assert chosen["runs"] == counts[evidence]
-    [overall] = run_queries.summary(
-        claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")
-    ).to_pylist()
-    assert (overall["runs_with_claim"], overall["claimed_speedup_median"]) == (
-        3,
-        pytest.approx(3.0),
-    )
-
-
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
     told = "2 claims of 1 run, from the agents' summaries, not checked (14 without a number: --all)"
@@ -166,12 +140,6 @@ def test_a_rule_has_the_cost_of_its_runs_each_once(claiming: Store) -> None:
         ), rule["rule"]
 
 
-def test_no_claims_is_an_answer(claiming: Store) -> None:
-    none = ask(claiming, "claims", "--repo", "nobody")
-    assert (none.stdout, none.exit_code) == ("", 0)
-    assert none.stderr.startswith("0 claims of 0 runs")
-
-
 def test_findings_come_errors_first_with_what_was_expected(claiming: Store) -> None:
     found = rows(claiming, "findings")
     order = [SEVERITIES.index(row["severity"]) for row in found]
@@ -194,37 +162,10 @@ def test_findings_come_errors_first_with_what_was_expected(claiming: Store) -> N
     assert rows(claiming, "findings", "--severity", "error", "--repo", "vllm") == []
 
 
-def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
-    listed = rows(claiming, "findings")
-    for run in rows(claiming, "runs"):
-        assert run["findings"] == sum(row["run_id"] == run["run_id"] for row in listed)
-        assert run["error_findings"] == sum(
-            row["run_id"] == run["run_id"] and row["severity"] == "error" for row in listed
-        )
-
-
 def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:
     code = CliRunner().invoke(cli, ["findings", "--rule", "headline", "--db", claiming.location])
     assert "unknown rule 'headline'" in str(code.exception)
     assert all(rule in str(code.exception) for rule in FINDING_RULES)
-
-
-def test_every_format_holds_the_same_rows(claiming: Store, tmp_path: Path) -> None:
-    expected = [row["run_id"] for row in rows(claiming, "findings")]
-    assert expected
-    for name, export in EXPORTS.items():
-        target = tmp_path / f"findings{export.suffix}"
-        done = ask(claiming, "findings", "-o", str(target))
-        assert done.exit_code == 0, (name, done.output, done.exception)
-        assert f"{len(expected)} rows" in done.stderr
-    assert [
-        row["run_id"]
-        for row in csv.DictReader((tmp_path / "findings.csv").read_text().splitlines())
-    ] == expected
-    assert [
-        json.loads(line)["run_id"]
-        for line in (tmp_path / "findings.jsonl").read_text().splitlines()
-    ] == expected
 
 
 def test_the_words_of_the_options_are_those_of_the_rows() -> None:

@@ -5,16 +5,12 @@ They count for nothing, and whoever asks for them sees them.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import openpyxl
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
@@ -243,36 +239,6 @@ def test_a_list_says_how_many_claims_are_hidden_and_how_to_see_them(
         assert "hidden" not in ask(unsure, "claims", *words, "--format", format_).stderr.replace(
             "Hidden columns", ""
         )
-
-
-def test_every_format_has_the_column(unsure: Store, tmp_path: Path) -> None:
-    def written(suffix: str) -> bytes:
-        ask(unsure, "claims", "-o", str(tmp_path / f"claims{suffix}"))
-        return (tmp_path / f"claims{suffix}").read_bytes()
-
-    assert [row["confidence"] for row in csv.DictReader(io.StringIO(written(".csv").decode()))] == [
-        "0.97",
-        "0.85",
-        "",
-    ]
-    assert [row["confidence"] for row in json.loads(written(".json"))] == [0.97, 0.85, None]
-    assert pq.read_table(io.BytesIO(written(".parquet")))["confidence"].to_pylist() == [
-        0.97,
-        0.85,
-        None,
-    ]
-    rows = [
-        [cell.value for cell in row]
-        for row in openpyxl.load_workbook(io.BytesIO(written(".xlsx"))).worksheets[0].iter_rows()
-    ]
-    [head] = [row for row in rows if "Confidence" in row]
-    assert [row[head.index("Confidence")] for row in rows[rows.index(head) + 1 :]][:3] == [
-        0.97,
-        0.85,
-        None,
-    ]
-    for suffix in (".md", ".html"):
-        assert all(words in written(suffix).decode() for words in ("Confidence", "97%", "85%"))
 
 
 def test_show_says_how_many_are_hidden_and_json_has_them(unsure: Store) -> None:

@@ -159,12 +159,6 @@ def test_names_break_at_their_separators_and_titles_are_cut_after_two_lines(list
     assert any("…" in line.split("  ")[0] for line in lines)
 
 
-def test_a_terminal_without_room_for_all_shows_the_first_columns(listed: Store) -> None:
-    done = ask(listed, "runs", width=50)
-    assert done.stdout.split()[0] == "Title"
-    assert "Hidden columns: " in done.stderr
-
-
 def test_a_run_that_never_started_says_so(listed: Store, screens: Callable[..., AppTest]) -> None:
     assert "never" in ask(listed, "runs", "--outcome", "limit_reached").stdout
     assert "limit_reached, never started" in ask(listed, "runs", "--format", "md").stdout
