@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from app.queries import quality as queries
+from app.queries.cost import coverage
 from app.queries.filters import Filters
+from app.queries.reading import fetch_value
 from app.text import data as data_words
 from app.text import data as sentences
 from app.text import failures as failure_sentences
 from ingest.store.database import Store
+from ingest.store.undo import undo
 from schemas.catalogue.failures import WHOSE
+from tests.conftest import ingest_paths, record_text
 from tests.test_cost_measures import fill
 
 if TYPE_CHECKING:
@@ -109,3 +114,25 @@ def test_who_failed_is_said_as_far_as_it_is_known(facts: dict[str, int], heading
     given: dict[str, Any] = dict.fromkeys(WHOSE, 0) | facts
     given |= {"runs": 20, "failed": sum(facts.values()), "never_started": 0}
     assert failure_sentences.failures(given, [], []).heading == heading
+
+
+def test_documents_are_one_number_in_ingest_on_data_and_in_reports(
+    store: Store, tmp_path: Path
+) -> None:
+    """Copies of files count on both; a second ingest changes nothing, undo restores."""
+    (tmp_path / "a.json").write_text(record_text(uuid="a", session_id="a"))
+    (tmp_path / "copy.json").write_bytes((tmp_path / "a.json").read_bytes())
+    (tmp_path / "b.jsonl").write_text('{"type": "result", "subtype": "success"}\n{"x": 1}\n')
+    (tmp_path / "c.jsonl").write_bytes((tmp_path / "b.jsonl").read_bytes())
+    told = ingest_paths(store, tmp_path).counts()
+    read = queries.documents(store)
+    assert {key: read[key] for key in told} == told
+    assert (read["sources"], read["copies"], read["accepted"], read["duplicates"]) == (4, 2, 1, 1)
+    assert coverage(store, Filters())["sources"] == 4
+    ingest_paths(store, tmp_path)
+    assert queries.documents(store) == read
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "new.json").write_text(record_text(uuid="d", session_id="d"))
+    ingest_paths(store, tmp_path / "d")
+    undo(store, int(fetch_value(store, "select max(ingest_id) from ingests")))
+    assert queries.documents(store) == read

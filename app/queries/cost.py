@@ -312,7 +312,7 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
                count(dated_at) as timed_runs,
                count(*) filter (time_source = 'file') as file_dated_runs,
                (select count(*) from runs) as stored_runs,
-               (select count(*) from sources) as sources,
+               (select count(distinct (source_id, name)) from found_files) as sources,
                (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,
                (select max(received_at) from sources) as last_read_at
         from v_runs where {condition.sql}"""

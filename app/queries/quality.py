@@ -134,12 +134,24 @@ def unread(store: Store) -> dict[str, int]:
 
 
 def documents(store: Store) -> dict[str, int]:
-    """Return the totals over all sources: `sources`, `documents` and their results."""
-    sums = ", ".join(
-        f"coalesce(sum({name}), 0)::bigint as {name}"
-        for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
-    )
-    [row] = fetch(store, f"select count(*) as sources, {sums} from sources").to_pylist()
+    """Return what `ingest` counted: files read (`sources`), their documents and results.
+
+    `copies`: files with the bytes of another one. Their runs are duplicates.
+    """
+    sql = """
+        with files as (
+            select source_id, count(distinct name) as files from found_files group by source_id
+        )
+        select
+            coalesce(sum(files), 0)::bigint as sources,
+            coalesce(sum(files - 1), 0)::bigint as copies,
+            coalesce(sum(files * documents), 0)::bigint as documents,
+            coalesce(sum(accepted), 0)::bigint as accepted,
+            coalesce(sum(files * (accepted + duplicates) - accepted), 0)::bigint as duplicates,
+            coalesce(sum(files * rejected), 0)::bigint as rejected,
+            coalesce(sum(files * ignored), 0)::bigint as ignored
+        from files join sources using (source_id)"""
+    [row] = fetch(store, sql).to_pylist()
     return {str(name): int(count) for name, count in row.items()}
 
 

@@ -70,6 +70,8 @@ def quality() -> None:
                 f"Showing the newest {cache.SHOWN:,}. All files: "
                 f"{code_span(cache.command('sources --format csv'))}"
             )
+        if documents["copies"]:
+            st.caption(f"Not listed: {documents['copies']:,} with the bytes of another file.")
         widgets.table(
             grids.grid(cache.ask(queries.sources, cache.SHOWN), grids.SOURCES),
             "Files, newest first",
