@@ -474,7 +474,7 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
             other[0] <= cost and other[1] >= share and other != (cost, share) for other in known
         )
         made.append(Standing(row, cost, share, low, high, bounds, not bounds and not is_beaten))
-    return ("measured faster, of comparable runs" if is_measured else "completed runs"), made
+    return ("comparable runs measured faster" if is_measured else "completed runs"), made
 
 
 def wilson(part: int, of: int) -> tuple[float, float]:

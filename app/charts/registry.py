@@ -209,7 +209,7 @@ def cost_and_success(asked: Question) -> Drawn | None:
         sum(one.row.started for one in standings),
     )
     return asked.drawn(
-        "cost-and-success", "What a run costs, and how many succeed", about, figure, n
+        "cost-and-success", f"What a run costs, and the share of {what}", about, figure, n
     )
 
 

@@ -12,7 +12,7 @@ from app.queries.reading import fetch, limited
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, NONE, OTHER, REASONS, WHOSE
-from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.metrics import HIGH, LOW, RUN_METRICS
 
 _COSTS = ("cost_best_usd", "cost_best_bounds")
 _FIGURES = ", ".join(
@@ -20,7 +20,10 @@ _FIGURES = ", ".join(
         "count(*) as runs",
         "count(*) filter (not is_started) as never_started_runs",
         "median(duration_ms) filter (is_started) as lost_ms",
-        f"count(duration_ms) filter (is_started) as lost_ms{KNOWN_SUFFIX}",
+        *(
+            f"{how}(duration_ms) filter (is_started) as lost_ms{end}"
+            for how, end in (("count", KNOWN_SUFFIX), ("min", LOW), ("max", HIGH))
+        ),
         *(f"{RUN_METRICS[key].sql} as {key}" for key in _COSTS),
         f"{RUN_METRICS[_COSTS[0]].known} as {_COSTS[0]}{KNOWN_SUFFIX}",
         "mode(failure_message order by failure_message) as example",

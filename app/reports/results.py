@@ -498,6 +498,10 @@ def verdict_groups(
         total = with_costs(measured_queries.summary(transaction, chosen))
         values = measured_queries.count(transaction)
     [facts] = total.to_pylist()
+    if by and 0 in table["runs_compared"].to_pylist():
+        # agents without a comparable run would make those of the others dearer
+        place = total.column_names.index("cost_per_faster")
+        total = total.set_column(place, "cost_per_faster", pa.array([None], pa.string()))
     quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
     shown = (*by, *VERDICT_GROUPS_SHOWN[:7], *quadrants, *VERDICT_GROUPS_SHOWN[7:])
     about = heading(

@@ -10,7 +10,9 @@ from typing import Any
 
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters
+from app.queries.measured import Range
 from app.text import html_parts
+from app.text.agents import median_or_range
 from app.text.claims import words
 from app.text.formatting import (
     NOT_MEASURED,
@@ -40,6 +42,7 @@ from app.text.table import (
 )
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
+from schemas.catalogue.metrics import HIGH, LOW
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -172,6 +175,10 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         bar = html_parts.bar([Segment(kind, row["runs"], "runs")], width=width)
         return TextCell(f"{row['runs']:,}", mark=bar)
 
+    def lost(row: Row) -> Range:
+        ends = (row[f"lost_ms{end}"] for end in ("", LOW, HIGH))
+        return Range(row["lost_ms_known"], *ends)
+
     def cost(row: Row) -> str:
         lacks = UNKNOWN if row["never_started_runs"] == row["runs"] else NOT_RECORDED
         return usd(row["cost_best_usd"], row["cost_best_bounds"], lacks)
@@ -189,7 +196,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         ),
         Col(
             "Lost wall time\n(median)",
-            lambda row: short(row["lost_ms"], Unit.MILLISECONDS),
+            lambda row: median_or_range(lost(row), duration)[0],
             "r w",
         ),
         Col("Cost", cost, "r"),

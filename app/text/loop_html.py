@@ -230,6 +230,7 @@ def strip(answer: LoopAnswer) -> str:
             )
         )
     if answer.improvements is not None:
+        kept = answer.counts[State.KEPT]
         beyond = (
             "noise unknown"
             if answer.beyond_noise is None
@@ -238,7 +239,7 @@ def strip(answer: LoopAnswer) -> str:
         boxes.append(
             (
                 "Improvements",
-                f"{answer.improvements:,}",
+                f"{answer.improvements:,}{f' of {kept:,} kept' if kept else ''}",
                 beyond if answer.improvements else f"in {tries_words(answer.measured)}",
             )
         )
