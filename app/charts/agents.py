@@ -21,6 +21,7 @@ from app.text.agents import median_cost
 from app.text.formatting import (
     NOT_RECORDED,
     agent_name,
+    model_name,
     one_bound,
     percent,
     ratio,
@@ -114,7 +115,7 @@ def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
     """Return agent and model in two lines for a row of a chart; only the model for one agent."""
     if not row.is_model:
         return safe(agent_name(row.agent))
-    short = "model not rec." if row.model is None else row.model.removeprefix("claude-")
+    short = model_name(row.model)
     short = safe(short if len(short) <= 20 else short[:19] + "…")
     is_only = len({other.agent for other in rows}) == 1 and len(rows) > 1
     return short if is_only else f"{safe(agent_name(row.agent))}<br>{short}"

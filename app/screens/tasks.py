@@ -12,6 +12,7 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import tasks as task_words
+from app.text.formatting import model_name
 from schemas.text import plural, visible
 
 MOST_COLUMNS = 8
@@ -66,7 +67,7 @@ def grid(made: task_words.Matrix, value: str, *, by_repo: bool) -> None:
     # a selection names the last level of a heading only: invisible blanks tell the models of two
     # agents apart
     lasts = [
-        task_words.model_words(column[1]) if len(column) > 1 else head
+        model_name(column[1]) if len(column) > 1 else head
         for column, head in zip(made.columns, heads, strict=True)
     ]
     names = [last + NOTHING * number for number, last in enumerate(lasts)]

@@ -14,6 +14,7 @@ from app.text.formatting import (
     NOT_RECORDED,
     UNKNOWN,
     duration,
+    model_name,
     percent,
     ratio,
     usd,
@@ -65,14 +66,14 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
             if row.model is None:
                 return TextCell("model not recorded", kind="t-n")
             address = link("", of_agent.with_values("main-model", [row.model]))
-            return TextCell(row.model, address=address, kind="t-plain")
+            return TextCell(model_name(row.model), address=address, kind="t-plain", hint=row.model)
         own = [one for one in rows if one.is_model and one.agent == row.agent]
-        models = row.model or "model not recorded"
+        models = model_name(row.model)
         if own:
             models = f"{sum(one.model is not None for one in own)} models"
         elif row.model and row.models > 1:
             models += f", +{row.models - 1}"
-        return agent_cell(row.agent, models, filters)
+        return agent_cell(row.agent, models, filters, row.model or "")
 
     def cost(row: AgentFigures) -> TextCell:
         known = "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"

@@ -16,7 +16,7 @@ from app.queries.comparison import TASK, ComparedGroup, Comparison
 from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
-from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, ratio, short
+from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, model_name, ratio, short
 from app.text.sentences import Said, joined, none_or, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
@@ -72,9 +72,7 @@ def names(groups: Sequence[ComparedGroup], chosen: Sequence[Filters], base: str 
                 or filters.values("model")
                 or (group.models if len(group.models) == 1 else ())
             )
-            labels.append(
-                (clean(agent_name(agents[0])), clean(", ".join(map(_short_model, models))))
-            )
+            labels.append((clean(agent_name(agents[0])), clean(", ".join(map(model_name, models)))))
             continue
         words = []
         for key, value in ((key, value) for key, values in filters.chosen for value in values):
@@ -102,10 +100,6 @@ def names(groups: Sequence[ComparedGroup], chosen: Sequence[Filters], base: str 
             )
         )
     return found
-
-
-def _short_model(model: str) -> str:
-    return model.removeprefix("claude-")
 
 
 def times(value: float, sign: str = "") -> str:

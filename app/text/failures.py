@@ -20,6 +20,7 @@ from app.text.formatting import (
     UNKNOWN,
     UNKNOWN_NAME,
     agent_name,
+    date_words,
     duration,
     model_words,
     short,
@@ -31,7 +32,6 @@ from app.text.overview import agents_of, coverage
 from app.text.sentences import Said, joined, spelled
 from app.text.summary import summary_html
 from app.text.table import (
-    NO_DATE,
     Col,
     TextCell,
     TextTable,
@@ -242,7 +242,7 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
         ),
         Col(
             "Date",
-            lambda row: f"{row['dated_at']:%Y-%m-%d}" if row["dated_at"] else NO_DATE,
+            lambda row: date_words(row["dated_at"]),
             "r w",
         ),
     )
@@ -254,11 +254,10 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
 
     Title, figures, error, and the beginning of its summary.
     """
-    date = f"{run['dated_at']:%Y-%m-%d}" if run["dated_at"] else "no date"
     about = [
         model_words(run) or "model not recorded",
         run["task_key"] or run["task"],
-        date,
+        date_words(run["dated_at"]),
         words(str(run["outcome"] or "unknown")),
     ]
     named = f'<span class="t-agent">{html_parts.marked_name(run["agent"])}</span>'

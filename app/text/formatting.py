@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from app.queries.filters import this_moment
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BOUNDS
 from schemas.text import visible
@@ -73,9 +74,29 @@ def short_id(run_id: str) -> str:
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
 
 
+def model_name(model: str | None, lacks: str = "model not recorded") -> str:
+    """Return the short name of a model, without its maker: `sonnet-4-5`, `gpt-5`."""
+    return visible(model).removeprefix("claude-") if model else lacks
+
+
 def model_words(run: Mapping[str, Any]) -> str:
     """Return the run's model, or what was asked for if its record names none, or ""."""
     return run["model"] or (f"{run['asked_model']} asked for" if run["asked_model"] else "")
+
+
+def date_words(time: datetime | None, *, clock: bool = False, lacks: str = "no date") -> str:
+    """Return `19 March`, with `clock` `19 March, 01:17`, `Wed 23:24` or `Today 01:17`, in UTC.
+
+    Weekdays are those of the last six days. A year is named if it is not the present one.
+    """
+    if time is None:
+        return lacks
+    at, now = time.astimezone(UTC), this_moment().astimezone(UTC)
+    days = (now.date() - at.date()).days
+    if 0 <= days < 7 and clock:
+        return f"{at:%a %H:%M}" if days else f"Today {at:%H:%M}"
+    day = f"{at:%-d %B}" if at.year == now.year else f"{at:%-d %B %Y}"
+    return f"{day}, {at:%H:%M}" if clock else day
 
 
 def agent_name(agent: str | None) -> str:

@@ -26,12 +26,7 @@ from app.text.columns import (
     with_bounds,
     with_starts,
 )
-from app.text.formatting import (
-    FORMS,
-    UNKNOWN_NAME,
-    ratio,
-    sortable,
-)
+from app.text.formatting import FORMS, UNKNOWN_NAME, model_name, ratio, sortable
 from app.text.html_parts import MEASURED
 from app.text.ingests import upload_words
 from schemas.catalogue import columns as catalogue
@@ -409,6 +404,8 @@ def _cells(
         return pa.chunked_array([texts], pa.string())
     if column.name in SCREEN_WORDS:
         write = partial(fact_words, key=column.name)
+    elif column.name == "model":
+        write = model_name
     elif column.name == "source_name":
         write = _ending
     elif pa.types.is_string(values.type) or values.type == pa.list_(pa.string()):

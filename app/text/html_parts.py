@@ -20,7 +20,7 @@ import simplejson
 
 from app.queries import filter_inputs as urls
 from app.queries.filters import Filters
-from app.text.formatting import agent_name
+from app.text.formatting import agent_name, model_name
 from schemas.agents import AGENTS
 from schemas.text import in_json, one_line, visible
 
@@ -137,7 +137,7 @@ def marked_name(agent: str | None) -> str:
 
 def agent_and_model(agent: str | None, model: str | None) -> str:
     """Return `TRAE with gpt-5`, in plain text."""
-    return f"{agent_name(agent)} with {visible(model)}" if model else agent_name(agent)
+    return f"{agent_name(agent)} with {model_name(model)}" if model else agent_name(agent)
 
 
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:

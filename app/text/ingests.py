@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.text.formatting import MINUS, short, short_id, usd
+from app.text.formatting import MINUS, date_words, short, short_id, usd
 from schemas.agents import AGENTS
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.text import agreeing, one_line, plural
@@ -225,7 +225,8 @@ def about_ingest(ingest: Row) -> str:
     """Return `Ingest 3, 2026-11-22 09:30 UTC by ann@host: upload`."""
     by = f" by {one_line(ingest['who'])}" if ingest["who"] else ""
     what = f": {one_line(ingest['command'])}" if ingest["command"] else ""
-    return f"Ingest {ingest['ingest_id']}, {ingest['finished_at']:%Y-%m-%d %H:%M} UTC{by}{what}"
+    at = date_words(ingest["finished_at"], clock=True)
+    return f"Ingest {ingest['ingest_id']}, {at} UTC{by}{what}"
 
 
 def came_in(ingest: Row) -> str:

@@ -17,7 +17,7 @@ from app.queries.loop_costs import LoopSession
 from app.queries.loop_statistics import LoopProgress, NoiseFrom
 from app.queries.loops import LoopAnswer, LoopVerdict, Try
 from app.text import grids, html_parts
-from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
+from app.text.formatting import NOT_RECORDED, UNKNOWN, date_words, duration, short, sign_of, usd
 from app.text.html_parts import Segment
 from app.text.loops import (
     STATES,
@@ -30,7 +30,7 @@ from app.text.loops import (
     tries_words,
 )
 from app.text.sentences import Said, none_or, upper_first
-from app.text.table import NO_DATE, Col, TextCell, TextTable, card, run_cell
+from app.text.table import Col, TextCell, TextTable, card, run_cell
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -169,7 +169,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         Col("Per 1 %\ngain", lambda one: usd(one.cost_per(one.gain_pct), one.costs.basis), "r w"),
         Col(
             "Last",
-            lambda one: f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else NO_DATE,
+            lambda one: date_words(one.row["last_at"]),
             "r w",
         ),
     )

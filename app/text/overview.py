@@ -20,6 +20,7 @@ from app.text.formatting import (
     NOT_RECORDED,
     agent_name,
     duration,
+    model_name,
     ratio,
     short,
     usd,
@@ -400,7 +401,8 @@ def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
     if not is_one_of_many or not row.model:
         return agent_name(row.agent)
     is_only = len({other.agent for other in rows if not other.is_all}) == 1
-    return row.model if is_only else f"{agent_name(row.agent)} on {row.model}"
+    name = model_name(row.model)
+    return name if is_only else f"{agent_name(row.agent)} on {name}"
 
 
 def claims_title(total: AgentFigures) -> str:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -34,6 +33,7 @@ from app.text.formatting import (
     NOT_RECORDED,
     agent_name,
     bound_sign,
+    date_words,
     duration,
     model_words,
     one_bound,
@@ -359,7 +359,8 @@ def header_html(run: Row) -> str:
         if task
         else ""
     )
-    date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
+    date = date_words(run["dated_at"], clock=True, lacks="")
+    date = date and f"{date} UTC"
     lacks = [
         name
         for name, value in (("date", date), ("task", task), ("repository", run["repo"]))

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.queries.filters import Filters
 from app.text import html_parts
-from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name
+from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name
 from app.text.html_parts import Segment, anchor, link, mark, muted
 
 NO_DATE = "no date"
@@ -176,16 +176,16 @@ def run_cell(run: Mapping[str, Any], filters: Filters) -> TextCell:
     return TextCell(run["title"], address=link("run", filters, run=run["run_id"]), kind="t-link")
 
 
-def agent_cell(agent: str | None, note: str, filters: Filters) -> TextCell:
+def agent_cell(agent: str | None, note: str, filters: Filters, hint: str = "") -> TextCell:
     """Return an agent with its mark as a link that filters by it; the note is its model."""
     address = link("", filters.with_values("agent", [agent])) if agent else ""
-    return TextCell(agent_name(agent), note, mark=mark(agent), address=address, kind="t-plain")
+    return TextCell(agent_name(agent), note, "", "t-plain", address, hint, mark(agent))
 
 
 def agent_and_model_cell(agent: str | None, model: str | None, filters: Filters) -> TextCell:
     """Return the same with the model, and a link that filters by both."""
     chosen = filters.with_values("main-model", [model]) if model else filters
-    return agent_cell(agent, model or "model not recorded", chosen)
+    return agent_cell(agent, model_name(model), chosen, model or "")
 
 
 def count(number: int | None) -> str:

@@ -18,7 +18,7 @@ from app.queries.filters import Filters
 from app.queries.tasks import OTHERS, TaskTotals
 from app.text import html_parts
 from app.text.claims import beyond_words
-from app.text.formatting import NOT_MEASURED, agent_name, short
+from app.text.formatting import NOT_MEASURED, agent_name, model_name, short
 from app.text.html_parts import muted
 from app.text.sentences import Said, joined, spelled, upper_first
 from schemas.agents import AGENTS
@@ -379,7 +379,7 @@ def chosen_of(task: Task, column: Column, filters: Filters) -> Filters:
 def column_words(column: Column) -> str:
     """Return `TRAE, gpt-5`."""
     return ", ".join(
-        [OTHERS if column[0] == OTHERS else agent_name(column[0]), *map(model_words, column[1:])]
+        [OTHERS if column[0] == OTHERS else agent_name(column[0]), *map(model_name, column[1:])]
     )
 
 
@@ -391,11 +391,6 @@ def head_of(column: Column) -> str:
         if agent in AGENTS
         else column_words(column[:1])
     )
-
-
-def model_words(model: str | None) -> str:
-    """Return a model as the header of a column."""
-    return "model not rec." if model is None else model.removeprefix("claude-")
 
 
 def cell_figure(cell: Cell, value: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
@@ -22,7 +23,7 @@ from app.charts.images import Drawn, download_options, framed
 from app.charts.registry import Question
 from app.queries import filter_inputs as filter_urls
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters import Filters, this_moment
 from app.queries.reading import exported, read_transaction
 from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
@@ -625,7 +626,10 @@ def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str
     A chosen cell opens its run.
     """
     days = st.column_config.DatetimeColumn(
-        RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92
+        RUNS["dated_at"].header,
+        format=_time_format(rows.rows["dated_at"]).partition(",")[0],
+        timezone="UTC",
+        width=92,
     )
     title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
     _open_chosen(
@@ -702,11 +706,17 @@ def _column(column: ShownColumn, cells: pa.ChunkedArray) -> Any:
         return st.column_config.DatetimeColumn(
             column.header,
             help=about,
-            format=TIMES.get(column.name, "YYYY-MM-DD HH:mm"),
+            format=TIMES.get(column.name) or _time_format(cells),
             timezone="UTC",
         )
     width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
     return st.column_config.TextColumn(column.header, help=about, width=width)
+
+
+def _time_format(times: pa.ChunkedArray) -> str:
+    """Return the format of a grid's times: `19 March, 01:17`, with years if any is not this one."""
+    years = set(pc.unique(pc.year(times)).to_pylist()) - {None}
+    return "D MMMM, HH:mm" if years <= {this_moment().year} else "D MMM YYYY, HH:mm"
 
 
 def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None = None) -> None:
