@@ -389,10 +389,10 @@ def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(
     page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
     page.wait_for_url("**/run?**")
     wait_until_drawn(page)
-    page.get_by_text("Raw record").click()
+    page.get_by_text("Record and notes").click()
     page.get_by_text("permission_denials").first.wait_for()
     text = page.inner_text("body")
-    assert "What it says it did" in text
+    assert "Where the money went" in text
     assert not found_in(text.replace("\u200b", ""))  # the editor's own
 
 

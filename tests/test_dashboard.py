@@ -140,8 +140,7 @@ def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(
     screen: str, sparse: Store, open_screen: Open
 ) -> None:
     keys = (
-        "cells tab sort per groups pair order page columns rule reason text usage-per "
-        "usage-show session-along"
+        "cells tab sort per groups pair order page columns rule reason text usage-per usage-show"
     ).split()
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, sparse.location, **query | {"run": HOSTILE["html"]})
@@ -223,8 +222,8 @@ def test_a_run_shows_its_figures_its_summary_and_its_record(
     assert "Claimed 3.17× micro-benchmark, method stated" in page_text(app)
     assert "No patch in its folder." in page_text(app)
     assert [one.label for one in app.expander][:2] == [
-        r"**Cost** why \$1.21 and not \$1.33\: regional endpoint",
-        r"**Tokens** 1.7M, 92% of the input read from the cache; the cache saved \$4.58",
+        r"**Where the money went** cost reported, list price \$1.33\: regional endpoint",
+        "**Result** 6 other statements",
     ]
     html = "".join(element.proto.body for element in app.get("html"))
     assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html
@@ -261,10 +260,13 @@ def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(
     (tmp_path / "item/claude_code_stdout.txt").write_text(record_text(uuid="patched"))
     ingest_paths(store, tmp_path / "item")
     app = open_screen("screens/run.py", run="patched")
+    assert "Input outside the cache" in page_text(app), "without a claim it opens with its cost"
+    assert "old" not in page_text(app)
+    app.session_state["result"] = True
+    app.run()
     shown_html = "".join(element.proto.body for element in app.get("html"))
     assert "<script" not in shown_html
     assert "<img" not in shown_html
-    assert "Patch +1 −1 1 file" in page_text(app)
     assert f"1 - old {evil} 1 + new {evil}" in page_text(app)
     assert "<s>old</s>" in shown_html
 

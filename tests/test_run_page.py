@@ -20,13 +20,12 @@ from app.text.run_html import (
     FOLDED_FROM,
     MOST_LINES,
     claims_html,
-    cost_words,
+    cost_basis,
     diff_html,
     failure_html,
     header_html,
     only_run,
     strip_html,
-    token_words,
     warning_html,
 )
 from ingest.context.patches import read_patch
@@ -166,10 +165,13 @@ def test_a_bound_has_its_sign_wherever_the_cost_stands(run: dict[str, Any]) -> N
         assert f">{sign}$7.00</b>" in strip_html(bounded, None)
         assert f"{sign}$1.00 each" in strip_html(bounded, None)
         assert only_run(bounded, None).heading.startswith(f"One run: {sign}$7.00")
-        assert cost_words(bounded) == f"{sign}$7.00 at list prices, none reported"
-        assert token_words(bounded).startswith(sign)
         assert "The cost is a" in warning_html(bounded, None)
     assert warning_html(run, None) == ""
+    assert cost_basis(run | costs) == "cost at list prices"
+    differs = {"cost_list_usd": 8, "cost_cause": "regional_endpoint", "tokens_basis": "lower_bound"}
+    assert cost_basis(run | differs) == (
+        "cost reported, list price ≥\u00a0$8.00: regional endpoint"
+    )
 
 
 def test_the_strip_leaves_out_what_is_not_known_and_has_six_figures_at_most(

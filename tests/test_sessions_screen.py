@@ -185,11 +185,11 @@ def test_a_list_that_is_cut_says_so(read: Store) -> None:
 
 def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None:
     app = screens(read.location, "screens/run.py", run="s1")
-    assert "Context peaked" not in said(app), "charts are drawn when they are asked for"
+    assert "The context peaked at 90k and fell 2 times" in said(app)
+    assert "1 sub-agent:" not in said(app), "what is folded is drawn when it is asked for"
     assert "**Session** 6 responses, 1 sub-agent" in [one.label for one in app.expander]
     app.session_state["session"] = True
     app.run()
-    assert "Context peaked at 90k tokens and fell by more than half 2 times" in said(app)
     assert "1 sub-agent: 1 of 6 responses, $0.01 of $0.05" in said(app)
     lanes = next(table.value for table in app.dataframe if "context_peak_tokens" in table.value)
     assert lanes[["subagent", "responses"]].to_numpy().tolist() == [["main", 5], ["a1", 1]]
@@ -204,15 +204,6 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
     ]
     assert listed["price_note"].tolist()[1] == "long context"
     assert listed[["tools", "failed_tools"]].iloc[0].tolist() == ["Bash, Read", "Read"]
-    assert "1 response without a time is not shown." in said(app)
-
-
-def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open) -> None:
-    app = screens(read.location, "screens/run.py", run="s1", **{"session-along": "place"})
-    app.session_state["session"] = True
-    app.run()
-    assert "Context peaked" in said(app)
-    assert "without a time is not shown" not in said(app)
 
 
 def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
@@ -270,17 +261,20 @@ def test_hours_keep_their_places_until_there_are_too_many() -> None:
     assert not periods.is_sparse(["a", "b"])
 
 
-def test_the_timeline_has_context_cost_and_calls(read: Store) -> None:
-    main, subagents, cost, failed, done = session_charts.timeline(
-        points(read, "s1", 2_000), "at", "dark"
-    ).data
-    assert list(main.y) == [60, 90_030, 20_030, 60], (
-        "what is compacted falls; a response without a time is not drawn"
-    )
+def test_the_timeline_has_context_cost_and_what_is_paid_again(begun: Store) -> None:
+    again = response("s1", 6, "2026-02-02 00:20", cache_read_tokens=0, cache_write_tokens=70)
+    add(begun, [*of_s1(), again])
+    figure = session_charts.timeline(points(begun, "s1", 2_000), "dark")
+    main, subagents, paid_again, cost = figure.data
+    assert list(main.y) == [60, 90_030, 20_030, 60, 80, 60], "what is compacted falls"
     assert list(subagents.y) == [5_030, None]
-    assert list(cost.y) == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.04])
-    assert (sum(failed.y), sum(done.y)) == (1, 1)
+    assert (list(paid_again.x), list(paid_again.y)) == ([6, 7], [80, 60])
+    assert list(cost.y) == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.04, 0.05, 0.06])
     assert "Tool calls: Bash, Read (1 failed)" in main.text[0]
+    assert [note.text for note in figure.layout.annotations][:2] == [
+        "pause of 13h 58m",
+        "pause of 19m 00s",
+    ]
 
 
 def test_a_session_without_a_price_has_its_tokens_instead(begun: Store) -> None:
@@ -292,24 +286,20 @@ def test_a_session_without_a_price_has_its_tokens_instead(begun: Store) -> None:
         ],
     )
     found = points(begun, "s1", 100)
-    assert list(session_charts.timeline(found, "at", None).data[1].y) == [160, 320, 480]
-    assert "as no price is known" in session_words.timeline_note(found, "place")
+    assert list(session_charts.timeline(found, None).data[1].y) == [160, 320, 480]
+    assert "as no price is known" in session_words.timeline_note(found)
 
 
 def test_a_session_without_times_is_drawn_in_order(begun: Store) -> None:
     add(begun, [response("s1", number, None) for number in range(2)])
     found = points(begun, "s1", 100)
-    assert list(session_words.axes(found)) == ["place"]
-    assert list(session_charts.timeline(found, "place", None).data[0].x) == [1, 2]
-    assert (
-        session_charts.timeline(found, "at", None).layout.annotations[0].text
-        == "No response of this session has a time."
-    )
+    assert session_words.axis_of(found) == "place"
+    assert list(session_charts.timeline(found, None).data[0].x) == [1, 2]
 
 
 def test_each_sub_agent_has_a_lane_in_the_colours_of_its_models(read: Store) -> None:
     models = looks(["claude-opus-4-6", "haiku"])
-    spans, opus, haiku = session_charts.lanes(points(read, "s1", 2_000), "at", models, None).data
+    spans, opus, haiku = session_charts.lanes(points(read, "s1", 2_000), models, None).data
     assert [trace.marker.color for trace in (opus, haiku)] == [
         models["claude-opus-4-6"].colour,
         models["haiku"].colour,
@@ -329,8 +319,8 @@ def test_names_from_transcripts_are_no_markup(begun: Store) -> None:
     )
     found = points(begun, "s1", 100)
     for figure in (
-        session_charts.timeline(found, "at", None),
-        session_charts.lanes(found, "at", {}, None),
+        session_charts.timeline(found, None),
+        session_charts.lanes(found, {}, None),
         bars(along(begun), CONTENTS["tokens"], looks([link]), None),
     ):
         assert "<a" not in figure.to_json().replace("\\u003c", "<")

@@ -141,11 +141,13 @@ def test_a_run_shows_its_claims_where_they_stand(read_samples: Store, open_scree
         "3.17× torch.empty vs torch.zeros/ones when tensors are micro-benchmark, method "
         "stated · this figure counts"
     ) in page_text(app)
-    assert "**Other statements** 6 in the summary" in [one.label for one in app.expander]
+    assert "**Result** 6 other statements" in [one.label for one in app.expander]
+    app.session_state["result"] = True
+    html = html_of(app.run())
     findings = next(text.value for text in app.markdown if text.value.startswith("- "))
     assert ":blue[:material/info:] **Info**" in findings
     assert "Commit</dt>" in html
-    changes = app.dataframe[-1].value
+    changes = next(one.value for one in app.dataframe if "insertions" in one.value)
     assert (changes["insertions"].sum(), changes["deletions"].sum()) == (61, 29)
 
 

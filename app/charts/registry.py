@@ -332,28 +332,22 @@ def _compared(metric: str) -> Callable[..., Drawn | None]:
     return ratios
 
 
-def session(asked: Question, axis: str = "") -> Drawn | None:
-    """Return the context, cost and tool calls of one run along time."""
-    if not asked.session.num_rows:
+def session(asked: Question) -> Drawn | None:
+    """Return the context and the cost so far of one run, response by response."""
+    points = asked.session
+    if not points.num_rows:
         return None
-    axis = axis or next(iter(usage_words.axes(asked.session)))
-    figure = usage.timeline(asked.session, axis, asked.page)
-    title, note = (
-        usage_words.timeline_finding(asked.session),
-        usage_words.timeline_note(asked.session, axis),
-    )
-    return Drawn(f"session-{asked.of[:8]}", title, note, figure, asked.session.num_rows, "response")
+    figure = usage.timeline(points, asked.page)
+    title, note = usage_words.timeline_finding(points), usage_words.timeline_note(points)
+    return Drawn(f"session-{asked.of[:8]}", title, note, figure, points.num_rows, "response")
 
 
-def session_lanes(asked: Question, axis: str = "") -> Drawn | None:
+def session_lanes(asked: Question) -> Drawn | None:
     """Return the main conversation of one run and its sub-agents along time."""
     lanes = asked.ask(session_queries.lanes, asked.of)
     if lanes.num_rows < 2:
         return None
-    axis = axis or next(iter(usage_words.axes(asked.session)))
-    figure = usage.lanes(
-        asked.session, axis, looks(asked.ask(run_queries.ranked_models)), asked.page
-    )
+    figure = usage.lanes(asked.session, looks(asked.ask(run_queries.ranked_models)), asked.page)
     n = sum(lanes["responses"].to_pylist())
     return Drawn(
         f"session-lanes-{asked.of[:8]}",
@@ -470,7 +464,7 @@ CHARTS = {
             Chart(f"compare-{key}", f"{one.label} of groups on the same tasks", _compared(key))
             for key, one in METRICS_COMPARED.items()
         ),
-        Chart("session", "context, cost and tool calls of one run along time", session, "run"),
+        Chart("session", "context and cost of one run, response by response", session, "run"),
         Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),
         Chart("loop", "the experiments of one optimization loop", loop, "loop"),
         Chart("loops", "the gain of several optimization loops", loops_together),

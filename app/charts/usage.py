@@ -6,9 +6,7 @@ Rows as of `app.queries.usage.along` and `app.queries.sessions.points`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
-from math import ceil
 from typing import Any
 
 import plotly.graph_objects as go
@@ -17,10 +15,10 @@ import pyarrow as pa
 from app.charts.base import (
     FAILED,
     GREY,
+    INKS,
     LEGEND_ROW,
     MOST_PLACES,
     PALETTE,
-    PLAIN,
     TOKENS,
     Looks,
     figure,
@@ -28,6 +26,7 @@ from app.charts.base import (
     filled,
     hover,
     in_legend,
+    ink,
     labels,
     linear_axis,
     model_name,
@@ -35,19 +34,22 @@ from app.charts.base import (
     safe,
     tick_name,
 )
+from app.queries.run_money import PAUSE_MS
 from app.queries.sessions import MAIN
 from app.queries.usage import Along
 from app.text.costs import TOKEN_CLASSES
-from app.text.formatting import short
-from app.text.usage import MOST_LANES, Content, drawn_rows
-from schemas.catalogue.columns import RESPONSES, SESSIONS
+from app.text.formatting import duration, short
+from app.text.usage import MOST_LANES, Content, axis_of
+from schemas.catalogue.columns import RESPONSES
 from schemas.catalogue.usage import USAGE
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
-HEIGHT, LANE, BINS = 600, 30, 100
-"""Pixels of a timeline and of a lane, and bins of the axis for counting tool calls."""
+HEIGHT, LANE, MOST_PAUSES = 340, 30, 2
+"""Pixels of a timeline and of a lane, and pauses named in a timeline."""
+
+CONTEXT = {"light": "#3E6F8E", "dark": "#6FA3C4"}
 
 
 def bars(found: Along, shown: Content, looks: Looks, page: str | None) -> go.Figure:
@@ -114,7 +116,7 @@ def bars(found: Along, shown: Content, looks: Looks, page: str | None) -> go.Fig
 
 
 def _along(axis: str) -> dict[str, Any]:
-    title, kind = ("Time (UTC)", "date") if axis == "at" else ("Responses, in order", "linear")
+    title, kind = ("Time (UTC)", "date") if axis == "at" else ("response", "linear")
     return {
         "title": {"text": title},
         "type": kind,
@@ -124,15 +126,14 @@ def _along(axis: str) -> dict[str, Any]:
     }
 
 
-def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
-    """Return main conversation's context, cumulative cost and tool calls, by time or response.
+def timeline(points: pa.Table, page: str | None) -> go.Figure:
+    """Return the context of each response of a session, red where it is paid again.
 
-    The context is at the top, the cost in the middle, the tool calls at the bottom.
+    Below: the cost so far, or the tokens if no price is known.
     """
-    rows = drawn_rows(points, axis)
-    if not rows:
-        return nothing("No response of this session has a time.", page)
+    rows = points.to_pylist()
     main = [row for row in rows if row["subagent"] == MAIN]
+    again = [row for row in main if row["again"]]
     others: list[Row | None] = []
     for lane in dict.fromkeys(row["subagent"] for row in rows if row["subagent"] != MAIN):
         others += [
@@ -140,19 +141,19 @@ def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
             None,
         ]  # None is a gap in the line
     area = {
+        "mode": "lines",
         "fill": "tozeroy",
-        "fillcolor": "rgba(15,138,132,0.22)",
-        "line": {"color": PLAIN, "width": 1.5, "shape": "hv"},
+        "fillcolor": "rgba(62,111,142,0.14)",
+        "line": {"color": CONTEXT["dark" if page == "dark" else "light"], "width": 1.8},
     }
     traces: list[Any] = [
         go.Scatter(
-            x=[row and row[axis] for row in mine],
+            x=[row and row["place"] for row in mine],
             y=[row and row["context_tokens"] for row in mine],
-            mode="lines",
             name=label,
             text=[row and _hover(row) for row in mine],
             hoverinfo="text",
-            showlegend=True,
+            showlegend=False,
             **look,
         )
         for label, mine, look in (
@@ -160,8 +161,9 @@ def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
             (
                 "contexts of sub-agents",
                 others,
-                {"line": {"color": PALETTE[3], "width": 1.2, "shape": "hv"}},
+                {"mode": "lines", "line": {"color": PALETTE[3], "width": 1.2}},
             ),
+            ("paid again", again, {"mode": "markers", "marker": {"color": FAILED, "size": 7}}),
         )
         if mine
     ]
@@ -170,87 +172,70 @@ def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
         if any(row["cost_so_far_usd"] is not None for row in rows)
         else "tokens_so_far"
     )
-    known = [row for row in sorted(rows, key=lambda row: row[axis]) if row[column] is not None]
+    known, untitled = [row for row in rows if row[column] is not None], {"title": {"text": ""}}
     traces.append(
         go.Scatter(
-            x=[row[axis] for row in known],
+            x=[row["place"] for row in known],
             y=[float(row[column]) for row in known],
             yaxis="y2",
             mode="lines",
             showlegend=False,
-            line={"color": PALETTE[0], "width": 2, "shape": "hv"},
+            line={"color": ink(page), "width": 1.6},
             text=[_hover(row) for row in known],
             hoverinfo="text",
         )
     )
-    calls = _calls(rows, axis)
-    most = max((sum(pair) for pair in zip(*(bars.y for bars in calls), strict=True)), default=0)
-    counts = {
-        "title": {"text": SESSIONS["tool_calls"].label},
-        "rangemode": "tozero",
-        "tickformat": ",d",
-        "dtick": 1 if most <= 6 else None,
-        "domain": (0.0, 0.17),
-        "automargin": True,
-    }
     return figure(
-        [*traces, *calls],
+        traces,
         page,
-        xaxis=_along(axis) | {"anchor": "y3"},
-        yaxis=linear_axis(RESPONSES["context_tokens"]) | {"domain": (0.52, 1.0)},
-        yaxis2=linear_axis(RESPONSES[column]) | {"domain": (0.24, 0.45)},
-        yaxis3=counts,
-        barmode="stack",
-        bargap=0,
+        xaxis=_along("place") | {"anchor": "y2", "range": (0.5, rows[-1]["place"] + 0.5)},
+        yaxis=linear_axis(RESPONSES["context_tokens"]) | untitled | {"domain": (0.44, 1.0)},
+        yaxis2=linear_axis(RESPONSES[column]) | untitled | {"domain": (0.0, 0.34)},
+        annotations=[
+            *_pauses(main, page),
+            {
+                "text": "Cost so far" if column == "cost_so_far_usd" else "Tokens so far",
+                "font": {"color": INKS["dark" if page == "dark" else "light"]},
+                "x": 0,
+                "y": 0.345,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+            },
+        ],
         height=HEIGHT,
     )
 
 
-def _calls(rows: Sequence[Row], axis: str) -> list[go.Bar]:
-    """Return tool calls in BINS equal bins of the axis, failed ones downwards."""
-    numbers = [row[axis].timestamp() if axis == "at" else float(row[axis]) for row in rows]
-    first, last = min(numbers), max(numbers)
-    if axis == "at":
-        width = (last - first) / BINS or 1.0
-    else:  # a whole number of responses
-        first, width = first - 0.5, float(ceil((last - first + 1) / BINS))
-    bins: dict[int, tuple[int, int]] = {}
-    for number, row in zip(numbers, rows, strict=True):
-        place = min(int((number - first) / width), BINS - 1)
-        others, failures = bins.get(place, (0, 0))
-        bins[place] = (
-            others + row["tool_calls"] - row["failed_calls"],
-            failures + row["failed_calls"],
-        )
-    middles = [first + (place + 0.5) * width for place in bins]
-    look = {
-        "x": [datetime.fromtimestamp(middle, UTC) for middle in middles]
-        if axis == "at"
-        else middles,
-        "width": width * 1000 if axis == "at" else width,
-        "yaxis": "y3",
-        "hoverinfo": "text",
-        "showlegend": True,
-        "hovertext": [
-            hover("Tool calls", {"Calls": (sum(pair), Unit.COUNT), "Failed": (pair[1], Unit.COUNT)})
-            for pair in bins.values()
-        ],
-    }
-    done, failed = zip(*bins.values(), strict=True)
+def _pauses(main: Sequence[Row], page: str | None) -> list[dict[str, Any]]:
+    """Return a note on each of the longest pauses after which a cache has expired."""
+    paused = [row for row in main if (row["pause_ms"] or 0) > PAUSE_MS]
+    longest = sorted(paused, key=lambda row: -row["pause_ms"])[:MOST_PAUSES]
     return [
-        go.Bar(
-            y=failed, name="failed calls", marker={"color": FAILED, "line": {"width": 0}}, **look
-        ),
-        go.Bar(y=done, name="tool calls", marker={"color": GREY, "line": {"width": 0}}, **look),
+        {
+            "x": row["place"],
+            "y": row["context_tokens"],
+            "text": f"pause of {duration(row['pause_ms'])}",
+            "ax": 55 if row["place"] < main[-1]["place"] / 3 else -50,
+            "ay": -26,
+            "arrowwidth": 1,
+            "arrowhead": 0,
+            "arrowcolor": GREY,
+            "font": {"color": ink(page), "size": 12},
+        }
+        for row in longest
     ]
 
 
-def lanes(points: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Figure:
+def lanes(points: pa.Table, looks: Looks, page: str | None) -> go.Figure:
     """Return a lane for the main conversation and each sub-agent.
 
     A point per response in the colour of its model.
     """
-    rows = drawn_rows(points, axis)
+    axis = axis_of(points)
+    rows = [row for row in points.to_pylist() if row[axis] is not None]
     names = list(dict.fromkeys(row["subagent"] for row in rows))
     shown = [*(lane for lane in names if lane == MAIN), *(lane for lane in names if lane != MAIN)][
         :MOST_LANES

@@ -245,6 +245,13 @@ _ALIKE = (("repo", "agent", "model"), ("repo", "agent"), ("agent", "model"), ("m
 """What runs have in common with the usual run, the first that enough of them have."""
 
 
+_FACTS = (
+    "run_id, repo, agent, model, dated_at, cost_own_usd, cost_best_usd, cost_best_bounds, "
+    "cost_cause, duration_ms, num_turns, output_tokens"
+)
+"""Columns of v_runs that tell of a run's money."""
+
+
 def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
     """Return where the money of a run (a row of v_runs) went, and its usual run.
 
@@ -262,6 +269,14 @@ def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
         explained(found[run_id], run["cost_best_usd"], cause),
         _usual(alike, by, found) if alike else None,
     )
+
+
+def money_of_run(store: Store, run_id: str) -> RunMoney:
+    """Return the same of a run by its id. Raises StoreError, and KeyError for an unknown run."""
+    rows = fetch(store, f"select {_FACTS} from v_runs where run_id = $id", {"id": run_id})
+    for run in rows.to_pylist():
+        return money_of(store, run)
+    raise KeyError(run_id)
 
 
 def split(store: Store, run_ids: Sequence[str]) -> dict[str, list[Part]]:
@@ -301,8 +316,7 @@ def _alike(store: Store, run: Mapping[str, Any]) -> tuple[list[dict[str, Any]], 
     """Return the earlier runs that are most alike, and by which columns; at least ENOUGH_RUNS."""
     condition = where(NO_FILTERS)
     sql = f"""
-        select run_id, repo, agent, model, cost_best_usd, duration_ms, num_turns, output_tokens
-        from v_runs
+        select {_FACTS} from v_runs
         where {condition.sql} and is_started and cost_best_usd is not null
             and dated_at < $before and run_id <> $run_id
             and (model = $model or repo = $repo and agent = $agent)

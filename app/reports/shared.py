@@ -18,7 +18,7 @@ from app.queries import cost as cost_queries
 from app.queries import failures as failure_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
-from app.queries import run_page
+from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
@@ -27,6 +27,7 @@ from app.queries.reading import ReadTransaction, undated
 from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
 from app.text import failures as failure_words
+from app.text import run_money as money_words
 from app.text import tasks as task_words
 from app.text.agents import agent_legend, agent_table
 from app.text.filter_words import with_known_words
@@ -310,6 +311,8 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
         run_html.strip_html(run, verdict),
         run_html.warning_html(run, verdict),
     )
+    money = asked.ask(run_money.money_of_run, asked.of)
+    why = money_words.why_dear(run, money)
     parts: list[Part] = ["".join(head)]
     listed = run_html.claims_html(claims, run) if with_text else ""
     if listed:
@@ -336,6 +339,9 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
         )
     if asked.ask(session_queries.lanes, asked.of).num_rows:
         parts += [lambda: charts.session(asked), lambda: charts.session_lanes(asked)]
+    title = run_html.part("Where the money went")
+    said = f'<p class="t-cap">{html_parts.said(f"{why.heading} {why.second}")}</p>'
+    parts.append(title + said + money_words.money_html(run, money))
     for title, keys in (
         ("Cost", run_html.RUN_COST),
         ("Figures", run_html.RUN_CARDS),

@@ -41,7 +41,6 @@ from app.text.formatting import (
     ratio,
     short,
     short_id,
-    sign_of,
     usd,
     with_sign,
 )
@@ -122,7 +121,10 @@ RUN_ORIGIN = (
     "run_id",
 )
 
-MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN = 6, 6, 30
+MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN, TOOLS_NAMED = 6, 6, 30, 4
+
+LONGEST_TITLE = 70
+"""Characters of a run's title among its facts."""
 
 FOLDED_FROM, MOST_LINES, LONGEST_LINE, USUAL_LINE = 400, 4_000, 1_000, 100
 """Lines of a file in a patch from which it is folded; lines shown of a patch (a line counts once
@@ -348,8 +350,11 @@ def ending_words(run: Row, outcome: str) -> str:
     return f"{outcome}{by}{'' if run['is_started'] else f', {NEVER_STARTED}'}"
 
 
-def header_html(run: Row) -> str:
-    """Return agent, model, repository, task, date and outcome of a run, and its record's gaps."""
+def header_html(run: Row, responses: int = 0, *, has_title: bool = True) -> str:
+    """Return agent, model, repository, task, date and outcome of a run, and its record's gaps.
+
+    Without a title above: also the title, how many responses it has, and where its cost is from.
+    """
     task = run["task_key"] or ""
     link = (
         (
@@ -381,17 +386,16 @@ def header_html(run: Row) -> str:
         " ".join(filter(None, (text(run["repo"] or ""), link))),
         date,
         f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
-        (
-            "<small>the record has no "
-            f"{' or '.join(filter(None, (', '.join(lacks[:-1]), lacks[-1])))}</small>"
-        )
-        if lacks
-        else "",
     ]
-    return (
-        "<p "
-        f'class="t-run-sub">{"<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)}</p>'
-    )
+    if has_title and lacks:
+        listed = " or ".join(filter(None, (", ".join(lacks[:-1]), lacks[-1])))
+        parts.append(f"<small>the record has no {listed}</small>")
+    elif not has_title:
+        about = (plural(responses, "response") if responses else "", cost_basis(run))
+        parts += [f"<small>{text(one)}</small>" for one in about if one]
+        parts.append(f"<small>{text(quoted(run['title'], LONGEST_TITLE))}</small>")
+    drawn = "<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)
+    return f'<p class="t-run-sub{"" if has_title else " t-cap"}">{drawn}</p>'
 
 
 def failure_html(run: Row) -> str:
@@ -499,45 +503,28 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
         yield "Patch", f"+{more:,} {MINUS}{less or 0:,}", plural(files, "file")
 
 
-def cost_words(run: Row) -> str:
-    """Return why two costs of a run differ: `why $1.94 and not $2.13: regional endpoint`."""
-    listed_usd = (
-        ""
-        if run[LIST.column] is None
-        else with_sign(bound_sign(run, LIST.column), usd(run[LIST.column]))
-    )
+def cost_basis(run: Row) -> str:
+    """Return where the cost is from: `cost reported, list price $2.13: regional endpoint`."""
+    listed_usd = with_sign(bound_sign(run, LIST.column), usd(run[LIST.column], lacks=""))
     if run[REPORTED.column] is None:
-        return f"{listed_usd} at list prices, none reported"
-    reported = usd(run[REPORTED.column])
+        return "cost at list prices" if listed_usd else ""
     if not listed_usd or not run["cost_cause"]:
-        return (
-            f"{reported} reported, "
-            f"{f'{listed_usd} at list prices' if listed_usd else 'no list-price cost'}"
-        )
+        return "cost reported"
+    if run["cost_cause"] == CostCause.SAME:
+        return "cost reported, equal to list prices"
     cause = CAUSES[CostCause(run["cost_cause"])].label
-    return (
-        f"{reported}, as at list prices"
-        if reported == listed_usd
-        else f"why {reported} and not {listed_usd}: {cause}"
-    )
+    return f"cost reported, list price {listed_usd}: {cause}"
 
 
-def token_words(run: Row) -> str:
-    """Return `4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
-    total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
-    parts = [
-        f"{sign_of(run['tokens_basis'])}{short(total, Unit.TOKENS)}"
-        if total is not None
-        else "not all known"
+def calls_words(calls: Sequence[Row]) -> str:
+    """Return `bash 192 (19 failed), edit 128, read 50 and 4 more tools`."""
+    named = [
+        f"{one_line(call['tool'])} {call['calls']:,}"
+        + (f" ({call['errors']:,} failed)" if call["errors"] else "")
+        for call in calls[:TOOLS_NAMED]
     ]
-    parts += (
-        [f"{short(cached, Unit.SHARE)} of the input read from the cache"]
-        if cached is not None
-        else []
-    )
-    return ", ".join(parts) + (
-        f"; the cache saved {usd(saved)}" if saved is not None and saved > 0 else ""
-    )
+    rest = len(calls) - len(named)
+    return ", ".join(named) + (f" and {plural(rest, 'more tool')}" if rest else "")
 
 
 def warning_html(run: Row, verdict: Row | None) -> str:
@@ -750,7 +737,9 @@ def metric_words(metric: str | None) -> str:
     return _METRICS.get(metric or "", words(metric or ""))
 
 
-def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool) -> str:
+def more_html(
+    commands: Mapping[str, str], *, has_claim: bool, has_patch: bool, is_measured: bool
+) -> str:
     """Return how to add more data if the store has only one run.
 
     `commands`: how to ingest `results` and `runs`.
@@ -758,7 +747,7 @@ def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool
     items = [
         (
             "A benchmark’s result",
-            "puts a measured speedup beside the claim.",
+            f"puts a measured speedup {'beside the claim' if has_claim else 'on this page'}.",
             commands["results"],
             not is_measured,
         ),

@@ -6,34 +6,47 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from app.queries.run_money import (
     AGAIN,
+    COMPACTED,
     DIFFERENCE,
+    FIRST_AGAIN,
     HELPERS,
     INPUT,
     NEW,
     NOT_EXPLAINED,
     OUTPUT,
+    PAUSE_MS,
     READ,
     SEARCHES,
+    STARTED,
     SUBAGENTS,
     WRITTEN,
     Part,
     RunMoney,
+    Stretch,
+    stretches,
 )
+from app.queries.sessions import MAIN
 from app.text import html_parts
 from app.text.formatting import (
     NOT_RECORDED,
     UNKNOWN,
     agent_name,
+    duration,
     percent,
     short,
+    sign_of,
     usd,
 )
 from app.text.sentences import Said, joined, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.failures import REASONS
 from schemas.rows.cost import CAUSES, CostCause
+from schemas.text import plural
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
@@ -52,7 +65,7 @@ LABELS = {
 }
 """Part of a cost → its label in the table."""
 
-_IN_BAR = {AGAIN: "written again", READ: "read", NEW: "new", WRITTEN: "written"}
+_IN_BAR = {AGAIN: "again", READ: "read", NEW: "new", WRITTEN: "written", INPUT: "input"}
 
 _PAID_FOR = {
     AGAIN: "writing the same context to the cache again",
@@ -163,6 +176,10 @@ def money_notes(money: RunMoney, run: Row) -> list[str]:
     if money.parts and absent and _counted(money):
         others = joined([absent[0], *(one.lower() for one in absent[1:])])
         said.append(f"{others}: none recorded.")
+    if money.bounds:
+        said.append(f"{sign_of(money.bounds).strip()}: the log does not tell all tokens exactly.")
+    if run.get("is_carried_over"):
+        said.append("Cost and API time seem to include an earlier process.")
     if money.usual is None:
         return said
     names = {
@@ -219,10 +236,16 @@ def why_dear(run: Row, money: RunMoney) -> Said:
         what = _did(money, run)
         begin += f", {multiple(times)} the usual run of {run['repo']}"
         return Said(f"{begin}: it **{what}**." if what else f"{begin}.", _second(money, 0))
-    largest = _largest(money)
-    if largest is None:
+    largest = max(money.parts, key=lambda part: part.usd or 0, default=Part(NOT_EXPLAINED))
+    if largest.key == NOT_EXPLAINED or not largest.usd:
         why = " Its log does not record what for." if money.cost_usd else ""
         return Said(f"{begin}.{why}")
+    if largest.key == DIFFERENCE:
+        cause = CAUSES[CostCause(money.cause or CostCause.UNEXPLAINED)].label
+        share = _share(largest, money)
+        return Said(
+            f"{begin}. {share} of it is beyond list prices: **{cause}**.", _second(money, 0)
+        )
     part = _PAID_FOR[largest.key]
     if largest.key == AGAIN and not _is_written(money):
         part = "sending the same context again"
@@ -239,13 +262,6 @@ def _share(part: Part, money: RunMoney) -> str:
     share = (part.usd or 0) / (money.cost_usd or 1)
     is_half = Decimal("0.45") <= share <= Decimal("0.55")
     return "Half" if is_half else percent(min(share, Decimal(1)))
-
-
-def _largest(money: RunMoney) -> Part | None:
-    """Return the part that cost most, None if more is not explained."""
-    paid = [part for part in money.parts if part.usd and part.key != DIFFERENCE]
-    largest = max(paid, key=lambda part: part.usd or 0, default=None)
-    return largest if largest and largest.key in _PAID_FOR else None
 
 
 def _second(money: RunMoney, place: int) -> str:
@@ -298,3 +314,108 @@ def _did(money: RunMoney, run: Row) -> str:
         if times
         else "",
     )
+
+
+def strip(run: Row, money: RunMoney, answered: pa.Table) -> str:
+    """Return five figures of a run, each beside its usual one or what explains it.
+
+    `answered`: its responses as of `sessions.timeline`.
+    """
+    usual = money.usual
+    boxes = []
+    if money.cost_usd is not None:
+        beside = ""
+        if usual and usual.cost_usd:
+            beside = f"{multiple(money.cost_usd / usual.cost_usd)} the usual run"
+        boxes.append(("Cost", usd(money.cost_usd, money.bounds), beside))
+    if run["duration_ms"] is not None:
+        beside = f"usual {duration(usual.duration_ms)}" if usual and usual.duration_ms else ""
+        if run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
+            beside = f"worked {duration(run['active_ms'])}"
+        boxes.append(("Wall time", duration(run["duration_ms"]), beside))
+    main = answered.filter(pc.equal(answered["subagent"], MAIN))
+    if main.num_rows:
+        context = short(main["context_tokens"][-1].as_py(), Unit.TOKENS)
+        boxes.append(
+            ("Context at the end", context, f"grew in {plural(main.num_rows, 'response')}")
+        )
+    elif run["output_tokens"] is not None:
+        output = short(run["output_tokens"], Unit.TOKENS, run["tokens_basis"])
+        beside = short(usual and usual.output_tokens, Unit.TOKENS, lacks="")
+        boxes.append(("Output", f"{output} tokens", beside and f"usual {beside}"))
+    if run["num_turns"] is not None:
+        each = usd(run["cost_best_per_turn_usd"], money.bounds, "")
+        beside = f"usual {usual.num_turns:,}" if usual and usual.num_turns else ""
+        boxes.append(("Turns", f"{run['num_turns']:,}", beside or (each and f"{each} each")))
+    if run["tool_calls"].num_rows:
+        calls, failed = (pc.sum(run["tool_calls"][key]).as_py() for key in ("calls", "errors"))
+        boxes.append(("Tool calls", f"{calls:,}", f"{failed:,} failed" if failed else ""))
+    return html_parts.strip(boxes)
+
+
+def money_html(run: Row, money: RunMoney) -> str:
+    """Return the bar, the table and its notes, or why there is none."""
+    if not any(part.tokens for part in money.parts):
+        why = "Its log has no tokens, so where the money went is not recorded."
+        return f'<p class="t-cap">{why}</p>'
+    notes = html_parts.text(" ".join(money_notes(money, run)))
+    table = money_table(money).html(kind="t-money")
+    return f'{money_bar(money)}{table}<p class="t-cap">{notes}</p>'
+
+
+def totals_only(run: Row, command: str) -> str:
+    """Return that nothing is known response by response, and the command that changes it."""
+    known = "Its log has only totals, so where the context grew is not recorded."
+    if run["agent"] != "claude-code":
+        return known
+    return f"{known}  \n{command} adds the responses of a session."
+
+
+_BEGAN = {
+    FIRST_AGAIN: "began with the first context paid again",
+    COMPACTED: "began after a compaction",
+    STARTED: "began with a sub-agent",
+}
+
+
+def turning_html(answered: pa.Table) -> str:
+    """Return the stretches of a session as a table, and how many rewrites followed a pause."""
+    rows = answered.select(
+        ["at", "subagent", "context_tokens", "cost_list_usd", "again_tokens", "pause_ms", "is_fall"]
+    ).to_pylist()
+
+    def began(one: Stretch) -> str:
+        pause = f"a pause of {duration(one.pause_ms)}" if one.pause_ms else ""
+        if (one.pause_ms or 0) <= PAUSE_MS:
+            return _BEGAN.get(one.began, "")
+        first = _BEGAN.get(one.began, "began")
+        return f"{first}, after {pause}" if one.began in _BEGAN else f"{first} after {pause}"
+
+    def contexts(one: Stretch) -> str:
+        ends = (short(size, Unit.TOKENS) for size in one.contexts or ())
+        return " → ".join(ends)
+
+    def places(one: Stretch) -> str:
+        return f"{one.first:,}–{one.last:,}" if one.last > one.first else f"{one.first:,}"
+
+    columns = [
+        Col("Responses", places),
+        Col("Lasted", lambda one: duration(one.lasted_ms) if one.lasted_ms else "", "r"),
+        Col("Paid again", lambda one: f"{one.again:,}×" if one.again else UNKNOWN, "r"),
+        Col("Context", contexts, "r"),
+        Col("Cost", lambda one: usd(one.usd), "r"),
+        Col("", began, "t-wide"),
+    ]
+    table = TextTable(columns, stretches(rows)).html(kind="t-money")
+    again = [row for row in rows if row["again_tokens"]]
+    paused = sum((row["pause_ms"] or 0) > PAUSE_MS for row in again)
+    if not again:
+        return table
+    which = f"{len(again):,} contexts paid again" if len(again) > 1 else "context paid again"
+    said = f"No cause is recorded for the {which}."
+    if paused:
+        many = f"{paused:,} of the {which}" if paused < len(again) else f"The {which}"
+        said = f"{many} followed a pause of more than 5 minutes, when a cache expires"
+        rest = len(again) - paused
+        said += f"; for the other {rest:,} no cause is recorded." if rest else "."
+    return f'<p class="t-cap">{html_parts.text(said)}</p>{table}'

@@ -32,16 +32,11 @@ BLOCKS = (
 OWN_PERIOD = (
     "Each response counts in its own period (UTC), a run without responses when it started."
 )
-TIMELINE = (
-    "Context of each response: uncached input, cache reads and cache writes. It falls where a "
-    "conversation is compacted or cleared. Below: cumulative list-price cost, and tool calls."
-)
+TIMELINE = "Tokens sent with each response; below: the list-price cost so far."
 LANES = "A mark per response, in the colour of its model."
 
 MOST_LANES = 30
 """Lanes in a chart; more cannot be told apart."""
-
-AXES = {"at": "Time", "place": "Responses"}
 
 
 @dataclass(frozen=True)
@@ -216,56 +211,40 @@ def session_words(lanes: pa.Table) -> str:
     )
 
 
-def axes(points: pa.Table) -> dict[str, str]:
-    """Return the possible axes of a session: time only if any is known."""
-    return AXES if points["at"].null_count < points.num_rows else {"place": AXES["place"]}
-
-
-def drawn_rows(points: pa.Table, axis: str) -> list[dict[str, Any]]:
-    """Return the points with a position on the axis."""
-    return [row for row in points.to_pylist() if row[axis] is not None]
+def axis_of(points: pa.Table) -> str:
+    """Return the axis of a session's lanes: time if any is known, else the order of responses."""
+    return "at" if points["at"].null_count < points.num_rows else "place"
 
 
 def timeline_finding(points: pa.Table) -> str:
-    """Return `Context peaked at 167k tokens and fell by more than half 3 times`.
-
-    It is about the main conversation.
-    """
+    """Return `The context grew to 178k; red: paid again`, of the main conversation."""
     main = [row for row in points.to_pylist() if row["subagent"] == MAIN]
     if not main:
-        return "Context of sub-agents"
+        return "The contexts of sub-agents"
     falls = sum(row["falls"] for row in main)
-    peak = (
-        f"Context peaked at {short(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
-    )
-    return (
-        f"{peak} and fell by more than half {'once' if falls == 1 else f'{falls:,} times'}"
-        if falls
-        else peak
-    )
+    peak = short(max(row["context_tokens"] for row in main), Unit.TOKENS)
+    often = "once" if falls == 1 else f"{falls:,} times"
+    grew = f"peaked at {peak} and fell {often}" if falls else f"grew to {peak}"
+    again = "; red: paid again" if any(row["again"] for row in main) else ""
+    return f"The context {grew}{again}"
 
 
-def timeline_note(points: pa.Table, axis: str) -> str:
-    """Return how to read the timeline, and which points are merged or left out."""
+def timeline_note(points: pa.Table) -> str:
+    """Return how to read the timeline, and which points are merged."""
     has_prices = points["cost_so_far_usd"].null_count < points.num_rows
-    said = [
+    note = (
         TIMELINE
         if has_prices
-        else TIMELINE.replace("list-price cost", "tokens, as no price is known")
-    ]
-    rows = drawn_rows(points, axis)
-    count, of = sum(row["responses"] for row in rows), sum(points["responses"].to_pylist())
-    if count > len(rows):
-        said.append(
-            f"{count:,} responses are drawn as {len(rows):,} points, each at the fullest of "
-            "its responses."
-        )
-    if of > count:
-        said.append(
-            f"{plural(of - count, 'response')} without a time "
-            f"{'is' if of - count == 1 else 'are'} not shown."
-        )
-    return " ".join(said)
+        else TIMELINE.replace("list-price cost", "tokens, as no price is known,")
+    )
+    lanes = set(points["subagent"].to_pylist())
+    if len(lanes) > 1 and MAIN in lanes:
+        note += " Thin lines: sub-agents."
+    count = sum(points["responses"].to_pylist())
+    if count == points.num_rows:
+        return note
+    drawn = f"{count:,} responses are drawn as {points.num_rows:,} points"
+    return f"{note} {drawn}, each at the fullest of its responses."
 
 
 def lanes_finding(lanes: pa.Table) -> str:

@@ -18,7 +18,7 @@ from app.text.html_parts import plain
 from app.text.run_html import facts_html
 from app.text.sentences import upper_first
 from ingest.store.annotations import Change
-from schemas.catalogue.figures import DATE, LABEL
+from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
 from schemas.text import plural, visible
 
@@ -39,9 +39,8 @@ def quick(run: Mapping[str, Any]) -> None:
         labels = _labels([], "run-labels")
         if st.form_submit_button("Add labels"):
             _save([run["run_id"]], Change(_read(labels)))
-    if run["dated_at"] is None or run["time_source"] == LABEL:
-        with st.popover("Date", icon=":material/event:"):
-            date_form([run["run_id"]], "run-date", run["labels"].get(DATE, ""))
+    with st.popover("Date", icon=":material/event:"):
+        date_form([run["run_id"]], "run-date", run["labels"].get(DATE, ""))
 
 
 def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
@@ -65,8 +64,7 @@ def run_block(run: Mapping[str, Any]) -> None:
         if run["note"]:
             st.html(facts_html(run, ("note",)))
         return
-    is_said = bool(run["note"] or run["starred"] or run["excluded"])
-    with st.expander("**Notes** and labels", expanded=is_said), st.form("annotation", border=False):
+    with st.form("annotation"):
         labels = _labels(label_list(run["labels"]), "labels")
         note = st.text_area("Note", run["note"] or "", max_chars=LONGEST_NOTE, height=80)
         with st.container(horizontal=True, vertical_alignment="bottom"):

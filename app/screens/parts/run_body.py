@@ -1,4 +1,4 @@
-"""The page of a run: facts, claims, changes and measurements; everything else is folded."""
+"""The page of a run: its result, or why it was dear; everything else is folded."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from app.charts import registry as charts
 from app.queries import claims as claim_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
-from app.queries import run_page
+from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries.claims import RunFacts
 from app.queries.filters import NO_FILTERS
+from app.queries.run_money import RunMoney
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
 from app.text import grids, html_parts, loop_html, run_html, summary
+from app.text import run_money as money_words
 from app.text import usage as words
 from app.text.claims import all_claims_of, claim_title, hidden_words
 from app.text.formatting import short, short_id
@@ -31,12 +33,12 @@ from schemas.units import Unit
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 SHORT_PROMPT = 600
 
-LISTED, FEW = 10_000, 300
-"""Responses listed, and listed without asking."""
+LISTED = 10_000
+"""Responses listed."""
 
 
 def show_run(run_id: str, *, alone: bool = False) -> None:
-    """Place the run below its title.
+    """Place the run below its title: its result if it claims or was measured, else why it was dear.
 
     `alone`: it is the store's only run, with a sentence as heading.
     """
@@ -45,11 +47,62 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
         return
     facts = cache.ask(claim_queries.of_run, run_id, filter_bar.chosen())
     verdict = cache.ask(measured_queries.verdict_of, run_id)
-    values = cache.ask(measured_queries.of_run, run_id) if verdict else None
-    if alone:
-        widgets.heading(run_html.only_run(run, verdict), missing=False)
+    money = cache.ask(run_money.money_of_run, run_id)
+    answered = cache.ask(session_queries.timeline, run_id)
+    has_result = verdict is not None or run["claimed_speedup"] is not None
+    _uncounted(run)
+    head = f'<h1 class="t-h1">{html_parts.text(run["title"])}</h1>'
+    if alone or not has_result:
+        said = run_html.only_run(run, verdict) if alone else money_words.why_dear(run, money)
+        head = html_parts.heading(said.heading, said.second)
+    head += run_html.header_html(run, answered.num_rows, has_title=has_result or alone)
+    head += run_html.failure_html(run)
+    if has_result:
+        head += run_html.strip_html(run, verdict) + run_html.warning_html(run, verdict)
     else:
-        st.html(f'<h1 class="t-h1">{html_parts.text(run["title"])}</h1>')
+        head += money_words.strip(run, money, answered)
+    st.html(head + _loops_of(run_id))
+    _asked_claim(run, facts)
+    patch = cache.ask(run_page.patch_of, run_id)
+    if has_result:
+        _result(run, facts, verdict, patch, alone=alone)
+    else:
+        _money(run, money, answered)
+    if alone:
+        commands = {
+            "results": cache.command("ingest RESULTS"),
+            "runs": cache.command("ingest ~/.claude/projects"),
+        }
+        st.html(
+            run_html.more_html(
+                commands,
+                has_claim=run["claimed_speedup"] is not None,
+                has_patch=patch is not None,
+                is_measured=verdict is not None,
+            )
+        )
+    with st.container(gap="xsmall"):
+        if has_result:
+            about = run_html.cost_basis(run)
+            with _lazily("Where the money went", about, "money") as fold:
+                if fold.open:
+                    _money(run, money, answered)
+        _session(run_id)
+        _tool_calls(run["tool_calls"])
+        more = _more_words(run, facts, verdict, patch)
+        if more or not has_result:
+            about = "what it says it did, what it changed, what was measured"
+            with _lazily("Result", more if has_result else about, "result") as fold:
+                if fold.open and not has_result:
+                    _result(run, facts, verdict, patch, alone=alone)
+                if fold.open:
+                    _more_of_result(run, facts, verdict, patch)
+        _origin(run)
+        _record(run, facts, patch)
+
+
+def _uncounted(run: Mapping[str, Any]) -> None:
+    """Place why the run is not counted, if so."""
     if run["excluded"]:
         st.warning(
             f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}",
@@ -60,16 +113,18 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
             "Probably a copy of another run, which is counted in its place: see its findings.",
             icon=":material/content_copy:",
         )
-    head = (
-        run_html.header_html(run),
-        run_html.failure_html(run),
-        run_html.strip_html(run, verdict),
-        run_html.warning_html(run, verdict),
-    )
-    st.html("".join(head) + _loops_of(run_id))
-    claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()
+
+
+def _lazily(title: str, about: str, key: str) -> Any:
+    """Place a fold with its contents in its label; `open` says whether they are wanted."""
+    return st.expander(f"**{title}** {plain(about)}", key=key, on_change="rerun")
+
+
+def _asked_claim(run: Mapping[str, Any], facts: RunFacts) -> None:
+    """Place the claim that the link asks for, within the sentence around it."""
     asked = st.query_params.get(widgets.CLAIM_NO)
-    if claim := next((row for row in (*claims, *hidden) if str(row["claim_no"]) == asked), None):
+    claims = (*facts.claims.to_pylist(), *facts.hidden_claims.to_pylist())
+    if claim := next((row for row in claims if str(row["claim_no"]) == asked), None):
         text, marks = summary.around(run["result"] or "", claim)
         with st.container(border=True):
             st.header(
@@ -82,7 +137,35 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
                 f'<div style="overflow-x:auto">{summary.summary_html(text, marks)}</div>',
                 width=SUMMARY_WIDTH,
             )
-    patch = cache.ask(run_page.patch_of, run_id)
+
+
+def _money(run: Mapping[str, Any], money: RunMoney, answered: pa.Table) -> None:
+    """Place where the money went, and the turning points of a run with responses."""
+    spent, along = st.columns([1.36, 1], gap="medium")
+    spent.html(run_html.part("Where the money went") + money_words.money_html(run, money))
+    with along:
+        if answered.num_rows:
+            question = widgets.question(NO_FILTERS, BEST, run["run_id"])
+            widgets.titled(charts.session(question), "session-timeline")
+        else:
+            command = cache.command("ingest ~/.claude/projects")
+            said = money_words.totals_only(run, code_span(command))
+            st.html(run_html.part("Turning points"))
+            st.caption(said)
+    if answered.num_rows:
+        st.html(run_html.part("Turning points") + money_words.turning_html(answered))
+
+
+def _result(
+    run: Mapping[str, Any],
+    facts: RunFacts,
+    verdict: Mapping[str, Any] | None,
+    patch: Mapping[str, Any] | None,
+    *,
+    alone: bool,
+) -> None:
+    """Place what the run claims and says, what it changed, and what was measured."""
+    claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()
     said, done = st.columns([1, 1.16] if patch else [1.45, 1], gap="medium")
     with said:
         if listed := run_html.claims_html(claims, run):
@@ -103,34 +186,61 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
         )
         widgets.cut_note(prose)
     with done:
-        files = cache.ask(run_page.patch_files_of, run_id)
+        files = cache.ask(run_page.patch_files_of, run["run_id"])
         files = files if files.num_rows else facts.file_changes
         if not alone or patch or files.num_rows:
             _changes(run, patch, files)
-        if verdict and values is not None:
-            about = run_html.measured_about(verdict, values.to_pylist())
-            st.html(
-                run_html.part("What was measured", about)
-                + run_html.measured_html(run, verdict, values.to_pylist())
-            )
+        if verdict:
+            values = cache.ask(measured_queries.of_run, run["run_id"]).to_pylist()
+            about = run_html.measured_about(verdict, values)
+            measured = run_html.measured_html(run, verdict, values)
+            st.html(run_html.part("What was measured", about) + measured)
         elif command := run_page.measure_command(run, patch, cache.location()):
             st.html(run_html.part("Not measured yet"))
             st.caption(f"{run_html.MEASURE_IT}:")
             st.code(command, language=None, wrap_lines=True)
-        if alone:
-            commands = {
-                "results": cache.command("ingest RESULTS"),
-                "runs": cache.command("ingest ~/.claude/projects"),
-            }
-            st.html(
-                run_html.more_html(
-                    commands, has_patch=patch is not None, is_measured=verdict is not None
-                )
-            )
-    with st.container(gap="xsmall"):
-        if patch:
-            _other_patches(run, patch)
-        _details(run, facts, values, patch)
+
+
+def _more_words(
+    run: Mapping[str, Any],
+    facts: RunFacts,
+    verdict: Mapping[str, Any] | None,
+    patch: Mapping[str, Any] | None,
+) -> str:
+    """Return `63 measured values, 2 other patches, 4 other statements`, "" for none."""
+    counts = {
+        "measured value": cache.ask(measured_queries.of_run, run["run_id"]).num_rows
+        if verdict
+        else 0,
+        "other patch": len(cache.ask(run_page.patched_beside, run["run_id"])) if patch else 0,
+        "other statement": facts.statements.num_rows + facts.file_changes.num_rows,
+    }
+    return ", ".join(plural(count, name) for name, count in counts.items() if count)
+
+
+def _more_of_result(
+    run: Mapping[str, Any],
+    facts: RunFacts,
+    verdict: Mapping[str, Any] | None,
+    patch: Mapping[str, Any] | None,
+) -> None:
+    """Place every measured value, the patches of other runs, and what else the summary states."""
+    values = cache.ask(measured_queries.of_run, run["run_id"]) if verdict else None
+    if values is not None and values.num_rows:
+        widgets.table(
+            grids.value_grid(values),
+            "Each measured value beside that of the baseline or reference",
+        )
+    if patch and (others := cache.ask(run_page.patched_beside, run["run_id"])):
+        _side_by_side(run, patch, others)
+    if facts.statements.num_rows + facts.file_changes.num_rows:
+        st.html(
+            run_html.part("Other statements")
+            + summary.statements_html(facts.statements.to_pylist())
+        )
+        if facts.file_changes.num_rows:
+            rows = grids.grid(facts.file_changes, grids.FILE_CHANGES)
+            widgets.table(rows, "Files changed according to the summary, with lines")
 
 
 def _loops_of(run_id: str) -> str:
@@ -161,29 +271,21 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
         widgets.cut_note(text)
 
 
-def _other_patches(run: Mapping[str, Any], patch: Mapping[str, Any]) -> None:
-    """Place the patch of the run beside that of another run of the same task, if any, folded."""
-    others = cache.ask(run_page.patched_beside, run["run_id"])
-    if not others:
-        return
-    about = f"**Other patches** of {plural(len(others), 'run')} of the same task"
-    with st.expander(about, key="patches", on_change="rerun") as beside:
-        if beside.open:
-            _side_by_side(run, patch, others)
-
-
 def _side_by_side(
     run: Mapping[str, Any], patch: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Place two patches beside each other; the other one is chosen."""
+    """Place the patch beside that of another run of the same task, if one is chosen."""
     names = {row["run_id"]: run_html.patch_name(row) for row in others}
     chosen = st.selectbox(
-        "Beside",
+        f"Patches of {plural(len(others), 'other run')} of the same task",
         list(names),
+        None,
         format_func=names.__getitem__,
-        label_visibility="collapsed",
         key="other-patch",
+        placeholder="Choose one to see it beside this one",
     )
+    if chosen is None:
+        return
     mine, theirs = st.columns(2, gap="small")
     for column, name, drawn in (
         (mine, f"{run_html.patch_name(run)}, this run", patch),
@@ -192,67 +294,57 @@ def _side_by_side(
         column.html(run_html.part(name) + (run_html.diff_html(drawn["text"]) if drawn else ""))
 
 
-def _details(
-    run: Mapping[str, Any],
-    facts: RunFacts,
-    values: pa.Table | None,
-    patch: Mapping[str, Any] | None,
-) -> None:
-    """Place everything else folded, each part with its contents in its label."""
-    run_id, usage, records, calls = (
-        run["run_id"],
-        run["model_usage"],
-        run["records"],
-        run["tool_calls"],
-    )
-    findings = facts.findings.to_pylist()
+def _session(run_id: str) -> None:
+    """Place the lanes and the responses of the session of a run, folded."""
+    lanes = cache.ask(session_queries.lanes, run_id)
+    if not lanes.num_rows:
+        return
+    with _lazily("Session", words.session_words(lanes), "session") as fold:
+        if not fold.open:
+            return
+        if lanes.num_rows > 1:
+            question = widgets.question(NO_FILTERS, BEST, run_id)
+            widgets.titled(charts.session_lanes(question), "session-lanes")
+            alt = (
+                "Responses, tokens, cost and tool calls of the main conversation and each sub-agent"
+            )
+            widgets.table(grids.grid(lanes, grids.LANES), alt)
+        listed = cache.ask(session_queries.timeline, run_id)
+        widgets.table(
+            grids.response_grid(listed.slice(0, LISTED)),
+            "Each response with its tokens, cost, tools and whether its output count is final",
+        )
+        if listed.num_rows > LISTED:
+            st.caption(f"Showing the first {LISTED:,} of {listed.num_rows:,} responses.")
 
-    def folded(title: str, about: str) -> Any:
-        return st.expander(f"**{title}** {plain(about)}")
 
-    if run["cost_best_usd"] is not None:
-        with folded("Cost", run_html.cost_words(run)):
-            st.html(run_html.facts_html(run, run_html.RUN_COST))
-            if cause := run_html.cause_sentence(run):
-                st.caption(plain(cause))
-    if usage.num_rows:
-        with folded("Tokens", run_html.token_words(run)):
+def _tool_calls(calls: pa.Table) -> None:
+    """Place the tools that the run called, folded."""
+    if calls.num_rows:
+        with st.expander(f"**Tool calls** {plain(run_html.calls_words(calls.to_pylist()))}"):
+            widgets.table(grids.grid(calls, grids.TOOL_CALLS), "Calls and errors of each tool")
+
+
+def _origin(run: Mapping[str, Any]) -> None:
+    """Place how the run ended, where its figures were read, and its models, folded."""
+    with st.expander("**Origin** where each figure was read"):
+        ending, origin = st.columns(2)
+        ending.html(
+            run_html.facts_html(run, (*run_html.RUN_ENDING, *run_html.RUN_COST))
+            + f'<p class="t-cap">{html_parts.text(run_html.cause_sentence(run))}</p>'
+        )
+        origin.html(run_html.facts_html(run, run_html.origin_keys(run), run["labels"]))
+        st.html(run_html.facts_html(run, run_html.RUN_CARDS[1:]))
+        if run["model_usage"].num_rows:
             widgets.table(
-                grids.grid(usage, grids.MODELS_OF_RUN),
+                grids.grid(run["model_usage"], grids.MODELS_OF_RUN),
                 "Tokens and reported cost of each model of this run",
             )
-    with folded("Figures", "its time, turns and tokens, and what each costs"):
-        st.html(run_html.facts_html(run, run_html.RUN_CARDS))
-    if values is not None and values.num_rows:
-        with folded("Measured values", f"{values.num_rows:,}"):
+        if run["records"].num_rows:
             widgets.table(
-                grids.value_grid(values),
-                "Each measured value beside that of the baseline or reference",
-            )
-    lanes = cache.ask(session_queries.lanes, run_id)
-    if lanes.num_rows:
-        with st.expander(
-            f"**Session** {words.session_words(lanes)}", key="session", on_change="rerun"
-        ) as details:
-            if details.open:
-                _session(run_id, lanes)
-    if calls.num_rows:
-        errors = sum(filter(None, calls["errors"].to_pylist()))
-        counts = plural(sum(calls["calls"].to_pylist()), "call") + (
-            f", {plural(errors, 'error')}" if errors else ""
-        )
-        with folded("Tool calls", counts):
-            widgets.table(grids.grid(calls, grids.TOOL_CALLS), "Calls and errors of each tool")
-    if records.num_rows:
-        with folded("Records", f"{records.num_rows:,} logs tell of this run, which counts once"):
-            widgets.table(
-                grids.grid(run_html.record_rows(records), grids.RECORDS),
+                grids.grid(run_html.record_rows(run["records"]), grids.RECORDS),
                 "Each record of this run and what it tells",
             )
-    with folded("Origin", "how it ended, where its figures were read, the task’s prompt"):
-        ending, origin = st.columns(2)
-        ending.html(run_html.facts_html(run, run_html.RUN_ENDING))
-        origin.html(run_html.facts_html(run, run_html.origin_keys(run), run["labels"]))
         if prompt := shown(run["prompt"] or "").text:
             st.code(
                 prompt,
@@ -260,28 +352,27 @@ def _details(
                 height=200 if len(prompt) > SHORT_PROMPT else "content",
                 wrap_lines=True,
             )
-    if findings:
-        names = {"error": "error", "warning": "warning", "info": "note"}
-        severities = {
-            name: sum(row["severity"] == severity for row in findings)
-            for severity, name in names.items()
-        }
-        with folded(
-            "Findings",
-            ", ".join(plural(count, name) for name, count in severities.items() if count),
-        ):
+
+
+def _record(run: Mapping[str, Any], facts: RunFacts, patch: Mapping[str, Any] | None) -> None:
+    """Place the record as it was ingested, its findings, and what people say of it, folded."""
+    findings = facts.findings.to_pylist()
+    names = {"error": "error", "warning": "warning", "info": "note"}
+    counts = [
+        plural(count, name)
+        for severity, name in names.items()
+        if (count := sum(row["severity"] == severity for row in findings))
+    ]
+    is_said = bool(run["note"] or run["starred"] or run["excluded"])
+    about = ", ".join(["JSON as ingested", "labels", "notes", *counts])
+    with st.expander(f"**Record and notes** {plain(about)}", expanded=is_said):
+        annotate.run_block(run)
+        if findings:
             st.markdown(summary.finding_lines(findings))
-    if stated := facts.statements.num_rows + facts.file_changes.num_rows:
-        with folded("Other statements", f"{stated:,} in the summary"):
-            st.html(summary.statements_html(facts.statements.to_pylist()))
-            if facts.file_changes.num_rows:
-                rows = grids.grid(facts.file_changes, grids.FILE_CHANGES)
-                widgets.table(rows, "Files changed according to the summary, with lines")
-    with folded("Raw record", "JSON as ingested" + (", and the patch" if patch else "")):
         record = shown_record(run["raw"])
         widgets.cut_note(record)
         with st.container(horizontal=True):
-            name = run_html.file_name_of(run_id)
+            name = run_html.file_name_of(run["run_id"])
             st.download_button(
                 "Download the whole record", run["raw"], name, "application/json", on_click="ignore"
             )
@@ -289,41 +380,8 @@ def _details(
                 st.download_button(
                     "Download the patch",
                     patch["text"],
-                    f"{short_id(run_id)}.diff",
+                    f"{short_id(run['run_id'])}.diff",
                     "text/x-diff",
                     on_click="ignore",
                 )
         st.code(record.text, language="json", height=520, wrap_lines=True)
-    annotate.run_block(run)
-
-
-def _session(run_id: str, lanes: pa.Table) -> None:
-    """Place the session of a run along time.
-
-    Its context, cost and tool calls, its sub-agents, and its responses.
-    """
-    asked = widgets.question(NO_FILTERS, BEST, run_id)
-    with st.container(border=True):
-        axes = words.axes(asked.session)
-        axis = widgets.choice("Along", axes, "session-along") if len(axes) > 1 else next(iter(axes))
-        widgets.titled(charts.session(asked, axis), "session-timeline")
-    if lanes.num_rows > 1:
-        with st.container(border=True):
-            widgets.titled(charts.session_lanes(asked, axis), "session-lanes")
-            alt = (
-                "Responses, tokens, cost and tool calls of the main conversation and each sub-agent"
-            )
-            widgets.table(grids.grid(lanes, grids.LANES), alt)
-    count = sum(lanes["responses"].to_pylist())
-    label, key = f"Responses · {count:,}", "session-responses"
-    with st.expander(
-        label, icon=":material/table:", expanded=count <= FEW, key=key, on_change="rerun"
-    ) as details:
-        if details.open:
-            listed = cache.ask(session_queries.timeline, run_id, LISTED)
-            widgets.table(
-                grids.response_grid(listed),
-                "Each response with its tokens, cost, tools and whether its output count is final",
-            )
-            if listed.num_rows < count:
-                st.caption(f"Showing the first {listed.num_rows:,} of {count:,} responses.")
