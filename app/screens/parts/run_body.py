@@ -147,7 +147,7 @@ def _money(run: Mapping[str, Any], money: RunMoney, answered: pa.Table) -> None:
         if answered.num_rows:
             question = widgets.question(NO_FILTERS, BEST, run["run_id"])
             widgets.titled(charts.session(question), "session-timeline")
-        else:
+        elif run["total_tokens"]:
             command = cache.command("ingest ~/.claude/projects")
             said = money_words.totals_only(run, code_span(command))
             st.html(run_html.part("Turning points"))
