@@ -152,7 +152,7 @@ FILTERS: dict[str, Any] = {
     ]
     for word, one in WORDS.items()
 }
-_EXAMPLE = '{"model": "glm-5.1", "repo": "vllm"}'
+_EXAMPLE = '{"model": "glm-5.1", "project": "vllm"}'
 _GROUP_FIELDS: dict[str, Any] = {word: (kind, None) for word, kind in FILTERS.items()}
 _GROUP_SCHEMA = create_model("Group", **_GROUP_FIELDS).model_json_schema() | {
     "additionalProperties": False,

@@ -72,7 +72,7 @@ def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(
     ] == [RUN]
     groups = run_queries.summary(store, NO_FILTERS, ("repo",), ("runs",)).to_pylist()
     assert {row["repo"]: row["runs"] for row in groups} == {"vllm": 2, "sglang": 1}
-    assert screen_queries.options_by_filter(store, 10)["repo"] == {"vllm": 2, "sglang": 1}
+    assert screen_queries.options_by_filter(store, 10)["project"] == {"vllm": 2, "sglang": 1}
 
 
 @pytest.mark.slow

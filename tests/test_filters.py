@@ -105,7 +105,7 @@ def test_days_and_months_begin_in_the_zone_that_is_meant(text: str, begins: str)
 def test_filters_in_a_zone_have_moments_and_keep_what_no_calendar_holds() -> None:
     chosen = choose({"since": "2026-03", "until": "2026-04", "repo": "vllm"})
     assert in_zone(chosen, ZoneInfo("Europe/Berlin")).as_words() == (
-        "--repo vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
+        "--project vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
     )
     assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == (
         "0001-01-01",
@@ -179,8 +179,8 @@ def test_what_cannot_be_read_is_told_and_left_out() -> None:
 
 def test_names_that_nothing_goes_by_are_told() -> None:
     filters = choose({"model": ["a", "b"], "repo": "r", "session": "s"})
-    assert filter_inputs.unknown_names(filters, {"model": ["b"], "repo": []}) == (
-        "Repository: r",
+    assert filter_inputs.unknown_names(filters, {"model": ["b"], "project": []}) == (
+        "Project: r",
         "Model: a",
     )
 

@@ -245,16 +245,14 @@ def test_a_list_in_which_all_is_unknown_is_told_once(
     (tmp_path / "run.json").write_text(record_text())
     ingest_paths(store, tmp_path / "run.json", **labels)
     done = CliRunner().invoke(cli, ["report", "--db", store.location])
-    assert ("Top repositories" in done.stdout, "No run names its repository" in done.stderr) == (
+    assert ("Top projects" in done.stdout, "No run names its project" in done.stderr) == (
         is_named,
         not is_named,
     )
     whole = report(store, ReportRequest())
     for name in ("md", "html", "xlsx"):
         body = EXPORTS[name].write_report(whole)
-        assert (
-            "Top repositories" in (text_of(body) if name == "xlsx" else body.decode())
-        ) == is_named
+        assert ("Top projects" in (text_of(body) if name == "xlsx" else body.decode())) == is_named
     summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
     assert [one["name"] for one in summary["top_repositories"]] == [
         labels.get("repo", "unknown")

@@ -273,7 +273,7 @@ def test_a_cost_range_is_about_runs_also_where_models_are_counted(four_runs: Sto
 def test_filters_write_themselves_as_the_command_line_does() -> None:
     assert (
         choose({"repo": ["a", "b"], "search": "x", "task": None}).as_words()
-        == "--repo a --repo b --search x"
+        == "--project a --project b --search x"
     )
 
 

@@ -129,7 +129,7 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(
     sample_store: Store,
 ) -> None:
     """A second one could see another state of the store, or wait for it."""
-    filters = Filters((("model", ("gpt-9", "claude-sonnet-4-5")), ("repo", ("x",))))
+    filters = Filters((("model", ("gpt-9", "claude-sonnet-4-5")), ("project", ("x",))))
     checked = CheckedStore(sample_store.location, 0, lambda _: None, filters)
     with read_transaction(checked) as transaction:
         count(transaction)
@@ -137,7 +137,7 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(
     models = ["claude-opus-4-5", "claude-sonnet-4-5"]
     assert [(found.key, found.value, sorted(found.known)) for found in checked.unmatched] == [
         ("model", "gpt-9", models),
-        ("repo", "x", []),
+        ("project", "x", []),
     ]
     with checked.reading():
         pass

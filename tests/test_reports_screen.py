@@ -138,8 +138,10 @@ def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen:
     app.multiselect(key="grouping").set_value([]).run()
     assert not app.exception
     assert printed(app, read_samples) == "tachograph report -o cost-report.html"
-    app.multiselect(key="grouping").set_value(["repo", "day"]).run()
-    assert printed(app, read_samples).endswith("--by repo,day -o cost-report-by-repo-and-day.html")
+    app.multiselect(key="grouping").set_value(["project", "day"]).run()
+    assert printed(app, read_samples).endswith(
+        "--by project,day -o cost-report-by-project-and-day.html"
+    )
 
 
 @pytest.mark.slow

@@ -435,7 +435,7 @@ def test_a_click_on_a_cell_opens_its_run_and_on_several_the_list_of_runs(
         "sort",
         "kernels",
         "sort",
-        "no repository",
+        "no project",
         "sort",
     ]
     assert shown.iloc[1, 2:].tolist() == ["2.00×", "0.50×", "ended ?"]

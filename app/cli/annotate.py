@@ -42,7 +42,7 @@ def _with_runs(command: Command) -> Command:
         "label 5e0c031e team=kernels",
         "label 5e0c031e --remove team",
         "label 5e0c031e date=2026-11-01",
-        "label --repo vllm quarter=Q4 --yes",
+        "label --project vllm quarter=Q4 --yes",
     )
 )
 @click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
@@ -61,9 +61,9 @@ def label(
     """Label runs, or remove labels.
 
     RUN is the id of a run, or its first characters; filters choose runs instead. A label given here
-    takes the place of an ingested one, also as repo, task or experiment; it stays through rebuild,
-    re-ingest and undo. date=2026-11-01 dates runs whose logs and paths tell no date, for every
-    period and price; date= takes that back.
+    takes the place of an ingested one, also as project, task or experiment; it stays through
+    rebuild, re-ingest and undo. date=2026-11-01 dates runs whose logs and paths tell no date, for
+    every period and price; date= takes that back.
     """
     labels = dict(parse_label(word) for word in words if "=" in word)
     if not labels and not removed:
@@ -139,7 +139,7 @@ def _apply(
         raise click.UsageError("Give ids of runs or filters, not both.")
     if not words and not chosen:
         raise click.UsageError(
-            "No run. Give the id of a run or its first characters, or filters such as --repo vllm"
+            "No run. Give the id of a run or its first characters, or filters such as --task sort"
         )
     run_ids = (
         list(dict.fromkeys(run_id_of(store, word) for word in words))

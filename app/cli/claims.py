@@ -41,7 +41,7 @@ _LINE = 'Each line is {"id": "…", "text": "…"}.'
         "claims --all",
         "claims --evidence benchmarked --min-claim 2",
         "claims --min-confidence 0",
-        "claims --repo vllm -o claims.csv",
+        "claims --project vllm -o claims.csv",
         "claims extract texts.jsonl",
     ),
 )

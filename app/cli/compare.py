@@ -68,7 +68,7 @@ def compare(
 ) -> None:
     """Compare groups of runs with the first of them: cost, wall time and turns on the same tasks.
 
-    A group is filters, key=value; quote several: 'model=glm-5.1 repo=vllm'. Keys are the filter
+    A group is filters, key=value; quote several: 'model=glm-5.1 project=vllm'. Keys are the filter
     options of `runs`. Without groups, the largest of an agent with a model are compared. A ratio is
     the median, over tasks that both have, of the group's median divided by the baseline's, with a
     95% interval (bootstrap with a fixed seed). Costs are on one basis: list prices where reported

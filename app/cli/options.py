@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 import click
 from click.shell_completion import CompletionItem
 
-from app.queries.filters import FILTERS, TIME_WORDS, FilterKind, Filters, choose
+from app.queries.filters import FILTERS, SYNONYMS, TIME_WORDS, FilterKind, Filters, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports import REPORT_RUNS
 from app.reports.exports import EXPORTS, REPORTS
@@ -156,7 +156,9 @@ def filter_options(command: Command) -> Command:
                 "shell_complete": _completer_of(one.key),
             }
             how["help"] = f"{one.help}{shown_words(one.key)}{more}"
-        command = click.option(f"--{one.key}", _parameter(one.key), **how)(command)
+        words = (one.key, *(word for word, key in SYNONYMS.items() if key == one.key))
+        flags = (f"--{word}" for word in words)
+        command = click.option(*flags, _parameter(one.key), **how)(command)
     return command
 
 

@@ -45,8 +45,8 @@ LONGEST_NAME = 40
 MOST_IMPORTANT = ("totals", "groups", "what_if")
 
 NO_REPOSITORIES = (
-    "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or "
-    "from --label repo=NAME."
+    "No run names its project: `tachograph ingest` takes it from paths by --path-template, or "
+    "from --label project=NAME."
 )
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."
 

@@ -45,11 +45,11 @@ FOCUS = "focus"
         "report --by day --tz Europe/Berlin -o cost.html",
         "report --by label:team -o cost.xlsx",
         "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
-        "report --by repo --metrics cost_usd,turns --format csv",
+        "report --by project --metrics cost_usd,turns --format csv",
         "report --by agent --cost list",
         "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
         "report --since 2026-03 --until 2026-04 --format focus -o focus.csv",
-        "report --by repo,agent --pivot agent -o table.tex",
+        "report --by project,agent --pivot agent -o table.tex",
     )
 )
 @by_option
@@ -109,7 +109,7 @@ def report(
     With --all and in files all metrics, models, runs and findings.
 
     The first page has the period, the total, the change against the period before, the failure
-    rate, top models and repositories, and what is left of a budget.
+    rate, top models and projects, and what is left of a budget.
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet
     have one table: the groups, or the totals without --by. They have no total row, so a column adds

@@ -28,7 +28,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
         "verdicts",
         "verdicts --by agent,model",
         "verdicts --by evidence -o verdicts.csv",
-        "verdicts --by repo,agent --pivot agent -o table.tex",
+        "verdicts --by project,agent --pivot agent -o table.tex",
         "verdicts --published",
         "verdicts --rule iso",
         "verdicts --rule gso --steps",

@@ -44,8 +44,8 @@ Words = str | Sequence[str]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 Choice = str | Mapping[str, object]
-"""Filters for a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo":
-"vllm"}`.
+"""Filters for a side of a comparison: `'model=glm-5.1 project=vllm'` or `{"model": "glm-5.1",
+"project": "vllm"}`.
 """
 
 KINDS = tuple(map(str, ClaimKind))
@@ -529,7 +529,7 @@ def _chosen(side: Choice) -> Filters:
         return parse(side)
     if not isinstance(side, Mapping):
         raise UsageError(
-            f"compare takes filters such as {{'repo': 'vllm'}} or 'repo=vllm', not {side!r}."
+            f"compare takes filters such as {{'project': 'vllm'}} or 'project=vllm', not {side!r}."
         )
     return filters_of(side) if side else NO_FILTERS
 

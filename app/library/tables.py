@@ -145,7 +145,7 @@ class Report(Table):
     def summary(self) -> Row:
         """The first page for programs.
 
-        Period, total, change, failure rate, top models and repositories.
+        Period, total, change, failure rate, top models and projects.
         """
         return self._report.first.as_dict()
 

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from app.queries.filters import FILTERS, NUMBER, YES, FilterKind, Filters, choose
+from app.queries.filters import FILTERS, NUMBER, SYNONYMS, YES, FilterKind, Filters, choose
 from schemas.errors import UsageError
 from schemas.text import choices_for, did_you_mean, one_line, paired
 
@@ -27,6 +27,7 @@ Number = int | float | Decimal | str
 class FilterWords(TypedDict, total=False):
     """Filters as keyword arguments, described in `app.queries.filters`; None means not chosen."""
 
+    project: Names | None
     repo: Names | None
     task: Names | None
     agent: Names | None
@@ -58,6 +59,7 @@ def word_of(key: str) -> str:
 
 
 WORDS = {word_of(key): filter_ for key, filter_ in FILTERS.items()}
+_ACCEPTED = WORDS | {word: FILTERS[key] for word, key in SYNONYMS.items()}
 
 
 def filters_of(values: Mapping[str, object]) -> Filters:
@@ -65,18 +67,18 @@ def filters_of(values: Mapping[str, object]) -> Filters:
 
     Raises UsageError for an unknown filter or an unreadable value.
     """
-    unknown = next((word for word in values if word not in WORDS), None)
+    unknown = next((word for word in values if word not in _ACCEPTED), None)
     if unknown is not None:
         raise UsageError(f"unknown filter {unknown!r}.", choices_for(word_of(unknown), WORDS))
-    chosen = {}
-    for word, one in WORDS.items():
+    chosen = dict[str, list[str]]()
+    for word, one in _ACCEPTED.items():
         value = values.get(word)
         written = [] if value is None else _as_written(one.kind, value)
         if written is None:
             raise UsageError(f"{word} takes {one.kind.expected}, not {value!r}.")
         if any(paired(text) != text for text in written):
             raise UsageError(f"{word} takes text that UTF-8 can hold, not {value!r}.")
-        chosen[one.key] = written
+        chosen[one.key] = [*chosen.get(one.key, ()), *written]
     return choose(chosen)
 
 
@@ -104,7 +106,7 @@ MOST_VALUES = 50
 LONGEST_VALUE = 500
 """Characters of a filter's value; nobody types a longer name, label or search."""
 
-LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
+LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()} | SYNONYMS
 """Parameter in addresses → key of the filter. `run` differs, since the page of a run uses that
 parameter itself.
 """
@@ -129,7 +131,8 @@ def read_link(query: Mapping[str, Sequence[str]]) -> FilterLink:
         left_out += [
             f"{FILTERS[key].name}: {_short(text)}" for text in written if text not in readable
         ]
-        filters = filters.with_values(key, readable if FILTERS[key].kind.is_many else readable[-1:])
+        readable = readable if FILTERS[key].kind.is_many else readable[-1:]
+        filters = filters.with_values(key, (*filters.values(key), *readable))
     return FilterLink(filters, tuple(left_out))
 
 

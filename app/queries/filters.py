@@ -276,12 +276,11 @@ FILTERS = {
     filter_.key: filter_
     for filter_ in (
         Filter(
-            "repo",
+            "project",
             FilterKind.NAMES,
             "repo = $value",
-            "Filter by repository.",
+            "Filter by project.",
             "repo",
-            "Repository",
         ),
         Filter(
             "task",
@@ -444,10 +443,13 @@ FILTERS = {
             SEARCH,
             FilterKind.TEXT,
             _SEARCH,
-            "Title, prompt, id, session, repository, task, file or summary contains TEXT.",
+            "Title, prompt, id, session, project, task, file or summary contains TEXT.",
         ),
     )
 }
+
+SYNONYMS = {"repo": "project"}
+"""Other words for filters, which are accepted wherever filters are written."""
 
 FOUND = Filter(
     "found",
@@ -547,20 +549,21 @@ class Where:
 def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     """Return filters from words. Raises UsageError for an unknown filter or an unreadable value."""
     filters = NO_FILTERS
-    for key, value in values.items():
+    for word, value in values.items():
+        key = SYNONYMS.get(word, word)
         if key not in FILTERS:
             raise unknown_word("filter", key, FILTERS)
         texts = (value,) if isinstance(value, str) else value or ()
         for text in texts:
             FILTERS[key].read(text)
-        filters = filters.with_values(key, texts)
+        filters = filters.with_values(key, (*filters.values(key), *texts))
     return filters
 
 
 def parse(text: str) -> Filters:
     """Parse filters in one text, as `compare` takes them.
 
-    `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
+    `model=glm-5.1 project=vllm` or `--model glm-5.1 --project vllm`.
 
     Quotes hold a value with blanks together. Raises UsageError.
     """
@@ -578,7 +581,7 @@ def parse(text: str) -> Filters:
         if not sign and not words:
             raise UsageError(
                 f"the filter {key!r} of {text!r} has no value.",
-                "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'.",
+                "Filters are written key=value, e.g. 'model=glm-5.1 project=vllm'.",
             )
         given.setdefault(key, []).append(value if sign else words.pop(0))
     return choose(given)

@@ -16,7 +16,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from app.queries.filters import Filters, in_zone
-from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, SYNONYMS
 from schemas.catalogue.entry import Dimension
 from schemas.errors import UsageError, unknown_word
 
@@ -47,9 +47,10 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Grouping:
     key = word.removeprefix(LABEL_PREFIX)
     if key != word and key:
         return bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
-    if word not in DIMENSIONS:
+    found = DIMENSIONS.get(word) or SYNONYMS.get(word)
+    if not found:
         raise unknown_word("dimension", word, (*DIMENSIONS, f"{LABEL_PREFIX}KEY"))
-    return bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
+    return bound(found, word, found.label, {"zone": zone}, number)
 
 
 def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Grouping]:

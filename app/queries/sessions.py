@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from app.queries.filters import NO_FILTERS, Filters, where, without_period
 from app.queries.reading import fetch, fetch_value, limited
-from app.queries.usage import LANE, PROJECT, of_period, parts
+from app.queries.usage import LANE, of_period, parts
 from ingest.store.database import Store
 
 MAIN = "main"
@@ -88,7 +88,7 @@ def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = No
     condition, period = where(without_period(filters)), of_period(filters, 'responses."at"')
     sql = f"""
         with wanted as (
-            select run_id, session_id, title, agent, model, {PROJECT} as project, cost_own_usd as
+            select run_id, session_id, title, agent, model, repo as project, cost_own_usd as
                 cost_usd
             from v_runs where {condition.sql}
         ),

@@ -77,9 +77,6 @@ end"""  # noqa: E501
 distinguishes equal names.
 """
 
-PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
-"""SQL of a run's project: its repository, else the last folder of its working directory."""
-
 _WITH_WHOLE_FILES = ", ".join(
     f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files
 )
@@ -93,7 +90,7 @@ wanted as (
         run_id, session_id, agent, cost_own_usd, tokens_basis, input_tokens, cache_write_tokens,
             cache_read_tokens, output_tokens,
         coalesce(session_id, run_id) as session,
-        {PROJECT} as project,
+        repo as project,
         case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end as
             used_at
     from v_runs

@@ -1,6 +1,6 @@
 """The first page of a report.
 
-Title, owner, period, total, change, failures, top models and repositories, budgets, notes.
+Title, owner, period, total, change, failures, top models and projects, budgets, notes.
 
 It is data that formats lay out. A new caveat is an entry of `notes_of`.
 """
@@ -518,7 +518,7 @@ def first_page(
         TopList(
             "top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost)
         ),
-        TopList(REPOSITORIES, "Top repositories", GROUPS["repo"].label, top_shares(spent, cost)),
+        TopList(REPOSITORIES, "Top projects", GROUPS["repo"].label, top_shares(spent, cost)),
     )
     return FirstPage(
         request.title or TITLE,

@@ -341,7 +341,7 @@ def _row(
         "SkuPriceId": sku,
         "SubAccountId": run["repo"],
         "SubAccountName": run["repo"],
-        "SubAccountType": "Repository" if run["repo"] else None,
+        "SubAccountType": "Project" if run["repo"] else None,
         "Tags": json.dumps(dict(run["labels"] or ()), sort_keys=True),
         "x_Run": run["run_id"],
         "x_Task": run["task"],

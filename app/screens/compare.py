@@ -23,7 +23,7 @@ from schemas.errors import UsageError
 GROUP = "groups"
 """The parameter of the address that names groups by their filters, once per group."""
 
-OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "repo")
+OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "project")
 
 MOST_OFFERED = 30
 

@@ -121,12 +121,12 @@ def written(name: str, by: str) -> bytes:
 
 
 def show_failures() -> None:
-    """Show reasons by agent, model, repository or month; texts of a reason; runs of a text."""
+    """Show reasons by agent, model, project or month; texts of a reason; runs of a text."""
     with tools:
         st.html('<span class="t-n">Columns</span>', width="content")
         by = widgets.choice(
             "Columns",
-            {key: catalogue.GROUPS[key].label for key in ("agent", "model", "repo", "month")},
+            {key: catalogue.GROUPS[key].label for key in ("agent", "model", "project", "month")},
             "per",
             label_visibility="collapsed",
         )

@@ -44,7 +44,7 @@ def grid(made: task_words.Matrix, value: str, *, by_repo: bool) -> None:
         if by_repo and (not number or made.tasks[number - 1].repo != task.repo):
             mine = [other for other in made.tasks if other.repo == task.repo]
             done = [task_words.done_of(mine, column) for column in made.columns]
-            rows.append([visible(task.repo or "no repository"), plural(len(mine), "task"), *done])
+            rows.append([visible(task.repo or "no project"), plural(len(mine), "task"), *done])
             styles.append(
                 [f"background-color:{SHADE[night]};color:{INK[night]};font-weight:600"]
                 * len(rows[-1])
@@ -131,7 +131,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     order = widgets.pick(
         "Order", task_words.ORDERS, "sort", width=210, label_visibility="collapsed"
     )
-    by_repo = st.checkbox("By repository", True, key="by-repo", bind="query-params")
+    by_repo = st.checkbox("By project", True, key="by-repo", bind="query-params")
     st.space("stretch")
     downloads = st.popover("Table", icon=":material/download:")
 

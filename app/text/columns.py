@@ -20,6 +20,7 @@ from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, 
 from app.text.formatting import (
     AT_LEAST,
     FORMS,
+    NAMELESS,
     UNKNOWN,
     UNKNOWN_NAME,
     agent_name,
@@ -32,7 +33,7 @@ from app.text.formatting import (
 )
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
-from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS, SYNONYMS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.metrics import FEWEST_VALUES, HIGH, LOW, MEDIANS
@@ -61,7 +62,10 @@ _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
 """Columns that can hold the number of cases behind a row's figures; the first one present is used.
 """
 
-_NAMES = (DIMENSIONS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {"provider", "region"}
+_NAMES = (DIMENSIONS | SYNONYMS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {
+    "provider",
+    "region",
+}
 """Groupings that have a value for every run. Region is left out: most models have none."""
 
 _LOWER_BOUNDS = ("output_tokens", "total_tokens", "cost_list_usd")
@@ -166,7 +170,9 @@ class ShownColumn:
         value, known = row[self.name], row.get(self.known or "")
         if value is None:
             is_lost = self.name in _TOTALS and row.get(STARTED)
-            return UNKNOWN_NAME if self.is_name else NOT_RECORDED if is_lost else UNKNOWN
+            if self.is_name:
+                return NAMELESS.get(self.name, UNKNOWN_NAME)
+            return NOT_RECORDED if is_lost else UNKNOWN
         if isinstance(value, list):  # a map is a list of pairs, written as `--label` takes it
             return short(
                 ", ".join(
@@ -280,7 +286,10 @@ def group_name(word: str, value: str | None) -> str:
 
     `Claude Code`, `gpt-5`, `unknown`.
     """
-    return UNKNOWN_NAME if value is None else TABLE_WORDS.get(word, visible)(value)
+    if value is None:
+        return NAMELESS.get(word, UNKNOWN_NAME)
+    words_of: Callable[[str], str] = TABLE_WORDS.get(word, visible)
+    return words_of(value)
 
 
 def column(entry: Entry, known: str | None = None) -> ShownColumn:

@@ -21,6 +21,9 @@ from schemas.units import Unit
 UNKNOWN, NOT_RECORDED, NOT_MEASURED = "–", "not recorded", "not measured"
 
 UNKNOWN_NAME = "unknown"
+NAMELESS = {"project": "no project", "repo": "no project"}
+"""Grouping → name of the group without a value, unless that is UNKNOWN_NAME."""
+
 MINUS = "−"
 AT_LEAST, _AT_MOST = "≥\u00a0", "≤\u00a0"
 _BELOW_CENT = "<1¢"

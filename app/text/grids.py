@@ -26,7 +26,7 @@ from app.text.columns import (
     with_bounds,
     with_starts,
 )
-from app.text.formatting import FORMS, UNKNOWN_NAME, model_name, ratio, sortable
+from app.text.formatting import FORMS, NAMELESS, UNKNOWN_NAME, model_name, ratio, sortable
 from app.text.html_parts import MEASURED
 from app.text.ingests import upload_words
 from schemas.catalogue import columns as catalogue
@@ -380,7 +380,9 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
     }
     for column in shown:
         if column.is_name and pa.types.is_string(cells[column.name].type):
-            cells[column.name] = pc.fill_null(cells[column.name], UNKNOWN_NAME)
+            cells[column.name] = pc.fill_null(
+                cells[column.name], NAMELESS.get(column.name, UNKNOWN_NAME)
+            )
     return Grid(pa.table(cells), shown)
 
 

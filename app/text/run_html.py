@@ -368,7 +368,7 @@ def header_html(run: Row, responses: int = 0, *, has_title: bool = True) -> str:
     date = date and f"{date} UTC"
     lacks = [
         name
-        for name, value in (("date", date), ("task", task), ("repository", run["repo"]))
+        for name, value in (("date", date), ("task", task), ("project", run["repo"]))
         if not value
     ]
     sign, look = _LOOKS.get(run["outcome"], ("✕", "failed"))

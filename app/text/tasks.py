@@ -525,7 +525,7 @@ def task_list(made: Matrix, value: str, filters: Filters) -> str:
     for task in made.tasks[:MOST_LISTED]:
         if task.repo != repo:
             repo = task.repo
-            parts.append(f'<h2 class="t-h3">{html_parts.text(repo or "no repository")}</h2>')
+            parts.append(f'<h2 class="t-h3">{html_parts.text(repo or "no project")}</h2>')
         chips = ""
         for column in made.columns:
             if cell := task.cells.get(column):
@@ -566,7 +566,7 @@ def matrix_html(made: Matrix, value: str) -> str:
                 for column in made.columns
             )
             parts.append(
-                f"<tr><td><b>{html_parts.text(task.repo or 'no repository')}</b></td>{done}</tr>"
+                f"<tr><td><b>{html_parts.text(task.repo or 'no project')}</b></td>{done}</tr>"
             )
         cells = ""
         for column in made.columns:

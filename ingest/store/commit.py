@@ -29,7 +29,7 @@ from ingest.store.ingests import supersede, whoami
 from ingest.store.opening import MANY_BYTES, use_all_cores
 from ingest.store.pricing import PRICED, WORDS, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
-from ingest.store.records import merge, note_records, recount, relabel
+from ingest.store.records import merge, name_projects, note_records, recount, relabel
 from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions
 from ingest.store.spool import FILE_TABLES, KEYS, SPOOLED
 from schemas.catalogue.figures import IS_DATED_BY_LABEL
@@ -76,6 +76,8 @@ select run_id from run_records semi join (select source_id from chosen semi join
 read.
 """
 
+_KNOWN_LATER = ("source_id", "ordinal", "project", "repo_source", *PRICED)
+_PROJECT = "project_of(spooled.labels, repo, cwd, sources.name)"
 _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _BILLED = "select run_id from summed union select run_id from run_of_session"
@@ -150,6 +152,7 @@ def commit(
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, results, labels)
     is_merged = merge(writer, "select run_id from affected")
+    name_projects(connection, _RELABELLED)
     is_billed = (RESPONSES in spooled or is_folded or is_merged) and note_sessions(
         connection, _BILLED_ANEW
     )
@@ -328,6 +331,7 @@ def _write(
         has_responses=False,
     )
     priced = ", ".join(f"priced_runs.{column}" for column in PRICED)
+    run_step(connection, "projects/macros")
     runs, given = "spool_runs", {}
     if labels:
         given = {"keys": list(labels), "values": list(labels.values())}
@@ -338,9 +342,10 @@ def _write(
         all_labels = f"map_from_entries(list_sort(map_entries(map_concat(labels, {new}))))"
         runs = f"(select * replace ({all_labels} as labels, {columns}) from spool_runs)"
     connection.execute(
-        f"insert into runs by name select {_columns('runs', 'source_id', 'ordinal', *PRICED)}, "
-        f"winners.source_id, winners.ordinal, {priced} from {runs} {of_winners} join priced_runs "
-        "on priced_runs.run_id = spooled.run_id",
+        f"insert into runs by name select {_columns('runs', *_KNOWN_LATER)}, winners.source_id, "
+        f"winners.ordinal, {priced}, {_PROJECT}.name as project, {_PROJECT}.origin as repo_source "
+        f"from {runs} {of_winners} join priced_runs on priced_runs.run_id = spooled.run_id join "
+        "sources on sources.source_id = winners.source_id",
         given,
     )
 

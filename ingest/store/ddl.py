@@ -18,7 +18,14 @@ from ingest.store.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
-from schemas.catalogue.figures import IS_DATED_BY_LABEL, MODEL_FIGURES, RUN_FIGURES, undated
+from schemas.catalogue.figures import (
+    IS_DATED_BY_LABEL,
+    MODEL_FIGURES,
+    PROJECT_SOURCE_SQL,
+    PROJECT_SQL,
+    RUN_FIGURES,
+    undated,
+)
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
 from schemas.store_version import SCHEMA_VERSION
 
@@ -49,7 +56,7 @@ only_models as (
     )
 )
 {outer}select
-    runs.* exclude (raw, result, title, labels, place, {named}) replace (
+    runs.* exclude (raw, result, title, labels, place, project, repo_source, {named}) replace (
 {times}
     ),
     result,
@@ -126,6 +133,7 @@ select * from (values"""  # noqa: E501
 
 _ANNOTATED = (
     *LABEL_COLUMNS,
+    "repo_source",
     "labels",
     "note",
     "starred",
@@ -164,12 +172,13 @@ def _view(sql: str, figures: Mapping[str, Figure]) -> str:
     }
     parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
     parts["times"] = _TIMES
-    parts["columns_of_labels"] = ",\n".join(
-        (
-            f"    case when annotations.labels['{key}'] is null then runs.{key} else "
-            f"nullif(annotations.labels['{key}'], '') end as {key}"
-        )
+    columns = {
+        key: f"case when annotations.labels['{key}'] is null then runs.{key} else "
+        f"nullif(annotations.labels['{key}'], '') end"
         for key in LABEL_COLUMNS
+    } | {"repo": PROJECT_SQL, "repo_source": PROJECT_SOURCE_SQL}
+    parts["columns_of_labels"] = ",\n".join(
+        f"    {column} as {key}" for key, column in columns.items()
     )
     return sql.format(**parts)
 

@@ -32,6 +32,7 @@ from ingest.store.records import (
     batches,
     complete_kept,
     merge,
+    name_projects,
     note_figures,
     read_batch,
     recount,
@@ -148,6 +149,7 @@ def rebuild(
                 "previous.store_meta)"
             )
         _merge_records(writer)
+        name_projects(connection, "select run_id from runs")
         rechain(connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_cross_checks(connection, "select run_id from runs")

@@ -291,6 +291,13 @@ def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
         run_step(connection, "records/labels")
 
 
+def name_projects(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
+    """Name the projects of runs from all their records (`runs`: SQL that selects their ids)."""
+    if made(connection, "named_again", runs):
+        run_step(connection, "projects/macros")
+        run_step(connection, "projects/renamed")
+
+
 def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
     """Recount the runs and duplicates of some sources (`sources`: SQL that selects their ids)."""
     made(connection, "recounted", sources)

@@ -24,7 +24,15 @@ from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store, Writer, arrow, made, registered, run_step
 from ingest.store.ingests import price_id
 from ingest.store.pricing import price
-from ingest.store.records import batches, merge, note_alone, read_batch, recount, relabel
+from ingest.store.records import (
+    batches,
+    merge,
+    name_projects,
+    note_alone,
+    read_batch,
+    recount,
+    relabel,
+)
 from ingest.store.sessions import bill, fold, note_sessions, unfold
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -301,6 +309,7 @@ def _take_back(writer: Writer) -> None:
     made(connection, "seen_files", "select source_id, labels, copy_labels from found_files limit 0")
     relabel(connection, "select run_id from touched_runs")
     is_merged = merge(writer, "select run_id from touched_runs")
+    name_projects(connection, "select run_id from touched_runs")
     if has_responses:
         made(connection, "affected", "select run_id from touched_runs")
         bill(connection)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, MODEL_DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, MODEL_DIMENSIONS, SYNONYMS
 from schemas.catalogue.entry import Better, Columns, Entry, Figure, by_key
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.catalogue.metrics import (
@@ -127,6 +127,7 @@ _OF_ITS_RUN = {
 GROUPS: Columns = Groups(
     {
         **DIMENSIONS,
+        **SYNONYMS,
         **RUN_METRICS,
         **by_key(
             Entry(

@@ -28,6 +28,11 @@ _MAIN_MODEL = (
 )
 _EVIDENCE = "Evidence of the run's top claim; unknown where it claims no speedup."
 
+_PROJECT = (
+    "What the run worked on: its label, git remote, working directory or archive, the first that "
+    "names it."
+)
+
 DIMENSIONS = by_key(
     _by("agent", "Agent", "agent", "The agent that wrote the record."),
     _by("agent-version", "Agent version", "agent_version", "Version of the agent."),
@@ -42,7 +47,7 @@ DIMENSIONS = by_key(
         "whose",
         "Who or what can change the reason: set-up, account, agent, provider, person, unknown.",
     ),
-    _by("repo", "Repository", "repo", "Repository the run worked on."),
+    _by("project", "Project", "repo", _PROJECT),
     _by(
         "task",
         "Task",
@@ -86,6 +91,9 @@ DIMENSIONS = by_key(
     _by("run", "Run", "run_id", "One group per run."),
 )
 """Groupings of runs; any label is one too: `label:KEY`."""
+
+SYNONYMS = by_key(_by("repo", "Project", "repo", _PROJECT))
+"""Other words for groupings; a column is named by the word that was given."""
 
 LABEL = _by("label", "Label", "labels[$key]", "The value of a label, as label:KEY.")
 

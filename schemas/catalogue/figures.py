@@ -106,9 +106,18 @@ _TASK = (
     "(`vllm/sort`), else repository and the commit that the work started from. A name that "
     "somebody gave the run wins."
 )
-_REPO, _NAME = (
-    f"nullif(coalesce(annotations.labels['{key}'], runs.{key}), '')" for key in ("repo", "task")
+_GIVEN = "coalesce(annotations.labels['project'], annotations.labels['repo'])"
+PROJECT_SQL = f"case when {_GIVEN} is null then runs.project else nullif({_GIVEN}, '') end"
+PROJECT_SOURCE_SQL = (
+    f"case when {_GIVEN} is null then runs.repo_source when {_GIVEN} <> '' then 'label' end"
 )
+"""SQL of a run's project and of its origin: a label given later precedes, an empty one hides it."""
+
+_REPO = (  # two agents may work on one task in two folders
+    f"nullif(coalesce({_GIVEN}, case when runs.repo_source not in ('folder', 'archive') then "
+    "runs.project end), '')"
+)
+_NAME = "nullif(coalesce(annotations.labels['task'], runs.task), '')"
 _AT_COMMIT = f"concat_ws('@', {_REPO}, left(lower(coalesce(base_commit, head_commit)), 8))"
 """Eight characters, since some logs have no more. A label given by hand says more about the task
 than the commit the run started at; benchmark items have names that differ between plans, and unlike

@@ -56,11 +56,7 @@ USAGE_DIMENSIONS = by_key(
         "%Y-%m-%d %H:%M",
         "timezone($zone, block_start)",
     ),
-    _by(
-        "project",
-        "Project",
-        "Repository of the run, else the last folder of its working directory.",
-    ),
+    _by("project", "Project", DIMENSIONS["project"].meaning),
     _by("model", "Model", "The model that answered."),
     _by(
         TOOL,

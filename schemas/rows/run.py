@@ -314,7 +314,18 @@ class RunRow(Row):
         description="Position among the runs of one session whose totals are cumulative, from 1.",
     )
     repo: Text | None = optional(
-        "Repository", "Repository the run worked on, from a label, the file path or a sidecar file."
+        "Project",
+        "What the run worked on, by the first origin that names it (repo_source). In runs: as "
+        "the record, its path and the files beside it name it.",
+    )
+    project: Text | None = column(
+        default=None, description="The project by its first origin; v_runs has it as repo."
+    )
+    repo_source: Text | None = optional(
+        "Project by",
+        "What names the project: label, record (or its path, or a file beside it), remote (of "
+        "git), folder (the last of the working directory), archive (a folder OWNER+REPO). Empty: "
+        "nothing does.",
     )
     task: Text | None = optional(
         "Task", "Task the run worked on, from a label, the file path or a sidecar file."

@@ -25,7 +25,7 @@ from schemas.text import plural, visible
 LONGEST_NOTE = 5_000
 
 _TOLD = "annotated"
-_LABELS_HELP = "key=value. repo, task and experiment take the place of the run's own."
+_LABELS_HELP = "key=value. project, task and experiment take the place of the run's own."
 
 
 def quick(run: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
--- The tables of the store, version 20. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 21. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -88,6 +88,8 @@ create table runs (
     "chain_id" varchar not null,
     "chain_position" bigint not null,
     "repo" varchar,
+    "project" varchar,
+    "repo_source" varchar,
     "task" varchar,
     "experiment" varchar,
     "labels" map(varchar, varchar) not null,
@@ -695,7 +697,9 @@ select * from (values
     ('runs', 'usage_cache_write_tokens', 'Cache write of the main loop''s last turn group (`usage`).'),
     ('runs', 'chain_id', 'Runs of one session whose totals are cumulative share this id: the run_id of the first.'),
     ('runs', 'chain_position', 'Position among the runs of one session whose totals are cumulative, from 1.'),
-    ('runs', 'repo', 'Repository the run worked on, from a label, the file path or a sidecar file.'),
+    ('runs', 'repo', 'What the run worked on, by the first origin that names it (repo_source). In runs: as the record, its path and the files beside it name it.'),
+    ('runs', 'project', 'The project by its first origin; v_runs has it as repo.'),
+    ('runs', 'repo_source', 'What names the project: label, record (or its path, or a file beside it), remote (of git), folder (the last of the working directory), archive (a folder OWNER+REPO). Empty: nothing does.'),
     ('runs', 'task', 'Task the run worked on, from a label, the file path or a sidecar file.'),
     ('runs', 'experiment', 'Experiment the run belongs to, from its labels.'),
     ('runs', 'labels', 'Labels given at ingest (--label key=value).'),
@@ -1140,9 +1144,10 @@ select * from (values
     ('v_runs', 'failure_message', 'The error in one line: of a traceback its end.'),
     ('v_runs', 'dated_at', 'When the run ended, else began, by its log or path, else by its label `date`. The modification time of a file may be that of a copy and is no date.'),
     ('v_runs', 'claimed_caveat', 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.'),
-    ('v_runs', 'repo', 'Repository the run worked on, from a label, the file path or a sidecar file.'),
+    ('v_runs', 'repo', 'What the run worked on, by the first origin that names it (repo_source). In runs: as the record, its path and the files beside it name it.'),
     ('v_runs', 'task', 'Task the run worked on, from a label, the file path or a sidecar file.'),
     ('v_runs', 'experiment', 'Experiment the run belongs to, from its labels.'),
+    ('v_runs', 'repo_source', 'What names the project: label, record (or its path, or a file beside it), remote (of git), folder (the last of the working directory), archive (a folder OWNER+REPO). Empty: nothing does.'),
     ('v_runs', 'labels', 'Labels given at ingest (--label key=value).'),
     ('v_runs', 'note', 'Note that somebody made on the run.'),
     ('v_runs', 'starred', 'Whether somebody starred the run.'),

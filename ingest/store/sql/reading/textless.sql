@@ -22,7 +22,7 @@ select
             when record_kind = 'sidecar' or is_said(record_kind, origins['title']) or is_said(record_kind, origins['prompt']) then coalesce(
                 nullif(concat_ws(
                     ' ',
-                    coalesce(repo, nullif(regexp_extract(cwd, '([^/\\]+)[/\\]*$', 1), '')),
+                    project,
                     strftime(coalesce(started_at, ended_at), '%Y-%m-%d %H:%M')
                 ), ''),
                 session_id, run_id
