@@ -36,8 +36,8 @@ unit: $(VENV)/.ready-dev
 
 ## attack: before a release, an hour: kills, full disks, crowds, hostile pages and broken logs at full size, and laws on whole stores with
 ## ten times as many examples
-LAWS := borrowed_texts bulkheads chains claude_streams growing_transcripts laws_of_logs no_text pipeline response_prices \
-  textless_exports undo usage verdicts
+LAWS := borrowed_texts bulkheads chains claude_streams growing_transcripts laws_of_logs no_text pipeline readers_fail_midway reports \
+  response_prices textless_exports undo usage verdicts wrong_rows
 attack: $(VENV)/.ready-dev chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q --hypothesis-profile=thorough tests/attack $(LAWS:%=tests/test_%.py)
 	$(BIN)/python -m tests.fuzz.fuzz_ingest 5000

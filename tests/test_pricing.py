@@ -372,43 +372,54 @@ LONG = "I rewrote the scheduler and measured it again. " * 20
 """160 words."""
 
 
-@pytest.mark.parametrize(
-    ("output", "basis", "changes"),
-    [
-        (3, "lower_bound", {"result": LONG}),
-        (79, "lower_bound", {"result": LONG}),
-        (80, "exact", {"result": LONG}),
-        (3, "lower_bound", {"result": "重写了调度器，并且重新测量了一遍。" * 20}),
-        (3, "exact", {"result": "=" * 5000}),  # one token may be many of the same signs
-        (3, "exact", {"result": LONG, "is_error": True}),  # an error's text is not the model's
-        (3, "exact", {"result": ...}),
-    ],
-)
-def test_output_that_is_shorter_than_the_final_text_is_a_lower_bound(
-    store: Store, output: int, basis: str, changes: dict[str, Any]
-) -> None:
+def test_output_that_is_shorter_than_the_final_text_is_a_lower_bound(store: Store) -> None:
     """No tokenizer has tokens of several words: responses are missing from the count.
 
     So it stays, priced again and rebuilt.
     """
-    put(store, {OPUS: usage("0.25", 100, output)}, **changes)
+    cases: dict[str, tuple[int, int | None, dict[str, Any]]] = {
+        "few": (3, 160, {"result": LONG}),
+        "below": (79, 160, {"result": LONG}),
+        "enough": (80, None, {"result": LONG}),
+        "Chinese": (3, 40, {"result": "重写了调度器，并且重新测量了一遍。" * 20}),
+        "one token may be many of the same signs": (3, None, {"result": "=" * 5000}),
+        "an error's text is not the model's": (3, None, {"result": LONG, "is_error": True}),
+        "silent": (3, None, {"result": ...}),
+    }
+    texts = {
+        name: record_text(
+            uuid=name,
+            session_id=name,
+            modelUsage={OPUS: usage("0.25", 100, output)},
+            usage=...,
+            **changes,
+        )
+        for name, (output, _, changes) in cases.items()
+    }
+    ingest([Source(name, text.encode()) for name, text in texts.items()], store)
     for again in (None, reprice, rebuild):
         if again:
             again(store)
-        [run] = rows(store, "select tokens_basis, cost_list_usd from runs")
-        assert (run["tokens_basis"], only(store)["tokens_basis"]) == (basis, basis)
-        assert run["cost_list_usd"] == Decimal("0.0005") + output * Decimal("0.000025")
-        found = rows(store, "select message from findings where rule = 'output_too_short'")
-        assert [row["message"].split(":")[0] for row in found] == (
-            [
-                (
-                    f"{output} output tokens are recorded, and the final text alone has "
-                    f"{160 if 'scheduler' in changes['result'] else 40:,} words"
-                )
-            ]
-            if basis == "lower_bound"
-            else []
-        )
+        found = {
+            row["run_id"]: row
+            for row in rows(
+                store,
+                "select runs.run_id, runs.tokens_basis as basis, m.tokens_basis as of_model, "
+                "runs.cost_list_usd as usd, f.message from runs join model_usage as m using "
+                "(run_id) left join findings as f on f.run_id = runs.run_id and f.rule = "
+                "'output_too_short'",
+            )
+        }
+        assert found.keys() == cases.keys()
+        for name, (output, words, _) in cases.items():
+            row, basis = found[name], "lower_bound" if words else "exact"
+            assert (row["basis"], row["of_model"]) == (basis, basis), name
+            assert row["usd"] == Decimal("0.0005") + output * Decimal("0.000025")
+            assert (row["message"] or "").split(":")[0] == (
+                f"{output} output tokens are recorded, and the final text alone has {words} words"
+                if words
+                else ""
+            )
 
 
 def test_a_session_with_the_count_of_its_last_responses_alone_is_a_lower_bound(

@@ -22,6 +22,7 @@ from ingest.store.database import Store
 from tests.claude_lines import SESSION_LOG
 from tests.conftest import fetched, ingest_paths, record
 from tests.documents import lines, rejects_of
+from tests.examples import a_share
 from tests.fuzz.seeds import NAMES, seed
 
 _AGENTS = str(Path("ingest/agents/"))
@@ -95,7 +96,7 @@ def figures(store: Store) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", a_share(NAMES, 3))
 def test_a_document_that_fails_midway_is_as_if_it_had_not_been_there(
     name: str, tmp_path: Path
 ) -> None:

@@ -25,8 +25,6 @@ from tests.golden_logs import LOGS, text_of
     [
         ("analytics_and_history_are_one_session", 1, "0.12"),
         ("launches_of_one_process_are_one_session", 2, "0.22"),
-        ("a_history_that_fits_two_sessions_is_a_copy_of_one", 1, "0.12"),
-        ("other_sessions_are_no_copies", 0, None),
     ],
 )
 def test_a_probable_copy_is_not_counted_until_the_other_log_is_undone(

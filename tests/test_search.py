@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from app.cli.main import cli
 from app.queries import runs as screen_queries
+from app.queries.filters import choose
+from app.queries.reading import read_transaction
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, record_text
 
@@ -64,10 +64,9 @@ CASES = [
 def test_a_run_is_found_by_each_of_its_texts(
     text: str, place: str | None, excerpt: str, searched: Store
 ) -> None:
-    done = CliRunner().invoke(
-        cli, ["runs", "--search", text, "--format", "json", "--db", searched.location]
-    )
-    assert [row["run_id"] for row in json.loads(done.stdout)] == (["feed0001"] if place else [])
+    with read_transaction(searched) as transaction:
+        runs = screen_queries.ids(transaction, transaction.searched(choose({"search": text})))
+    assert runs == (["feed0001"] if place else [])
     found = screen_queries.excerpts(searched, ["feed0001", "0000ffff"], text)
     assert {run_id: where for run_id, (where, _) in found.items()} == (
         {"feed0001": place} if place else {}

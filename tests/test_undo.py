@@ -13,7 +13,7 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.context.path_template import PathTemplate
@@ -25,7 +25,7 @@ from ingest.store.undo import undo
 from schemas.errors import UsageError
 from schemas.rows.tables import TABLES
 from tests.conftest import record, record_text
-from tests.examples import examples
+from tests.examples import size
 
 pytestmark = pytest.mark.slow
 
@@ -225,7 +225,7 @@ ONE, TWO = ("chain.jsonl", 2), ("other.jsonl", 3)
 
 
 @given(STEPS)
-@examples(4)
+@settings(max_examples=size(1, 40))  # beside those written down
 @example(
     [Batch((ONE,), 1, packed=True), Batch((ONE, TWO), 2, packed=True), 0, REBUILD]
 )  # an archive that has all of an earlier one
