@@ -245,7 +245,7 @@ def test_a_cost_says_for_how_many_of_the_started_runs_it_is_known_and_never_zero
     made = by_agent("reported").main_answer
     [cost] = [column for column in columns(for_people(made), made.of) if column.name == "cost_usd"]
     rows = {row["agent"]: row for row in for_people(made).to_pylist()}
-    assert (cost.cell(rows["trae-agent"]), cost.note(rows["trae-agent"])) == ("not recorded", "")
+    assert (cost.text(rows["trae-agent"]), cost.note(rows["trae-agent"])) == ("not recorded", "")
     assert cost.note({"runs": 20, "started_runs": 10, "cost_usd_known": 9}) == ""
     assert cost.note({"runs": 20, "started_runs": 15, "cost_usd_known": 9}) == "9 of 15"
 
@@ -260,14 +260,14 @@ def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_coun
     shown = {column.name: column for column in columns(table, made.of)}
     [row] = [row for row in table.to_pylist() if row["agent"] == "claude-code"]
     assert set(shown) == {"agent", "runs", "cost_median_usd", "error_rate"}
-    assert shown["cost_median_usd"].cell(row) == "$0.25–$3.00, n 2"
-    assert shown["error_rate"].cell(row) == "0 of 2"
+    assert shown["cost_median_usd"].text(row) == "$0.25–$3.00, n 2"
+    assert shown["error_rate"].text(row) == "0 of 2"
     assert (
-        shown["error_rate"].cell(row | {"runs": 30, "error_rate_known": 25, "error_rate": 0.2})
+        shown["error_rate"].text(row | {"runs": 30, "error_rate_known": 25, "error_rate": 0.2})
         == "5 of 25 known"
     )
     assert (
-        shown["error_rate"].cell(row | {"runs": 25, "error_rate_known": 25, "error_rate": 0.2})
+        shown["error_rate"].text(row | {"runs": 25, "error_rate_known": 25, "error_rate": 0.2})
         == "20%"
     )
 
@@ -292,7 +292,7 @@ def test_no_bound_is_lost_between_a_group_and_its_text(
         for column in columns(table, made.of):
             if column.name in keys and row[column.name] is not None:
                 told = source[BOUNDS[column.name][0]]
-                assert column.cell(row).startswith(("≤\u00a0", "≥\u00a0", "≈\u00a0")) is bool(
+                assert column.text(row).startswith(("≤\u00a0", "≥\u00a0", "≈\u00a0")) is bool(
                     told
                 ), (
                     column.name,

@@ -449,7 +449,8 @@ class Tags(HTMLParser):
         self.feed(page.decode())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
+        if tag != "span":  # a cell may be muted, or have a hint
+            self.tags.append(tag)
         self.attributes |= {name for name, _ in attrs}
         if tag == "td":
             self.cells.append("")
@@ -468,9 +469,18 @@ def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
         len(page.tags)
         == len(Tags(EXPORTS["html"].write(Answer(table.slice(0, 0), ""))).tags) + 3 * table.num_rows
     )
-    assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "title"}
+    assert page.attributes <= {
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "title",
+        "scope",
+    }
     column = columns(table)[0]
-    shown = [one_line(column.cell(row)) for row in table.to_pylist()]
+    shown = [one_line(column.text(row)) for row in table.to_pylist()]
     assert [cell.strip("\n") for cell in page.cells[::2]] == [text.strip("\n") for text in shown]
 
 

@@ -33,6 +33,7 @@ from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
+from schemas.text import one_line
 from tests.conftest import StoreOnce, ingest_paths, record_text
 
 USAGE = {
@@ -320,9 +321,11 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     """
     found = march(months)
     [row] = found.agents
-    head, line = found.agent_table
-    assert line[0].startswith("Claude Code · model-")
-    assert dict(zip(head[1:], line[1:], strict=True)) == {
+    table = found.agent_table
+    [[name, *cells]] = table.cells
+    assert str(name).startswith("Claude Code · model-")
+    heads = [one_line(column.label) for column in table.columns]
+    assert dict(zip(heads[1:], map(str, cells), strict=True)) == {
         "Runs": "8", "Outcome": "7 of 8 completed", "Cost": usd(row.cost_usd),
         "Per run (median)": "$4.50", "Wall time (completed, median)": "1m 00s",
     }  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.text import grids
 from app.text.answers import Answer
 from app.text.formatting import short, sortable
-from app.text.text_tables import draw
+from app.text.text_tables import draw, shown_table
 from schemas.catalogue.columns import FINDINGS
 from schemas.units import Unit
 
@@ -78,12 +78,15 @@ def test_a_name_is_broken_behind_a_sign_and_a_message_is_whole() -> None:
     name = "somebody-with-a-long-name/company-and-hauler-ui-of-theirs"
     row = {"run_id": "run-1234", "message": message, "repo": name, "expected": "at most 2"}
     table = pa.Table.from_pylist([row])
-    drawn = draw(Answer(table, "", ("run_id", "message", "expected", "repo"), of=FINDINGS), 80)
+    drawn = draw(
+        shown_table(Answer(table, "", ("run_id", "message", "expected", "repo"), of=FINDINGS)), 80
+    )
     lines = drawn.body.decode().splitlines()
     assert max(map(len, lines)) <= 80
     assert " ".join(line[10:].split("  ")[0].strip() for line in lines[2:]).startswith(message[:60])
     whole = draw(
-        Answer(table.select(["repo", "run_id"]), "", ("repo", "run_id"), of=FINDINGS), 46
+        shown_table(Answer(table.select(["repo", "run_id"]), "", ("repo", "run_id"), of=FINDINGS)),
+        46,
     ).body.decode()
     assert "somebody-with-a-long-name/company-" in whole
     assert "\nand-hauler-ui-of-theirs\n" in whole

@@ -28,10 +28,11 @@ from app.queries.filters import parse
 from app.queries.reading import exported, read_transaction
 from app.reports.exports import EXPORTS
 from app.reports.exports.page import html_shared
-from app.reports.shared import SCREENS, question, shared, without_links
+from app.reports.shared import SCREENS, question, shared
 from app.screens.parts import widgets
 from app.screens.parts.widgets import SHARED
 from app.text.answers import Answer
+from app.text.html_parts import without_links
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT, fetched

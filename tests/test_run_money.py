@@ -244,14 +244,14 @@ def test_the_heading_says_why_in_one_sentence(
 
 
 def test_the_table_has_each_part_and_the_sum(tmp_path: Path) -> None:
-    lines = money_table(MONEY).lines
-    assert lines[1] == ("Context read from the cache", "6.0M", "$0.50", "$3.00", "50%", "$1.46")
-    assert lines[-1] == ("This run", "6.3M", "", "$5.96", "100%", "$2.71")
+    lines = [list(map(str, cells)) for cells in money_table(MONEY).cells]
+    assert lines[0] == ["Context read from the cache", "6.0M", "$0.50", "$3.00", "50%", "$1.46"]
+    assert lines[-1] == ["This run", "6.3M", "", "$5.96", "100%", "$2.71"]
     assert money_notes(MONEY, RUN)[-1].startswith(
         "Usual run: median of the 8 earlier runs of codeharness with Claude Code claude-opus-4-6."
     )
     bounded = replace(MONEY, bounds="lower_bound")
-    assert money_table(bounded).lines[-1][3] == "≥\u00a0$5.96"
+    assert str(money_table(bounded).cells[-1][3]) == "≥\u00a0$5.96"
     assert "t-never_started" in money_bar(bounded)
     assert "t-never_started" not in money_bar(MONEY)
     differs = replace(MONEY, cause="1h_cache_writes")

@@ -45,6 +45,7 @@ from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.text import one_line
 from tests.conftest import StoreOnce, page_text, record_text
 from tests.measured_runs import HAIKU, OPUS, fill, label
 
@@ -192,8 +193,9 @@ def test_a_run_that_nobody_measured_has_no_such_section(measured: Store, screens
 
 def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None:
     made = report(measured, ReportRequest(by=("model",)))
-    head, line, *_ = made.first.agent_table
-    shown = dict(zip(head, line, strict=True))
+    table = made.first.agent_table
+    heads = [one_line(column.label) for column in table.columns]
+    shown = dict(zip(heads, map(str, table.cells[0]), strict=True))
     assert (shown["Measured"], shown["Cost per faster run"]) == (
         "3 faster · 3 same · 1 slower · 1 breaks",
         "$3.83",

@@ -23,7 +23,7 @@ from app.queries.reading import read_transaction
 from app.queries.sessions import lanes, sessions, timeline
 from app.queries.usage import Hour, UsageBlock, UsageRequest, blocks, burn, gaps, usage
 from app.reports.usage import usage as answer
-from app.text.text_tables import draw
+from app.text.text_tables import draw, shown_table
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from schemas.catalogue.usage import TOOL, USAGE_DIMENSIONS
@@ -457,7 +457,7 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
             response("s1", 1, "2026-02-02 10:00", cost_list_usd=None),
         ],
     )
-    text = draw(answer(store, UsageRequest()), 160).body.decode()
+    text = draw(shown_table(answer(store, UsageRequest())), 160).body.decode()
     first, second, *_ = [line for line in text.splitlines() if line.startswith("2026")]
     assert "≥\u00a0160" in first
     assert "≥\u00a0$0.01" in first
@@ -466,7 +466,7 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
     assert "≥: 1 of 2 is counted only in part" in answer(store, UsageRequest()).note
     add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
-    lines = draw(answer(store, UsageRequest()), 160).body.decode().splitlines()
+    lines = draw(shown_table(answer(store, UsageRequest())), 160).body.decode().splitlines()
     assert "≤\u00a0$0.01" in next(line for line in lines if line.startswith("2026-02-03"))
     assert "≈\u00a0$0.02" in next(line for line in lines if line.startswith("Total")), (
         "as the report adds them up"

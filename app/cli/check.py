@@ -10,9 +10,9 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import TABLE, Word, budget_options, examples, zone_option
-from app.cli.output import budget_table
+from app.reports.budgets import budget_table
 from app.reports.budgets import check as judge_runs
-from app.reports.exports.text import escaped, json_text, md_table
+from app.reports.exports.text import escaped, json_text, markdown
 from app.text.text_tables import draw
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.errors import ExitCode
@@ -81,7 +81,7 @@ def check(
     elif format_ == "md":
         covers = " ".join(filter(None, (done.covers, done.left_out)))
         head = f"### {'✅' if done.passed else '❌'} {done.headline}\n\n{escaped(covers)}\n\n"
-        body = head.encode() + md_table(budget_table(done.verdicts))
+        body = head.encode() + markdown(budget_table(done.verdicts)).encode()
     else:  # a log of CI has no width of its own
         body = draw(budget_table(done.verdicts), 120, sys.stdout.encoding or "utf-8").body
     terminal.put(body)

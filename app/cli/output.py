@@ -15,23 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from app.cli import terminal
 from app.cli.options import TABLE, Output
 from app.reports.exports import REPORTS
 from app.text.answers import Answer, uncounted_words
-from app.text.formatting import short
-from app.text.text_tables import SPELLED, draw
+from app.text.text_tables import MOST_ROWS, SPELLED, draw, shown_table
 from ingest.system.command_lines import command_line
-from schemas.catalogue.columns import CHECKS
-from schemas.catalogue.entry import Entry
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
-from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from app.reports.budgets import BudgetVerdict
     from app.reports.cost_report import CostReport
     from app.reports.first_page import FirstPage
 
@@ -39,8 +32,6 @@ FILE_WIDTH = 160
 
 LEAST_WIDTH = 40
 """Least width of a table: terminals that claim less (some say 0) wrap it."""
-
-LONGEST_NAME = 40
 
 MOST_IMPORTANT = ("totals", "groups", "what_if")
 
@@ -61,7 +52,10 @@ def deliver(answer: Answer, output: Output) -> None:
         hidden = ""
         if answer.table.num_rows:
             drawing = draw(
-                answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()
+                shown_table(answer, MOST_ROWS),
+                width(),
+                sys.stdout.encoding or "utf-8",
+                color=sys.stdout.isatty(),
             )
             hidden = hidden_columns(drawing.left_out) if drawing.left_out else ""
             terminal.put(drawing.body)
@@ -70,7 +64,7 @@ def deliver(answer: Answer, output: Output) -> None:
     else:
         if output.format == TABLE:
             body: Iterable[bytes] = [
-                draw(answer, FILE_WIDTH, exact=True).body,
+                draw(shown_table(answer, MOST_ROWS), FILE_WIDTH, exact=True).body,
                 f"{answer.note}\n".encode() if answer.note else b"",
             ]
         else:
@@ -230,7 +224,7 @@ def report_text(
             if whole and section.key == "totals"
             else section.answer
         )
-        drawing = draw(answer, width, encoding, color=color, exact=exact)
+        drawing = draw(shown_table(answer, MOST_ROWS), width, encoding, color=color, exact=exact)
         note = f"{_folded(section.note, width)}\n" if section.note else ""
         parts += [f"\n{_bold(one_line(section.title), color=color)}\n{note}", drawing.body]
         parts += (
@@ -250,65 +244,13 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
         f"{_bold(one_line(page.title), color=color)}\n{_labelled(page.lines, width)}"
     ]
     parts.append(f"\n{_bold(_folded(page.answer, width, 0), color=color)}\n{more}\n")
-    if page.agents:
-        head, *lines = page.agent_table
-        table = pa.table(
-            {
-                name: pa.array([line[place] for line in lines], pa.string())
-                for place, name in enumerate(head)
-            }
-        )
-        parts.append(
-            draw(
-                Answer(table, "", of={name: Entry(name, name) for name in head}),
-                width,
-                encoding,
-                color=color,
-            ).body
-        )
-    labels = max(len(one.label) for one in page.figures)
-    values = max(len(one.value) for one in page.figures)
-    figures = (
-        (
-            f"{_bold(f'{one.label:<{labels}}', color=color)}  {one.value:>{values}}  "
-            f"{one_line(one.note)}"
-        ).rstrip()
-        for one in page.figures
-    )
-    parts.append("\n" + "".join(f"{line}\n" for line in figures))
-    for top in page.named_tops:
-        parts.append(f"\n{_bold(top.title, color=color)}\n")
-        rows = []
-        for one in top.shares:
-            name = one_line(one.name)
-            name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-            rows.append((name, one.cost, short(one.share, Unit.SHARE)))
-        widths = [max(len(row[place]) for row in rows) for place in range(3)]
-        parts += [
-            f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n"
-            for name, usd, share in rows
-        ]
-    if page.budgets:
-        table = draw(budget_table(page.budgets), width, encoding, color=color).body
-        parts += [f"\n{_bold('Budgets', color=color)}\n", table]
+    for table in page.tables(page.figures):
+        drawing = draw(table, width, encoding, noted="{} · {}", color=color)
+        parts += [drawing.body, "\n"]
     notes = "".join(f"{_folded(f'- {note}', width)}\n" for note in page.notes)
-    parts.append(f"\n{_bold('Notes', color=color)}\n{notes}")
+    parts.append(f"{_bold('Notes', color=color)}\n{notes}")
     return b"".join(
         part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts
-    )
-
-
-def budget_table(verdicts: Sequence[BudgetVerdict]) -> Answer:
-    """Return the verdicts on budgets, a row each."""
-    from app.reports.budgets import cells
-
-    lines = [cells(verdict) for verdict in verdicts]
-    return Answer(
-        pa.table(
-            {name: pa.array([line[name] for line in lines], pa.string()) for name in lines[0]}
-        ),
-        "",
-        of=CHECKS,
     )
 
 

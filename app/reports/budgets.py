@@ -26,6 +26,7 @@ from app.queries.reading import ALL_DATED, Undated, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import heading, uncounted_words, undated_cost, undated_words
 from app.text.formatting import bound_words, exact, short
+from app.text.table import Col, TextCell, TextTable
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
@@ -367,21 +368,31 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     return number
 
 
-def cells(verdict: BudgetVerdict) -> dict[str, str]:
-    """Return a verdict as cells of a table."""
-    bound = "at least" if verdict.limit.is_least else "at most"
-    looks_equal = verdict.found != verdict.allowed and short(verdict.found, verdict.unit) == short(
-        verdict.allowed, verdict.unit
+def budget_table(found: Sequence[BudgetVerdict]) -> TextTable:
+    """Return verdicts as a table."""
+
+    def figure(one: BudgetVerdict, value: Decimal | None, bound: str = "") -> TextCell:
+        looks_equal = one.found != one.allowed and short(one.found, one.unit) == short(
+            one.allowed, one.unit
+        )
+        write = exact if looks_equal or one.unit is Unit.COUNT else short
+        return TextCell(bound + write(value, one.unit), number=(value, one.unit))
+
+    looks = {"PASS": "t-good", "FAIL": "t-bad"}
+    shown = (
+        Col("Budget", lambda one: one.limit.label),
+        Col("Actual", lambda one: figure(one, one.found), "r"),
+        Col(
+            "Limit",
+            lambda one: figure(
+                one, one.allowed, f"at {'least' if one.limit.is_least else 'most'} "
+            ),
+            "r",
+        ),
+        Col("Result", lambda one: TextCell(strong=one.word, kind=looks.get(one.word, "t-n"))),
+        Col("Note", lambda one: TextCell(note=one.note)),
     )
-    write = exact if looks_equal or verdict.unit is Unit.COUNT else short
-    found = write(verdict.found, verdict.unit)
-    return {
-        "limit": verdict.limit.label,
-        "found": found,
-        "allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
-        "verdict": verdict.word,
-        "note": verdict.note,
-    }
+    return TextTable(shown, found)
 
 
 def _number(value: Any) -> Decimal | None:

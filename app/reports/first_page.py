@@ -8,7 +8,7 @@ It is data that formats lay out. A new caveat is an entry of `notes_of`.
 from __future__ import annotations
 
 from calendar import month_name
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -23,7 +23,7 @@ from app.queries.filters import Filters, has_period, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
-from app.reports.budgets import Budgets, BudgetVerdict, verdicts
+from app.reports.budgets import Budgets, BudgetVerdict, budget_table, verdicts
 from app.text import costs
 from app.text.agents import (
     agent_table,
@@ -218,6 +218,20 @@ class FirstPageFigure:
     verdict: str = ""
 
 
+def figure_table(figures: Sequence[FirstPageFigure]) -> TextTable:
+    """Return figures of the page as a table."""
+
+    def value(one: FirstPageFigure) -> TextCell:
+        return TextCell(strong=one.value, number=(one.number, one.unit))
+
+    shown = (
+        Col("Summary", lambda one: one.label),
+        Col("Value", value, "r"),
+        Col("Note", lambda one: TextCell(note=one.note)),
+    )
+    return TextTable(shown, figures)
+
+
 @dataclass(frozen=True)
 class Share:
     """The part of one item.
@@ -287,27 +301,35 @@ class FirstPage:
         return [text.replace("**", "") for text in (self.said.second, self.said.coverage) if text]
 
     @property
-    def tables(self) -> list[TextTable]:
-        """The figures, and each list of the most expensive items."""
-        summary = (
-            Col("Summary", lambda one: one.label),
-            Col("", lambda one: TextCell(strong=one.value), "r"),
-            Col("", lambda one: TextCell(note=one.note)),
-        )
-        shares = (
-            Col(self.measure.label, lambda one: one.cost, "r"),
-            Col("Share", lambda one: TextCell(note=short(one.share, Unit.SHARE)), "r"),
-        )
-        tops = [
-            TextTable((Col(top.title, lambda one: one.name), *shares), top.shares)
-            for top in self.named_tops
-        ]
-        return [TextTable(summary, self.figures), *tops]
+    def agent_table(self) -> TextTable:
+        """The table of agents without empty columns."""
+        return agent_table(self.agents, self.filters)
 
     @property
-    def agent_table(self) -> list[tuple[str, ...]]:
-        """The table of agents in words, its header first, without empty columns."""
-        return agent_table(self.agents, self.filters).lines
+    def top_tables(self) -> list[TextTable]:
+        """The lists of the most expensive items."""
+
+        def share(one: Share) -> TextCell:
+            return TextCell(short(one.share, Unit.SHARE), number=(one.share, Unit.SHARE))
+
+        shown = (
+            Col(
+                self.measure.label,
+                lambda one: TextCell(one.cost, number=(one.usd, Unit.USD)),
+                "r",
+            ),
+            Col("Share", share, "r"),
+        )
+        return [
+            TextTable((Col(top.title, lambda one: one.name), *shown), top.shares)
+            for top in self.named_tops
+        ]
+
+    def tables(self, figures: Sequence[FirstPageFigure]) -> list[TextTable]:
+        """Return all tables of the page in order, with `figures` or `numbers`."""
+        agents = [self.agent_table] if self.agents else []
+        budgets = [budget_table(self.budgets)] if self.budgets else []
+        return [*agents, figure_table(figures), *self.top_tables, *budgets]
 
     @property
     def cost(self) -> Decimal | None:

@@ -20,7 +20,7 @@ from app.reports.exports import REPORTS, Export
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.grids import Grid, Listing, grid
-from app.text.text_tables import for_people
+from app.text.text_tables import totals_table
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.catalogue import columns as catalogue
@@ -90,16 +90,9 @@ TOTALS = Listing(catalogue.TOTALS, ("figure", "value", "known"))
 
 def totals_grid(answer: Answer) -> Grid:
     """Return a row per figure for people, with the number of runs it rests on if not all."""
-    shown = for_people(answer)
-    [row] = shown.to_pylist()
-    rows = [
-        {"figure": column.label, "value": column.cell(row), "known": column.note(row)}
-        for column in columns(shown, answer.of)
-    ]
-    return grid(
-        pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])),
-        TOTALS,
-    )
+    rows = [list(map(str, cells)) for cells in totals_table(answer).cells]
+    columns = (pa.array(texts, pa.string()) for texts in zip(*rows, strict=True))
+    return grid(pa.table(dict(zip(TOTALS.keys, columns, strict=True))), TOTALS)
 
 
 def section_grid(section: Section) -> Grid:

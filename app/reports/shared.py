@@ -32,7 +32,7 @@ from app.text import tasks as task_words
 from app.text.agents import agent_legend, agent_table
 from app.text.filter_words import with_known_words
 from app.text.formatting import short_id
-from app.text.html_parts import shown
+from app.text.html_parts import shown, without_links
 from app.text.loops import NO_LOOPS, heading_of
 from app.text.sentences import Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
@@ -48,9 +48,6 @@ LISTED, FARTHEST, MOST_FILES = 200, 20, 50
 
 PLACES = ("source_name", "cwd", "received_at")
 """Facts about the machine that has the store, which are not for those who get the page."""
-
-_ANCHOR = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
-_CLASS, _OUTWARD = re.compile(r'class="[^"]*"'), re.compile(r'href="https?://')
 
 
 @dataclass(frozen=True)
@@ -116,20 +113,6 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
     return Shared(
         name, re.sub(r"\*\*", "", said.heading) or title, about, [one for one in made if one]
     )
-
-
-def without_links(html: str) -> str:
-    """Return HTML of a screen without its links to other screens; links out of it stay."""
-
-    def plain(found: re.Match[str]) -> str:
-        kind = _CLASS.search(found[1])
-        return (
-            found[0]
-            if _OUTWARD.search(found[1])
-            else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
-        )
-
-    return _ANCHOR.sub(plain, html)
 
 
 def _overview(asked: Question) -> tuple[Said, list[Part]]:

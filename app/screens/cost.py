@@ -10,7 +10,7 @@ from app.queries import cost as queries
 from app.queries import cost as report_queries
 from app.queries import sessions as session_queries
 from app.queries.usage import PERIODS, UsageRequest, usage
-from app.reports.budgets import cells, from_environment, verdicts
+from app.reports.budgets import budget_table, from_environment, verdicts
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import costs, grids
@@ -39,11 +39,8 @@ def show_cost() -> None:
     with head:
         widgets.heading(costs.cost(rows, measure))
     if budgets := dict(from_environment()):
-        st.html(
-            costs.budget_table(
-                [cells(one) for one in cache.ask(verdicts, filters, budgets, measure=measure)]
-            )
-        )
+        judged = cache.ask(verdicts, filters, budgets, measure=measure)
+        st.html(budget_table(judged).html())
     months = cache.ask(queries.by_month, filters, measure)
     if not months:
         return

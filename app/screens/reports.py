@@ -11,14 +11,14 @@ from app.queries.cost import require_price
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in, group
 from app.reports import report_files
-from app.reports.budgets import cells, from_environment
+from app.reports.budgets import budget_table, from_environment
 from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import REPORTS
-from app.reports.first_page import TITLE, TOTAL_BUDGET, FirstPageRequest
+from app.reports.first_page import TITLE, TOTAL_BUDGET, FirstPageRequest, figure_table
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
-from app.text import costs, html_parts
-from app.text.agents import agent_legend, agent_table
+from app.text import html_parts
+from app.text.agents import agent_legend
 from app.text.html_parts import plain
 from app.text.overview import overview
 from schemas.catalogue.cost_measures import BEST
@@ -152,10 +152,11 @@ page = made.first
 st.html(
     html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines))
 )
-st.html(agent_table(page.agents, filters).on_any_screen(legend=agent_legend(page.agents)))
-st.html(f'<div class="t-side">{"".join(table.html() for table in page.tables)}</div>')
+st.html(page.agent_table.on_any_screen(legend=agent_legend(page.agents)))
+sides = "".join(table.html() for table in (figure_table(page.figures), *page.top_tables))
+st.html(f'<div class="t-side">{sides}</div>')
 if page.budgets:
-    st.html(costs.budget_table([cells(one) for one in page.budgets]))
+    st.html(budget_table(page.budgets).html())
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
     widgets.subheading(

@@ -2,8 +2,8 @@
 
 Label, unit, words for its keys, bounds, and how many runs a figure rests on.
 
-The catalogue (`schemas.catalogue.columns`) defines the columns. Tables of the terminal, Markdown,
-pages, workbooks and grids are written from `columns` and differ in layout only.
+The catalogue (`schemas.catalogue.columns`) defines the columns. Grids and the sheets of workbooks
+have their values, all other tables their cells (`table.TextTable`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from app.text.formatting import (
     short,
     with_sign,
 )
+from app.text.table import TextCell
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS, SYNONYMS
@@ -57,6 +58,10 @@ cost.
 """
 
 OF_FILE = "file"
+
+IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
+ID_WIDTH = 8
+"""Characters of an id that people see; commands take as few."""
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
 """Columns that can hold the number of cases behind a row's figures; the first one present is used.
@@ -156,13 +161,25 @@ class ShownColumn:
     meaning: str = ""
     header: str = ""
     is_name: bool = False
+    mark: str = ""
 
     @property
     def is_figure(self) -> bool:
         """Whether its cells are right-aligned."""
         return FORMS[self.unit].is_number
 
-    def cell(self, row: Mapping[str, Any]) -> str:
+    @property
+    def kind(self) -> str:
+        return "r" if self.is_figure else ""
+
+    def cell(self, row: Mapping[str, Any]) -> TextCell:
+        """Return the value for a reader, the number of runs it rests on, and all its digits."""
+        text, whole = self.text(row), self.exact(row)
+        if self.name in IDS:
+            text = text[:ID_WIDTH]
+        return TextCell(text, self.note(row), hint=whole if whole != text else "")
+
+    def text(self, row: Mapping[str, Any]) -> str:
         """Return the value for a reader.
 
         A range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds.
@@ -202,7 +219,7 @@ class ShownColumn:
         """Return the value without rounding sums."""
         value = row[self.name]
         if not FORMS[self.unit].exact or (isinstance(value, float) and not isfinite(value)):
-            return self.cell(row)
+            return self.text(row)
         return self.bound(row) + exact(value, self.unit)
 
     def bound(self, row: Mapping[str, Any]) -> str:
@@ -257,20 +274,20 @@ class PivotedColumn(ShownColumn):
     def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {key: row[name] for key, name in self.sources.items()}
 
-    def cell(self, row: Mapping[str, Any]) -> str:
+    def text(self, row: Mapping[str, Any]) -> str:
         """Return the value for a reader, `–` for a group without runs, or a word for unknown.
 
         The word is for a value that is unknown for the group's runs.
         """
         mine = self._row(row)
-        said = self.figure.cell(mine)
+        said = self.figure.text(mine)
         if said != UNKNOWN or not mine["runs"]:
             return said
         return NEVER_STARTED if mine.get(STARTED) == 0 else UNKNOWN_NAME
 
     def exact(self, row: Mapping[str, Any]) -> str:
         """Return the value without rounding sums."""
-        return self.cell(row) if row[self.name] is None else self.figure.exact(self._row(row))
+        return self.text(row) if row[self.name] is None else self.figure.exact(self._row(row))
 
     def bound(self, row: Mapping[str, Any]) -> str:
         """Return the sign of a bound."""

@@ -421,7 +421,7 @@ def sessions(used: UsageTable) -> Said:
     tokens.`
     """
     [total] = used.total.to_pylist()
-    figures = {one.name: one.cell(total) for one in columns(used.total, USAGE)}
+    figures = {one.name: one.text(total) for one in columns(used.total, USAGE)}
     made = (
         f"{plural(total['sessions'], 'session')} made "
         f"{plural(total['responses'], 'billed response')}"
@@ -609,22 +609,3 @@ def slow_table(rows: Sequence[Row], filters: Filters) -> str:
         Col("of runs", lambda row: f"{row['judged_by']:,}", "r"),
     )
     return TextTable(shown, rows).html()
-
-
-def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
-    """Return budgets with found value, limit and verdict; `verdicts`.
-
-    Those of `app.reports.budgets.cells`.
-    """
-    looks = {"PASS": "t-good", "FAIL": "t-bad"}
-    shown = (
-        Col("Budget", lambda one: one["limit"]),
-        Col("Found", lambda one: one["found"], "r"),
-        Col("Allowed", lambda one: one["allowed"], "r"),
-        Col(
-            "Verdict",
-            lambda one: TextCell(strong=one["verdict"], kind=looks.get(one["verdict"], "t-n")),
-        ),
-        Col("", lambda one: TextCell(note=one["note"])),
-    )
-    return TextTable(shown, verdicts).html()

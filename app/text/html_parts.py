@@ -112,6 +112,24 @@ def anchor(address: str, label: str, *, kind: str = "") -> str:
     return f'<a class="{kind}" href="{html.escape(address)}" target="_self">{label}</a>'
 
 
+_ANCHOR = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
+_CLASS, _OUTWARD = re.compile(r'class="[^"]*"'), re.compile(r'href="https?://')
+
+
+def without_links(page: str) -> str:
+    """Return HTML of a screen without its links to other screens; links out of it stay."""
+
+    def unlinked(found: re.Match[str]) -> str:
+        kind = _CLASS.search(found[1])
+        return (
+            found[0]
+            if _OUTWARD.search(found[1])
+            else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
+        )
+
+    return _ANCHOR.sub(unlinked, page)
+
+
 def strip(figures: Iterable[tuple[str, ...]]) -> str:
     """Return figures in a row: each its label, value and note, and CSS classes of the value."""
     drawn = "".join(

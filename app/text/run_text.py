@@ -37,7 +37,7 @@ from app.text.run_html import (
     run_facts,
     run_figures,
 )
-from app.text.text_tables import SPELLED, draw
+from app.text.text_tables import SPELLED, draw, shown_table
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
@@ -112,7 +112,9 @@ def _sections(
 
     def table(rows: pa.Table, shown: Sequence[str], of: Columns) -> str:
         drawn = (
-            draw(Answer(rows, "", tuple(shown), of=of), width, encoding, color=color).body
+            draw(
+                shown_table(Answer(rows, "", tuple(shown), of=of)), width, encoding, color=color
+            ).body
             if rows.num_rows
             else b""
         )
@@ -131,7 +133,7 @@ def _sections(
         _pairs(run_facts(run, [key for key in SAID if run[key]]), width),
     )
     yield "Figures", _pairs(figures, width)
-    yield "Where the money went", _money(page, width)
+    yield "Where the money went", _money(page, width, encoding, color=color)
     yield "Cost", _pairs(run_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
     yield (
         "Claimed and measured",
@@ -175,18 +177,10 @@ def _sections(
     yield "Summary", visible(run["result"] or "No summary.")
 
 
-def _money(page: RunPage, width: int) -> str:
+def _money(page: RunPage, width: int, encoding: str, *, color: bool) -> str:
     """Return the parts of the cost as a table, below what they say."""
-    lines = run_money.money_table(page.money).lines
-    wide = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    rows = ""
-    for first, *others in lines if page.money.parts else ():
-        cells = [
-            " " * (most - cell_len(cell)) + cell
-            for cell, most in zip(others, wide[1:], strict=True)
-        ]
-        name = first + " " * (wide[0] - cell_len(first))
-        rows += f"{_INDENT}{_INDENT.join([name, *cells])}\n"
+    parts = draw(run_money.money_table(page.money), width, encoding, color=color).body
+    rows = parts.decode(encoding) if page.money.parts else ""
     said = run_money.why_dear(page.run, page.money)
     notes = run_money.money_notes(page.money, page.run)
     above = " ".join(filter(None, (said.heading.replace("**", ""), said.second)))

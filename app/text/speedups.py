@@ -338,7 +338,7 @@ def rules_table(scores: Sequence[Row]) -> str:
             title(rule),
             cell(rule.key),
             "r",
-            hint=f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.",
+            meaning=f"{rule.meaning} Counted: {rule.counts_own or rule.counts}.",
         )
         for rule in RULES.values()
     ]
@@ -373,7 +373,7 @@ def steps_table(steps: Sequence[Row]) -> str:
 
         return drawn
 
-    shown = [Col(name, cell(key), "r", hint=what) for key, (name, what) in STEPS.items()]
+    shown = [Col(name, cell(key), "r", meaning=what) for key, (name, what) in STEPS.items()]
     table = TextTable((_STUDY, _WHOSE, *shown), _grouped(steps, "step"))
     return table.html(kind="t-grid", frame="t-scroll t-tall")
 

@@ -1,29 +1,37 @@
-"""Tables of figures in words: described once, drawn for a screen, a phone, or as plain text.
+"""Tables for people: columns and rows, described once and drawn by each renderer.
 
-Tables of columns of the store are those of `columns`; these are made for one question.
+Here for a screen and a phone; `text_tables` draws them for a terminal, `app.reports.exports` as
+Markdown, LaTeX, pages and workbooks. A column is one of the store (`columns.ShownColumn`) or is
+made for one question (`Col`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from app.queries.filters import Filters
 from app.text import html_parts
 from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name
 from app.text.html_parts import Segment, anchor, link, mark, muted
+from schemas.text import one_line
+from schemas.units import Unit
 
 NO_DATE = "no date"
 _MISSING = frozenset((UNKNOWN, NOT_RECORDED, NOT_MEASURED, NO_DATE))
 """Texts of cells without a value, drawn muted."""
+
+LONG = 32
+"""Characters of a text that a page may break into lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextCell:
     """A cell of several parts: below its bar the mark (HTML), `strong` and `text`, a muted note.
 
-    `kind`: CSS class of the text. `address`: where a click leads. `hint`: shown on hovering.
+    `kind`: CSS class of the text. `address`: where a click leads. `hint`: shown on hovering, a
+    figure without rounding. `number`: the value and its unit, for a workbook.
     """
 
     text: str = ""
@@ -34,10 +42,21 @@ class TextCell:
     hint: str = ""
     mark: str = ""
     bar: Sequence[Segment] = ()
+    number: tuple[Any, Unit] | None = None
 
     def __str__(self) -> str:
         """Return the cell as plain text: `$0.14 · 1 of 15`."""
-        return " · ".join(filter(None, (self.strong + self.text, self.note)))
+        return " · ".join(filter(None, (self.plain, self.note)))
+
+    @property
+    def plain(self) -> str:
+        """The cell as plain text without its note."""
+        return self.strong + self.text
+
+    @property
+    def in_brackets(self) -> str:
+        """The same with the note in brackets: `$0.14 (1 of 15)`."""
+        return f"{self.plain} ({self.note})" if self.plain and self.note else str(self)
 
     @property
     def html(self) -> str:
@@ -55,35 +74,70 @@ class TextCell:
         return f'<span title="{html_parts.text(self.hint)}">{label}</span>' if self.hint else label
 
 
-@dataclass(frozen=True, slots=True)
-class Col:
-    """A column: title (a line end where it may break), the cell of a row, and CSS class.
+class Column(Protocol):
+    """A column: its label (a line end where it may break), CSS class, and the cell of a row.
 
-    `r` right-aligned, `w` wrapped title. `hint`: shown on hovering over the title.
-    `mark`: HTML before it.
+    `name` is unique in its table. `header`: a shorter label. `meaning`: shown on hovering over the
+    label. `mark`: HTML before it.
     """
 
-    title: str
-    cell: Callable[[Any], TextCell | str]
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def header(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def mark(self) -> str: ...
+    @property
+    def is_figure(self) -> bool: ...
+    def cell(self, row: Any) -> TextCell: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Col:
+    """A column made by hand. `kind`: `r` right-aligned, `w` wrapped label."""
+
+    label: str
+    write: Callable[[Any], TextCell | str]
     kind: str = ""
-    hint: str = ""
+    meaning: str = ""
     mark: str = ""
 
     @property
-    def html(self) -> str:
-        title = "<br>".join(map(html_parts.text, self.title.split("\n")))
-        if self.mark:
-            title = f'<span class="t-agent">{self.mark}{title}</span>'
-        return f'<span title="{html_parts.text(self.hint)}">{title}</span>' if self.hint else title
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def header(self) -> str:
+        return self.label
+
+    @property
+    def is_figure(self) -> bool:
+        return self.kind.startswith("r")
+
+    def cell(self, row: Any) -> TextCell:
+        cell = self.write(row)
+        return TextCell(cell) if isinstance(cell, str) else cell
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Columns and rows. `of_row`: CSS class of a row; `m` marks a part of the row above."""
+    """Columns and rows.
 
-    columns: Sequence[Col]
+    `of_row`: CSS class of a row; `m` marks a part of the row above, `sum` the total. Columns in
+    `kept` get room first. `left_out`: the number of further rows.
+    """
+
+    columns: Sequence[Column]
     rows: Sequence[Any]
     of_row: Callable[[Any], str] = lambda _: ""
+    kept: Sequence[str] = ()
+    left_out: int = 0
 
     @property
     def filled(self) -> TextTable:
@@ -95,20 +149,35 @@ class TextTable:
         ]
         return TextTable(kept, self.rows, self.of_row)
 
+    @property
+    def is_one_row_of_figures(self) -> bool:
+        """Whether it is drawn upright: a figure a line."""
+        return len(self.rows) == 1 and all(column.is_figure for column in self.columns)
+
+    @property
+    def cells(self) -> list[list[TextCell]]:
+        """The cells of each row as text; parts of a row begin with a dash."""
+        drawn = []
+        for row in self.rows:
+            first, *others = (column.cell(row) for column in self.columns)
+            if self.of_row(row) == "m":
+                first = replace(first, text=f"– {first.text}")
+            drawn.append([first, *others])
+        return drawn
+
     def html(self, *, kind: str = "", frame: str = "t-scroll") -> str:
-        """Return the table for a screen; `frame` is the class of the element around it."""
+        """Return the table for a page; `frame` is the class of the element around it."""
         titles = "".join(
-            f'<th scope="col" class="{column.kind}">{column.html}</th>' for column in self.columns
+            f'<th scope="col" class="{column.kind}">{_head(column)}</th>' for column in self.columns
         )
-        body = "".join(
-            f'<tr class="{self.of_row(row)}">'
-            + "".join(
-                f'<td class="{column.kind}">{_cell(column, row).html}</td>'
-                for column in self.columns
-            )
-            + "</tr>"
-            for row in self.rows
-        )
+        body = ""
+        for row in self.rows:
+            body += f'<tr class="{self.of_row(row)}">'
+            for column in self.columns:
+                cell = column.cell(row)
+                long = "" if column.kind or len(cell.text) <= LONG else "long"
+                body += f'<td class="{column.kind}{long}">{cell.html}</td>'
+            body += "</tr>"
         drawn = (
             f'<table class="t-table {kind}"><thead><tr>{titles}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
@@ -123,13 +192,13 @@ class TextTable:
         for row in self.rows:
             if self.of_row(row) == "m":
                 continue
-            lines = f'<div class="row"><span>{_cell(head, row).html}</span></div>'
+            lines = f'<div class="row"><span>{head.cell(row).html}</span></div>'
             for column in others:
-                cell = _cell(column, row)
+                cell = column.cell(row)
                 if cell.bar:
                     lines += cell.html
                 elif str(cell) not in (UNKNOWN, NOT_MEASURED):
-                    lines += line(column.title.replace("\n", " "), cell)
+                    lines += line(one_line(column.label), cell)
             drawn += f'<div class="t-card">{lines}</div>'
         return drawn
 
@@ -140,24 +209,13 @@ class TextTable:
             f'<div class="t-phone">{self.cards}{legend}</div>'
         )
 
-    @property
-    def lines(self) -> list[tuple[str, ...]]:
-        """The table in plain text, its header first."""
-        return [
-            tuple(column.title.replace("\n", " ") for column in self.columns),
-            *(
-                tuple(
-                    f"{'– ' if not place and self.of_row(row) == 'm' else ''}{column.cell(row)}"
-                    for place, column in enumerate(self.columns)
-                )
-                for row in self.rows
-            ),
-        ]
 
-
-def _cell(column: Col, row: Any) -> TextCell:
-    cell = column.cell(row)
-    return TextCell(cell) if isinstance(cell, str) else cell
+def _head(column: Column) -> str:
+    label = "<br>".join(map(html_parts.text, column.label.split("\n")))
+    if column.mark:
+        label = f'<span class="t-agent">{column.mark}{label}</span>'
+    meaning = html_parts.text(column.meaning)
+    return f'<span title="{meaning}">{label}</span>' if meaning else label
 
 
 def line(name: str, cell: TextCell) -> str:

@@ -1,4 +1,4 @@
-"""Answers as tables of a terminal: which columns, how wide, and the total beneath.
+"""Answers as tables for people, and tables in a terminal: which columns, how wide.
 
 Widths are chosen here, rich only draws.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pyarrow as pa
 from rich import box
@@ -26,17 +25,16 @@ from app.text.columns import (
     BOUNDS_SUFFIX,
     STARTED,
     Pivoted,
-    ShownColumn,
     columns,
     with_bounds,
     with_starts,
 )
 from app.text.formatting import MINUS, UNKNOWN
+from app.text.table import Col, Column, TextCell, TextTable
+from schemas.catalogue.columns import TOTALS
 from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
-from schemas.text import one_line, told_apart
+from schemas.text import one_line, plural, told_apart
 
-IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
-ID_WIDTH = 8
 TOTAL = "Total"
 MOST_ROWS = 2000
 """Rows that are drawn: nobody reads more, and each takes a millisecond."""
@@ -97,31 +95,32 @@ class Laid:
 
     Figures are whole, texts broken, names up to LONGEST_WORD whole.
 
-    `noted`: how a cell is written that rests on only some runs. `breaks_head`: whether its label
-    may be broken after signs, as cells are.
+    `noted`: how a cell is written that rests on only some runs. `head`: another label, which may be
+    broken after signs, as cells are.
     """
 
     def __init__(
         self,
-        column: ShownColumn,
-        rows: Sequence[Mapping[str, Any]],
+        column: Column,
+        cells: Iterable[TextCell],
         noted: str = "{}\n{}",
-        *,
-        breaks_head: bool = False,
+        head: str = "",
     ) -> None:
-        self.column, self.name, self.is_path = column, column.name, column.label in PATHS
-        self.cells = []
-        for row in rows:
-            text, note = one_line(column.cell(row)), column.note(row)
-            text = text[:ID_WIDTH] if column.name in IDS and text != TOTAL else text
-            self.cells.append(noted.format(text, note) if note else text)
+        self.column, self.name = column, column.name
+        self.label = head or one_line(column.label)
+        self.is_path = self.label in PATHS
+        pairs = ((one_line(cell.plain), one_line(cell.note)) for cell in cells)
+        self.cells = [
+            noted.format(text, note) if text and note else text or note for text, note in pairs
+        ]
         label = (
-            max(map(_longest_word, _PIECE.findall(column.label)))
-            if breaks_head
-            else _longest_word(column.label)
+            max(map(_longest_word, _PIECE.findall(self.label)))
+            if head
+            else _longest_word(self.label)
         )
+        whole = label if column.is_figure else cell_len(self.label)
         self.wanted = max(
-            [label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))]
+            [whole, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))]
         )
         name = (
             0 if self.is_path else min(max(map(_longest_word, self.cells), default=0), LONGEST_WORD)
@@ -139,6 +138,30 @@ class Laid:
         elif not self.column.is_figure:
             value = broken(value, width, MOST_LINES if self.name in SHORTENED else None)
         return value, note
+
+
+def shown_table(answer: Answer, most: int | None = None) -> TextTable:
+    """Return the answer for people, with at most so many rows and the total (None: all)."""
+    left_out = 0 if most is None else max(answer.table.num_rows - most, 0)
+    table = for_people(replace(answer, table=answer.table.slice(0, most)))
+    rows = table.to_pylist()
+    total = rows[-1] if answer.total is not None else None
+    shown = columns(table, answer.of)
+    return TextTable(shown, rows, lambda row: "sum" if row is total else "", answer.kept, left_out)
+
+
+def totals_table(answer: Answer) -> TextTable:
+    """Return a single row of figures as a table with a row per figure."""
+    table = shown_table(answer)
+    [row] = table.rows
+    cells = {column.label: column.cell(row) for column in table.columns}
+    figure, value, known = (TOTALS[key].label for key in ("figure", "value", "known"))
+    shown = (
+        Col(figure, lambda one: one[0]),
+        Col(value, lambda one: one[1].text, "r"),
+        Col(known, lambda one: one[1].note),
+    )
+    return TextTable(shown, list(cells.items()))
 
 
 def for_people(answer: Answer) -> pa.Table:
@@ -196,38 +219,41 @@ def _has_value(column: pa.ChunkedArray) -> bool:
 
 
 def draw(
-    answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False
+    table: TextTable,
+    width: int,
+    encoding: str = "utf-8",
+    *,
+    noted: str = "{}\n{}",
+    color: bool = False,
+    exact: bool = False,
 ) -> Drawing:
-    """Return the answer as a table of at most `width` columns.
+    """Return a table of at most `width` columns.
 
-    A single row of figures is drawn vertically, unrounded if `exact`.
+    A single row of figures is drawn upright, unrounded if `exact`. `noted`: as in Laid.
     """
-    table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
-    rows = table.to_pylist()
-    shown = columns(table, answer.of)
-    if table.num_rows == 1 and all(column.is_figure for column in shown):
+    rows = table.cells
+    if table.is_one_row_of_figures:
         upright = Table.grid(padding=(0, 2))
         upright.add_column(justify="left", style="bold")
         upright.add_column(justify="right")
         upright.add_column(justify="left", style="dim")
-        for column in shown:
-            note = column.note(rows[0])
-            value = one_line(column.exact(rows[0]) if exact else column.cell(rows[0]))
-            upright.add_row(column.label, value, f"based on {note}" if note else "")
+        for column, cell in zip(table.columns, rows[0], strict=True):
+            value = one_line(cell.hint or cell.text if exact else cell.text)
+            upright.add_row(column.label, value, f"based on {cell.note}" if cell.note else "")
         return Drawing(_printed(upright, width, encoding, color=color), ())
-    laid = [Laid(column, rows) for column in shown]
-    widths = chosen_widths(laid, width, answer.kept, MOST_COLUMNS if width <= NARROW else None)
+    laid = [Laid(column, cells, noted) for column, *cells in zip(table.columns, *rows, strict=True)]
+    widths = chosen_widths(laid, width, table.kept, MOST_COLUMNS if width <= NARROW else None)
     fitting = [one for one in laid if one.name in widths]
     drawn = Table(
         box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
     )
     for one in fitting:
         justify = "right" if one.column.is_figure else "left"
-        drawn.add_column(one.column.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
-    for one in (one for one in fitting if one.name in NAMES and not one.is_path):
-        one.cells = told_apart(one.cells, MOST_LINES * widths[one.name])
-    for number in range(len(rows)):
-        is_total = answer.total is not None and number == len(rows) - 1
+        drawn.add_column(one.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
+        if one.name in NAMES and not one.is_path:
+            one.cells = told_apart(one.cells, MOST_LINES * widths[one.name])
+    for number, row in enumerate(table.rows):
+        is_total = table.of_row(row) == "sum"
         if is_total:
             drawn.add_section()
         drawn.add_row(
@@ -235,10 +261,10 @@ def draw(
             style="bold" if is_total else "",
         )
     body = _printed(drawn, width, encoding, color=color)
-    if answer.table.num_rows > MOST_ROWS:
-        cut = f"The first {MOST_ROWS:,} of {answer.table.num_rows:,} rows; --format csv has all.\n"
+    if table.left_out:
+        cut = f"{plural(table.left_out, 'more row')} not shown; --format csv has all.\n"
         body += cut.encode(encoding, errors="replace")
-    return Drawing(body, tuple(one.column.label for one in laid if one.name not in widths))
+    return Drawing(body, tuple(one.label for one in laid if one.name not in widths))
 
 
 def chosen_widths(

@@ -283,16 +283,6 @@ TOTALS: Columns = by_key(
 )
 """One figure of a report's totals, formatted."""
 
-CHECKS: Columns = by_key(
-    Entry("limit", "Budget"),
-    Entry("found", "Actual"),
-    Entry("allowed", "Limit"),
-    Entry("verdict", "Result"),
-    Entry("note", "Note"),
-)
-"""One limit and its verdict, formatted."""
-
-
 METRICS_COMPARED = by_key(
     Entry(
         "cost",

@@ -29,7 +29,7 @@ from app.reports.exports import EXPORTS
 from app.reports.exports.text import is_formula
 from app.text.answers import Answer
 from app.text.html_parts import code_span
-from app.text.text_tables import draw
+from app.text.text_tables import draw, shown_table
 from ingest.store.database import Store
 from schemas.text import one_line, paired, visible
 from tests.attack.commands import tachograph
@@ -79,7 +79,7 @@ def without_scripts(page: str) -> str:
 def written(table: pa.Table, name: str) -> str:
     """A table in a format, as text."""
     if name == "table":
-        return draw(Answer(table, ""), 200).body.decode()
+        return draw(shown_table(Answer(table, "")), 200).body.decode()
     body = EXPORTS[name].write(Answer(table, "runs"))
     return unzipped(body) if name == "xlsx" else body.decode()
 

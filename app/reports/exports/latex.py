@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby, product
 
 from app.text.answers import Answer
-from app.text.columns import PivotedColumn, ShownColumn, columns
-from app.text.text_tables import Laid, broken, chosen_widths, for_people
+from app.text.columns import PivotedColumn
+from app.text.table import Column
+from app.text.text_tables import Laid, broken, chosen_widths, shown_table
 from schemas.text import one_line, visible
 
 SIZES = {"footnotesize": 80, "scriptsize": 88}
@@ -73,28 +73,26 @@ def latex_table(answer: Answer) -> bytes:
     Columns that do not fit on a page are left out, the least important first; a comment names them.
     What n of a figure is in brackets.
     """
-    table = for_people(answer)
-    shown, rows = columns(table, answer.of), table.to_pylist()
-    if len(rows) == 1 and all(column.is_figure for column in shown):
-        notes = (f" ({note})" if (note := column.note(rows[0])) else "" for column in shown)
+    table = shown_table(answer)
+    shown, rows = table.columns, table.cells
+    if table.is_one_row_of_figures:
         body = [
-            f"{_latex(one.label)} & {_latex(one.cell(rows[0]) + note)}"
-            for one, note in zip(shown, notes, strict=True)
+            f"{_latex(one.label)} & {_latex(cell.in_brackets)}"
+            for one, cell in zip(shown, rows[0], strict=True)
         ]
         return _written(answer, "footnotesize", "lr", [], body, len(body))
     is_tiered = any(
         len(group) > 1 for name, group in _groups(shown) if name
     )  # the value of the pivot is above its figures
-    names = {one.name: one.label for one in shown}
-    shown = [
-        replace(
-            one,
-            label=one.figure.header if is_tiered and isinstance(one, PivotedColumn) else one.header,
-        )
+    heads = [
+        one.figure.header if is_tiered and isinstance(one, PivotedColumn) else one.header
         for one in shown
     ]
     for size, noted in product(SIZES, ("{} ({})", "{}\n({})")):
-        laid = [Laid(one, rows, noted, breaks_head=True) for one in shown]
+        laid = [
+            Laid(one, cells, noted, head)
+            for one, head, *cells in zip(shown, heads, *rows, strict=True)
+        ]
         short = [
             one
             for one in laid
@@ -116,7 +114,7 @@ def latex_table(answer: Answer) -> bytes:
             place += len(group)
         head = [" & ".join(above) + r" \\ " + "".join(rules)]
     labels = (
-        _stacked(broken(one.column.label, widths[one.name]).split("\n"), side, "b")
+        _stacked(broken(one.label, widths[one.name]).split("\n"), side, "b")
         for one, side in zip(fitting, align, strict=True)
     )
     head.append(" & ".join(labels) + r" \\")
@@ -130,11 +128,11 @@ def latex_table(answer: Answer) -> bytes:
             " & ".join(_stacked(cell, side, "t") for cell, side in zip(cells, align, strict=True))
         )
         lines += max(map(len, cells))
-    left_out = [label for name, label in names.items() if name not in widths]
+    left_out = [one.label for one in shown if one.name not in widths]
     return _written(answer, size, "".join(align), head, body, lines, left_out)
 
 
-def _groups(shown: Sequence[ShownColumn]) -> list[tuple[str, list[ShownColumn]]]:
+def _groups(shown: Sequence[Column]) -> list[tuple[str, list[Column]]]:
     """Return the columns by the value that they are pivoted by, "" for others."""
     found = groupby(shown, key=lambda one: one.group if isinstance(one, PivotedColumn) else "")
     return [(name, list(group)) for name, group in found]

@@ -11,13 +11,12 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-import pyarrow as pa
 
 from app.charts.images import printed
 from app.charts.spending import (
@@ -28,41 +27,18 @@ from app.charts.spending import (
     report_charts,
 )
 from app.queries.filters import this_moment
-from app.reports.budgets import cells
+from app.reports.budgets import budget_table
 from app.text.answers import Answer
-from app.text.columns import ShownColumn, columns
-from app.text.formatting import short
-from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
-from schemas.agents import AGENTS
-from schemas.catalogue.entry import Columns
+from app.text.html_parts import without_links
+from app.text.table import TextTable
+from app.text.text_tables import shown_table
 from schemas.text import one_line, plural
-from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.charts.spending import Embedded
     from app.reports.cost_report import CostReport
     from app.reports.first_page import FirstPage
     from app.reports.shared import Shared
-
-
-LONG = 32
-
-NO_AGENT = "#7A7A7A"
-
-
-@dataclass(frozen=True)
-class PageCell:
-    """One value of a table: for people, unrounded, and with the number of runs behind it.
-
-    `kind` is figure, long or "".
-    """
-
-    label: str
-    text: str
-    exact: str
-    note: str
-    meaning: str
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -72,70 +48,22 @@ class PagePart:
     key: str
     title: str
     note: str
-    header: Sequence[PageCell]
-    rows: Sequence[Sequence[PageCell]]
-    has_total: bool = False
+    table: TextTable
     chart: Embedded | None = None
 
 
 def first_page(page: FirstPage) -> dict[str, Any]:
     """Return the first page as variables of the template."""
-    tops = []
-    for top in page.named_tops:
-        rows = [
-            {"name": one_line(one.name), "usd": one.cost, "share": short(one.share, Unit.SHARE)}
-            for one in top.shares
-        ]
-        tops.append({"title": top.title, "rows": rows})
-    head, *rows_of_agents = [[one_line(text) for text in row] for row in page.agent_table]
-    colours = [
-        "" if one.is_model else AGENTS[one.agent].colour if one.agent in AGENTS else NO_AGENT
-        for one in page.agents
-    ]
     return {
         "answer": one_line(page.answer),
         "more": [one_line(text) for text in page.more],
-        "agents": {"head": head, "rows": list(zip(colours, rows_of_agents, strict=True))}
-        if rows_of_agents
-        else None,
+        "agents": without_links(page.agent_table.html(frame="wide")) if page.agents else "",
         "lines": [(word, one_line(text)) for word, text in page.lines],
         "figures": page.figures,
-        "tops": tops,
-        "budgets": [cells(one) for one in page.budgets],
+        "tops": [table.html(frame="") for table in page.top_tables],
+        "budgets": budget_table(page.budgets).html(frame="wide") if page.budgets else "",
         "notes": [one_line(note) for note in page.notes],
     }
-
-
-def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> PagePart:
-    """Return a table with its title and a note. `of` has the labels of columns."""
-    shown = columns(table, of)
-    rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
-    header = [
-        PageCell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "")
-        for column in shown
-    ]
-    return PagePart(key, one_line(title), one_line(note), header, rows)
-
-
-def cell(column: ShownColumn, row: Mapping[str, Any]) -> PageCell:
-    """Return the value of a column in a row.
-
-    Ids keep their beginning, paths their end; the tooltip has the whole.
-    """
-    text = one_line(column.cell(row))
-    if column.name in IDS and text != TOTAL:
-        text = text[:ID_WIDTH]
-    elif column.name in PATHS and len(text) > LONG:
-        text = f"…{text[-LONG + 1 :]}"
-    kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
-    return PageCell(
-        one_line(column.label),
-        text,
-        one_line(column.exact(row)),
-        column.note(row),
-        column.meaning,
-        kind,
-    )
 
 
 NOTEBOOK_ROWS = 50
@@ -146,7 +74,7 @@ def html_table(answer: Answer) -> bytes:
     """Return a page with one table."""
     return _page(
         one_line(answer.heading) or "Tachograph",
-        parts=[part("table", "", "", for_people(answer), answer.of)],
+        parts=[PagePart("table", "", "", shown_table(answer))],
     )
 
 
@@ -163,15 +91,13 @@ def html_report(report: CostReport) -> bytes:
     )
     parts = []
     for section in report.shown:
-        answer = section.answer
         if section.key != "totals":
-            made = part(section.key, section.title, section.note, for_people(answer), answer.of)
-            parts.append(
-                replace(made, has_total=answer.total is not None, chart=charts.get(section.key))
-            )
+            table, chart = shown_table(section.answer), charts.get(section.key)
+            about = one_line(section.title), one_line(section.note)
+            parts.append(PagePart(section.key, *about, table, chart))
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
     totals, every = (
-        _cells(answer) if answer else []
+        shown_table(answer) if answer else None
         for answer in (report.section("totals").answer, report.all_figures)
     )
     return _page(
@@ -189,19 +115,13 @@ def pdf_report(report: CostReport) -> bytes:
     return printed(html_report(report))
 
 
-def _cells(totals: Answer) -> list[PageCell]:
-    shown = for_people(totals)
-    [row] = shown.to_pylist()
-    return [cell(column, row) for column in columns(shown, totals.of)]
-
-
 def _page(
     title: str,
     lines: Sequence[tuple[str, str]] = (),
-    totals: Sequence[PageCell] = (),
+    totals: TextTable | None = None,
     parts: Sequence[PagePart] = (),
     first: Mapping[str, Any] | None = None,
-    every: Sequence[PageCell] = (),
+    every: TextTable | None = None,
 ) -> bytes:
     scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
     text = _template("page.html").render(
@@ -298,11 +218,9 @@ def notebook_report(report: CostReport) -> str:
 
 
 def _notebook_part(answer: Answer, title: str, note: str = "") -> PagePart:
-    rows = answer.table.num_rows
-    shown = for_people(replace(answer, table=answer.table.slice(0, NOTEBOOK_ROWS)))
-    more = f"{plural(rows - NOTEBOOK_ROWS, 'more row')} not shown." if rows > NOTEBOOK_ROWS else ""
-    made = part("", title, " ".join(filter(None, (note, more))), shown, answer.of)
-    return replace(made, has_total=answer.total is not None)
+    table = shown_table(answer, NOTEBOOK_ROWS)
+    more = f"{plural(table.left_out, 'more row')} not shown." if table.left_out else ""
+    return PagePart("", one_line(title), one_line(" ".join(filter(None, (note, more)))), table)
 
 
 def _asset(name: str) -> str:

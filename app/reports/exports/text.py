@@ -6,7 +6,7 @@ Programs get every value exactly.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import chain, islice
@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import simplejson
 
-from app.reports.budgets import cells
 from app.text.answers import Answer
-from app.text.columns import columns
-from app.text.text_tables import for_people
-from schemas.catalogue.columns import CHECKS, TOTALS
-from schemas.text import first_shown, in_json, visible
+from app.text.table import TextTable
+from app.text.text_tables import shown_table, totals_table
+from schemas.text import first_shown, in_json, one_line, visible
 
 if TYPE_CHECKING:
     from app.reports.cost_report import CostReport
@@ -195,25 +193,16 @@ stays readable.
 
 
 def md_table(answer: Answer) -> bytes:
-    """Return a Markdown table for people.
+    """Return a Markdown table for people."""
+    return markdown(shown_table(answer)).encode()
 
-    A figure that rests on only some runs states their number.
-    """
-    table = for_people(answer)
-    shown = columns(table, answer.of)
-    lines = [
-        _line(escaped(column.label) for column in shown),
-        _line("---:" if column.is_figure else "---" for column in shown),
-    ]
-    for row in table.to_pylist():
-        notes = [column.note(row) for column in shown]
-        lines.append(
-            _line(
-                escaped(one.cell(row)) + (f" ({note})" if note else "")
-                for one, note in zip(shown, notes, strict=True)
-            )
-        )
-    return "".join(lines).encode()
+
+def markdown(table: TextTable) -> str:
+    """Return a table in Markdown; a figure that rests on only some runs states their number."""
+    sides = ["---:" if column.is_figure else "---" for column in table.columns]
+    lines = ([escaped(cell.in_brackets) for cell in cells] for cells in table.cells)
+    heads = [escaped(one_line(column.label)) for column in table.columns]
+    return "".join(map(_line, [heads, sides, *lines]))
 
 
 def md_report(report: CostReport) -> bytes:
@@ -223,51 +212,19 @@ def md_report(report: CostReport) -> bytes:
     """
     page = report.first
     parts = [f"# {escaped(page.title)}\n\n{_list(page.lines)}\n**{escaped(page.answer)}**\n"]
-    if page.agents:
-        parts += ["\n", *(f"{escaped(text)}\n\n" for text in page.more), _pipes(page.agent_table)]
-    for table in page.tables:
-        parts += ["\n", _pipes(table.lines)]
-    if page.budgets:
-        verdicts = [cells(verdict) for verdict in page.budgets]
-        parts += [
-            "\n",
-            _pipes(
-                [
-                    [CHECKS[name].label for name in verdicts[0]],
-                    *(list(one.values()) for one in verdicts),
-                ]
-            ),
-        ]
+    parts += ["\n", *(f"{escaped(text)}\n\n" for text in page.more if page.agents)]
+    parts.append("\n".join(map(markdown, page.tables(page.figures))))
     parts += ["\n", *(f"- {escaped(note)}\n" for note in page.notes), "\n## Details\n"]
     for section in report.shown:
         note = f"{escaped(section.note)}\n\n" if section.note else ""
         parts.append(f"\n### {escaped(section.title)}\n\n{note}")
-        if section.key != "totals":
-            parts.append(md_table(section.answer).decode())
-            continue
-        shown = for_people(section.answer)
-        [row] = shown.to_pylist()
-        parts += [
-            _line(TOTALS[key].label for key in ("figure", "value", "known")),
-            _line(("---", "---:", "---")),
-        ]
-        parts += (
-            _line((escaped(one.label), escaped(one.cell(row)), one.note(row)))
-            for one in columns(shown, section.answer.of)
-        )
+        is_totals = section.key == "totals"
+        parts.append(markdown((totals_table if is_totals else shown_table)(section.answer)))
     return "".join([*parts, "\n### About this report\n\n", _list(report.header.lines())]).encode()
 
 
 def _list(lines: Iterable[tuple[str, str]]) -> str:
     return "".join(f"- **{word}:** {escaped(text)}\n" for word, text in lines)
-
-
-def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with the first row as header and figures right-aligned in column two."""
-    first, *others = (_line(map(escaped, row)) for row in rows)
-    return "".join(
-        [first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others]
-    )
 
 
 def escaped(text: str) -> str:

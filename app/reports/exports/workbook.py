@@ -10,6 +10,7 @@ has the total as text.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,10 +27,11 @@ from xlsxwriter.worksheet import Worksheet
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
 from app.text.columns import SCREEN_WORDS, PivotedColumn, ShownColumn, columns, fact_words
-from app.text.formatting import FORMS, UNKNOWN, bound_words
-from schemas.catalogue.columns import CHECKS, TOTALS
+from app.text.formatting import FORMS, UNKNOWN
+from app.text.table import TextTable
+from schemas.catalogue.columns import TOTALS
 from schemas.catalogue.entry import Columns
-from schemas.text import REPLACEMENT, visible
+from schemas.text import REPLACEMENT, one_line, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -74,6 +76,18 @@ MOST_FROZEN = 3
 """Columns that stay in view at most, because the others need room."""
 
 WIDEST = 320
+
+_SIGN = re.compile(r"[^\d$<−+]*")
+"""Words and signs before a figure: `at most `, `≥ `."""
+
+_SECTION = re.compile(r"(?:^|;)(?:\[[<>]=-?1\])?")
+"""The beginning of a section of a number format."""
+
+LOOKS = {"t-good": "#0A6B4F", "t-bad": "#B3261E"}
+"""CSS class of a verdict → its colour."""
+
+WRAPPED = 4
+"""The wide column of the summary: its texts are wrapped."""
 
 HEADER_HEIGHT, FIGURE_WIDTH, TIME_WIDTH = 48, 13, 19
 
@@ -185,72 +199,18 @@ def _runs_listing(table: pa.Table) -> Sheet:
 
 def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
     """Write title, coverage, figures as numbers, top lists, budgets and notes."""
-    bold, head = book.style(bold=True), {"bold": True, "bottom": 1}
     _text(book, sheet, 0, 0, page.title, bold=True, font_size=16)
     line = 1
     for line, (word, text) in enumerate(page.lines, 1):
-        sheet.write_string(line, 0, word, bold)
+        sheet.write_string(line, 0, word, book.style(bold=True))
         _text(book, sheet, line, 1, text)
     line += 2
     _text(book, sheet, line, 0, page.answer, bold=True, font_size=13)
     for line, text in enumerate(page.more, line + 1):  # noqa: B020  each is beneath the one before
         _text(book, sheet, line, 0, text)
-    if page.agents:
-        line = _table(book, sheet, line + 2, page.agent_table[0], head)
-        for row in page.agent_table[1:]:
-            for place, text in enumerate(row):
-                _text(book, sheet, line, place, text, align="right" if place in (1, 2) else "left")
-            line += 1
     line += 1
-    for figure in page.numbers:
-        sheet.write_string(line, 0, figure.label, bold)
-        _cell(
-            book,
-            sheet,
-            (line, 1),
-            ShownColumn("value", "", figure.unit),
-            {"value": figure.number},
-            align="right",
-        )
-        if figure.note:
-            _text(book, sheet, line, 2, figure.note)
-        line += 1
-    for top in page.named_tops:
-        line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
-        for one in top.shares:
-            _text(book, sheet, line, 0, one.name)
-            _cell(book, sheet, (line, 1), ShownColumn("value", "", Unit.USD), {"value": one.usd})
-            _cell(
-                book, sheet, (line, 2), ShownColumn("value", "", Unit.SHARE), {"value": one.share}
-            )
-            if one.bounds:
-                _text(book, sheet, line, 3, bound_words(one.bounds))
-            line += 1
-    if page.budgets:
-        line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], head)
-    for verdict in page.budgets:
-        _text(book, sheet, line, 0, verdict.limit.label)
-        _cell(
-            book, sheet, (line, 1), ShownColumn("value", "", verdict.unit), {"value": verdict.found}
-        )
-        _cell(
-            book,
-            sheet,
-            (line, 2),
-            ShownColumn("value", "", verdict.unit),
-            {"value": verdict.allowed},
-        )
-        _text(
-            book,
-            sheet,
-            line,
-            3,
-            verdict.word,
-            bold=True,
-            font_color="#0A6B4F" if verdict.passed else "#B3261E",
-        )
-        _text(book, sheet, line, 4, verdict.note, text_wrap=True, valign="top")
-        line += 1
+    for table in page.tables(page.numbers):
+        line = _table(book, sheet, line + 1, table)
     for line, note in enumerate(page.notes, line + 1):  # noqa: B020  each note is beneath the one before
         sheet.merge_range(line, 0, line, 4, "", book.style(text_wrap=True, valign="top"))
         _text(book, sheet, line, 0, note, text_wrap=True, valign="top")
@@ -261,18 +221,32 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
     sheet.fit_to_pages(1, 0)
 
 
-def _table(
-    book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]
-) -> int:
-    """Write the header of a small table and return the number of the next line.
+def _table(book: Book, sheet: Worksheet, line: int, table: TextTable) -> int:
+    """Write a table in words, its figures as numbers, and return the number of the next line."""
+    rows = table.cells
+    for place, column in enumerate(table.columns):
+        style: dict[str, Any] = {"align": "right" if column.is_figure else "left"}
+        _text(book, sheet, line, place, one_line(column.label), bold=True, bottom=1, **style)
+        for below, cell in enumerate((cells[place] for cells in rows), line + 1):
+            value, unit = cell.number or (None, Unit.TEXT)
+            if isinstance(value, int | float | Decimal):
+                sign = _SIGN.match(cell.plain)[0]  # type: ignore[index]
+                form = number_format(value, unit) or ""
+                form = _SECTION.sub(rf'\g<0>"{sign}"', form) if sign else form
+                sheet.write_number(below, place, value, book.style(num_format=form, **style))
+            elif str(cell):
+                colour = LOOKS.get(cell.kind)
+                look = {"bold": True, "font_color": colour} if colour else {}
+                wrap = {"text_wrap": True, "valign": "top"} if place == WRAPPED else {}
+                _text(book, sheet, below, place, str(cell), **style, **look, **wrap)
+    return line + 1 + len(rows)
 
-    Headers of figures are right-aligned like these.
-    """
-    for place, label in enumerate(labels):
-        sheet.write_string(
-            line, place, label, book.style(**style, align="right" if place in (1, 2) else "left")
-        )
-    return line + 1
+
+def number_format(value: Any, unit: Unit) -> str | None:
+    """Return how a workbook writes the number."""
+    # "#,##0.##" writes a whole number as "3."
+    is_whole = isinstance(value, int) and unit is Unit.COUNT
+    return FORMS[Unit.TOKENS if is_whole else unit].workbook
 
 
 def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
@@ -379,9 +353,6 @@ def _cell(
     Unknown is an empty cell, never 0.
     """
     value = row[column.name]
-    number_format = FORMS[column.unit].workbook
-    if isinstance(value, int) and column.unit is Unit.COUNT:
-        number_format = FORMS[Unit.TOKENS].workbook  # "#,##0.##" writes a whole number as "3."
     if column.name in DATES and value:
         # the day, or the first of the month, that a group is called by; the name of a total is
         # neither
@@ -395,7 +366,7 @@ def _cell(
     if (
         value is None
         and isinstance(column, PivotedColumn)
-        and (said := column.cell(row)) != UNKNOWN
+        and (said := column.text(row)) != UNKNOWN
     ):
         _text(
             book, sheet, *at, said, align="right", **style
@@ -409,17 +380,17 @@ def _cell(
             sheet,
             *at,
             value / _DAY_MS if column.unit is Unit.MILLISECONDS else value,
-            book.style(num_format=number_format, **style),
+            book.style(num_format=number_format(value, column.unit), **style),
         )
     elif isinstance(value, str):
         said = (
-            column.cell(row)
+            column.text(row)
             if column.name in ("evidence", "claimed_evidence")
             else fact_words(value, column.name)
         )
         _text(book, sheet, *at, said if column.name in SCREEN_WORDS else value, **style)
     else:
-        _text(book, sheet, *at, column.cell(row), **style)
+        _text(book, sheet, *at, column.text(row), **style)
 
 
 def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **style: Any) -> None:
