@@ -29,10 +29,8 @@ from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS
-from app.reports.usage import document as usage_document
-from app.reports.usage import usage as usage_answer
 from app.text.columns import columns
-from app.text.costs import base_words, totals_words, why_usage_differs
+from app.text.costs import base_words, totals_words
 from app.text.formatting import bound_sign, short, usd
 from app.text.grids import RUNS, Listing, grid
 from app.text.text_tables import for_people
@@ -44,7 +42,7 @@ from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
 from tachograph import open as open_store
@@ -569,30 +567,6 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
     assert (
         shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2
     )  # with how many runs it rests on between
-
-
-def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> None:
-    [best] = run_queries.summary(mixed, Filters(), (), ("cost_best_usd",))[
-        "cost_best_usd"
-    ].to_pylist()
-    asked = UsageRequest()
-    said = usage_answer(mixed, asked).note
-    assert (
-        f"report ({short(best, Unit.USD)}) counts what agents report, else list prices; usage ("
-        in said
-    )
-    [note] = [
-        note
-        for note in report(mixed, ReportRequest()).first.notes
-        if note.startswith("Why report and usage differ")
-    ]
-    assert said.endswith(note)
-    assert note in json.loads(usage_document(mixed, asked))["notes"]
-    assert "a run whole in the period in which it ended" in why_usage_differs(
-        REPORTED, Decimal(2), Decimal(1), has_period=True
-    )
-    assert not why_usage_differs(REPORTED, Decimal(1), Decimal(1), has_period=True)
-    assert not why_usage_differs(LIST, None, Decimal(1), has_period=False)
 
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:

@@ -28,7 +28,6 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from schemas.catalogue.usage import TOOL, USAGE_DIMENSIONS
 from schemas.errors import UsageError
-from schemas.rows.run import TokensBasis
 from tests.conftest import FILE, Run, StoreOnce, ingest_paths, record
 from tests.examples import written_down
 from tests.using import add, at, log_of, response, run_of
@@ -36,7 +35,7 @@ from tests.using import add, at, log_of, response, run_of
 ADDED_UP = tuple(
     (
         "responses whole_runs input_tokens cache_write_tokens cache_read_tokens "
-        "output_tokens total_tokens cost_list_usd cost_reported_usd outside_usd "
+        "output_tokens total_tokens cost_best_usd cost_list_usd cost_reported_usd "
         "lower_bounds cost_list_usd_known"
     ).split()
 )
@@ -152,81 +151,30 @@ def _sum(values: Any) -> Any:
     return sum(known) if known else None
 
 
-def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(
-    tmp_path: Path, store: Store
-) -> None:
-    """Two invocations of one session.
-
-    The transcript holds the tokens of both, and its responses are at the last.
-    """
-    first = log_of("s1", tmp_path, run_id="first", total_cost_usd=0.25)
-    second = log_of(
-        "s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25
-    )
-    ingest_paths(store, first, second, log_of("s2", tmp_path))
-    add(
-        store,
-        [
+def test_the_runs_of_a_session_count_each_at_its_own_times(tmp_path: Path, store: Store) -> None:
+    """Two invocations of one session: its responses are at the last, the first counts whole."""
+    logs = [
+        log_of("s1", tmp_path, run_id=run_id, time=f"2025-12-0{day}T00:00:00Z", total_cost_usd=0.25)
+        for day, run_id in enumerate(("first", "second"), 1)
+    ]
+    ingest_paths(store, *logs, log_of("s2", tmp_path))
+    with store.writing() as writer:
+        of_second = [
             response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second")
-            for number in range(2)
-        ],
-    )
+            for number in range(3)
+        ]
+        writer.insert("responses", of_second)
     days = by(store, "day")
     assert {
-        day: (row["responses"], row["whole_runs"], row["total_tokens"]) for day, row in days.items()
+        day: (row["responses"], row["whole_runs"], row["output_tokens"], row["cost_reported_usd"])
+        for day, row in days.items()
     } == {
-        "2025-12-01": (0, 1, 100),
-        "2026-02-01": (1, 0, 160),
-        "2026-02-02": (1, 0, 160),
-    }
+        "2025-12-01": (0, 2, 40, Decimal("0.5")),
+        "2026-02-01": (1, 0, 7, Decimal("0.083333333")),
+        "2026-02-02": (1, 0, 6, Decimal("0.083333334")),
+        "2026-02-03": (1, 0, 7, Decimal("0.083333333")),
+    }, "the parts of a run add up to it, to the nano-dollar"
     assert {key: row["sessions"] for key, row in by(store, "session").items()} == {"s1": 1, "s2": 1}
-
-
-def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_transcript(
-    tmp_path: Path, store: Store
-) -> None:
-    ingest_paths(
-        store, *(log_of(session, tmp_path, total_cost_usd=0.25) for session in ("s1", "s2", "s3"))
-    )
-    of_s1 = [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")]
-    of_s2 = response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))
-    add(store, [*of_s1, of_s2, response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
-    found = usage(store, UsageRequest())
-    days = {row["day"]: row for row in found.table.to_pylist()}
-    assert {day: row["outside_usd"] for day, row in days.items()} == {
-        "2026-02-01": Decimal("0.23"),
-        "2026-02-02": None,
-    }
-    assert days["2026-02-01"]["total_tokens"] == 160, "it has no tokens"
-    assert (
-        by(store, "session")["s1"]["outside_usd"]
-        == found.total["outside_usd"][0].as_py()
-        == Decimal("0.23")
-    )
-    assert found.unexplained == 1, (
-        "of a session with an unpriced response it is unknown, and counted"
-    )
-    note = answer(store, UsageRequest()).note
-    assert "$0.23 that agents reported is outside the transcripts." in note
-    assert "List-price cost is based on 3 of 4 responses" in note
-
-
-def test_costs_that_responses_log_are_explained(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store, total_cost_usd=0.25)
-    add(
-        store,
-        [
-            response(
-                "s1", 0, "2026-02-01 10:00", cost_list_usd=None, cost_reported_usd=Decimal("0.25")
-            )
-        ],
-    )
-    row = total(store)
-    assert (row["outside_usd"], row["cost_reported_usd"], row["cost_list_usd"]) == (
-        None,
-        Decimal("0.25"),
-        None,
-    )
 
 
 ZONES = {
@@ -290,13 +238,12 @@ def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Sto
     found = usage(store, UsageRequest())
     assert [
         (row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()
-    ] == [("2026-02-01", 1, 0), (None, 1, 1)]
-    assert dict(found.undated) == {"responses": 1, "runs": 1}
+    ] == [("2025-12-01", 1, 0), ("2026-02-01", 1, 0), (None, 0, 1)], "one at the run's end"
+    assert dict(found.undated) == {"responses": 0, "runs": 1}
     period = UsageRequest(choose({"since": "2026-02"}))
     assert usage(store, period).total["responses"].to_pylist() == [1]
     assert (
-        "1 response and 1 run without a recorded time are in no period and left out: 1 run "
-        "without a date ($0.25)."
+        "1 run without a recorded time is in no period and left out: 1 run without a date ($0.25)."
     ) in answer(store, period).note
 
 
@@ -436,9 +383,7 @@ def test_two_groupings_and_what_belongs_to_whom(begun: Store) -> None:
         [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)],
     )
     opus, haiku = ("claude-opus-4-6", "2026-02-01"), ("claude-haiku-4-5", "2026-02-02")
-    assert list(by(begun, "model", "day")) == [opus, (None, "2026-02-01"), haiku], (
-        "what is outside the transcript has no model"
-    )
+    assert list(by(begun, "model", "day")) == [opus, haiku]
     assert (
         by(begun, "sub-agent")["a1"]["responses"]
         == by(begun, "sub-agent")["main"]["responses"]
@@ -465,16 +410,8 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     assert "≥" not in second
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
     assert "≥: 1 of 2 is counted only in part" in answer(store, UsageRequest()).note
-    add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
-    lines = draw(shown_table(answer(store, UsageRequest())), 160).body.decode().splitlines()
-    assert "≤\u00a0$0.01" in next(line for line in lines if line.startswith("2026-02-03"))
-    assert "≈\u00a0$0.02" in next(line for line in lines if line.startswith("Total")), (
-        "as the report adds them up"
-    )
-    assert (
-        "≈: the list-price cost includes lower bounds or upper bounds."
-        in answer(store, UsageRequest()).note
-    )
+    [whole] = [line for line in text.splitlines() if line.startswith("Total")]
+    assert "≥\u00a0$0.01" in whole
 
 
 def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
@@ -485,9 +422,9 @@ def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
 KEYS = tuple(
     (
         "day responses whole_runs sessions input_tokens cache_write_tokens "
-        "cache_read_tokens output_tokens total_tokens cost_list_usd cost_reported_usd "
-        "outside_usd models lower_bounds token_bounds first_at last_at "
-        "cost_list_usd_known cost_reported_usd_known"
+        "cache_read_tokens output_tokens total_tokens cost_best_usd cost_list_usd "
+        "cost_reported_usd models lower_bounds token_bounds cost_best_bounds first_at last_at "
+        "cost_best_usd_known cost_list_usd_known cost_reported_usd_known"
     ).split()
 )
 

@@ -82,9 +82,29 @@ def log_of(
 
 
 def add(store: Store, responses: Sequence[ResponseRow]) -> None:
-    """Put responses into the store."""
+    """Put responses into the store; their runs are made of them, as of a transcript."""
     with store.writing() as writer:
         writer.insert("responses", responses)
+        writer.connection.execute(_SUMMED)
+
+
+_SUMMED = """
+update runs set
+    input_tokens = sums.input_tokens, output_tokens = sums.output_tokens,
+    cache_read_tokens = sums.cache_read_tokens, cache_write_tokens = sums.cache_write_tokens,
+    cost_list_usd = sums.cost_list_usd, cost_own_usd = null,
+    tokens_basis = if(sums.is_final, 'exact', 'lower_bound')
+from (
+    select
+        run_id, sum(input_tokens)::bigint as input_tokens,
+        sum(output_tokens)::bigint as output_tokens,
+        sum(cache_read_tokens)::bigint as cache_read_tokens,
+        sum(cache_write_tokens)::bigint as cache_write_tokens,
+        sum(cost_list_usd)::decimal(18, 9) as cost_list_usd, bool_and(output_is_final) as is_final
+    from responses group by run_id
+) as sums
+where runs.run_id = sums.run_id
+"""
 
 
 def uploaded(name: str, content: bytes) -> Any:

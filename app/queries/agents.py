@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from app.queries.filters import Filters, where
 from app.queries.measured import Range
 from app.queries.reading import fetch
 from app.queries.runs import bound_of
+from app.queries.spending import is_split, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES, VERDICT_METRICS
@@ -174,6 +175,12 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         f"count(*) filter (is_checked and not scope_differs and claim_verdict = '{kind}') as {name}"
         for name, kind in turns.items()
     )
+    money = f"""
+            sum({cost}) filter (is_started) as cost_usd,
+            coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost}
+                is not null), '') as bounds,
+            sum({cost}) filter (is_started and bound is not null) as bounded_usd,"""
+    is_cut = is_split(store, filters)
     sql = f"""
         with chosen as (
             select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and
@@ -193,12 +200,9 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             count(*) filter (dated_at is null) as undated, count(asked_model) as asked,
             count(*) filter (measured_class in ('breaks', 'machine', 'failed_unknown') or
                 measured_reference is not null) as rated,
-            sum({cost}) filter (is_started) as cost_usd, count(cost_own_usd) filter (is_started) as
-                reported,
-            coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost}
-                is not null), '') as bounds,
+            count(cost_own_usd) filter (is_started) as reported,
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
-            sum({cost}) filter (is_started and bound is not null) as bounded_usd,
+            {"" if is_cut else money}
             sum(duration_ms) filter (is_started) as wall_ms,
             {listed}, {classes}, {doubts}, count(*) filter (is_checked) as checked, {turned},
             count(*) filter (is_checked and scope_differs) as other_part,
@@ -206,8 +210,11 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         from chosen
         group by grouping sets ((), (agent), (agent, model_group))
         order by runs desc, agent nulls last, model nulls last"""
+    rows = fetch(store, sql, condition.parameters).to_pylist()
+    if is_cut:
+        rows = _with_spent(store, filters, measure, money, rows)
     found = []
-    for row in fetch(store, sql, condition.parameters).to_pylist():
+    for row in rows:
         figures: dict[str, Any] = {
             field.name: row[field.name] for field in fields(AgentFigures) if field.name in row
         }
@@ -227,6 +234,35 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         models = [row for row in found if row.is_model and row.agent == agent.agent]
         ordered += [agent, *sorted(models, key=lambda row: row.model is None)]
     return ordered
+
+
+def _with_spent(
+    store: Store, filters: Filters, measure: CostMeasure, money: str, rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows with what was spent in the period of the filters.
+
+    An agent or model that spent then, and ended no run, has a row of its own.
+    """
+    of = spent(store, filters)
+    sql = f"""
+        select grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
+            case when is_model then model_group end as model, {money}
+        from (select *, {bound_of(measure)} as bound from {of.sql})
+        group by grouping sets ((), (agent), (agent, model_group))
+        order by cost_usd desc nulls last, agent nulls last, model nulls last"""
+
+    def key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return row["is_all"], row["is_model"], row["agent"], row["is_model"] and row["model"]
+
+    found = {key(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
+    nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None}
+    [none] = [
+        {name: 0 if isinstance(value, int) else None for name, value in row.items()}
+        for row in rows
+        if row["is_all"]
+    ]
+    had = [row | found.pop(key(row), nothing) | {"model": row["model"]} for row in rows]
+    return [*had, *(none | row for row in found.values())]
 
 
 def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:

@@ -14,12 +14,15 @@ import pyarrow as pa
 from app.queries.filters import Filters, counted, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import fetch, left_out, undated
-from app.queries.runs import KNOWN_SUFFIX, bound_of
+from app.queries.runs import KNOWN_SUFFIX, aggregate
+from app.queries.spending import is_split
+from app.queries.usage import parts
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
 from ingest.store.pricing import prices_table, stored_book
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
-from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
+from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
+from schemas.catalogue.entry import Metric
+from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError
 from schemas.rows.cost import CostCause
 from schemas.rows.price import ModelKey
@@ -103,9 +106,9 @@ def is_comparable(
 
 @dataclass(frozen=True, slots=True)
 class MonthCost:
-    """Cost of the `started` runs of an agent and model in a month (`2026-03`, None without a date).
+    """What an agent and model spent in a month (`2026-03`, None without a date).
 
-    `known` of them have a cost.
+    `started` runs ended in it, and `known` of them have a cost.
 
     `bounds` names the kinds of bounds in the sum. `total_usd` is the running total with this row,
     `total_bounds` its bounds.
@@ -127,24 +130,23 @@ def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> lis
 
     Months (UTC) in order, runs without a date last, the largest sum of a month first.
     """
-    condition = where(filters)
-    sql = f"""
-        select agent, model_group as model, strftime(dated_at at time zone 'UTC', '%Y-%m') as month,
-               count(*) filter (is_started) as started,
-               count(cost) filter (is_started) as known, sum(cost) filter (is_started) as cost_usd,
-               coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and cost
-                   is not null), '') as bounds
-        from (select *, {measure.column} as cost, {bound_of(measure)} as bound from v_runs where
-            {condition.sql})
-        group by all having started > 0 order by month nulls last, cost_usd desc nulls last, started
-            desc, agent, model"""
+    cost = RUN_METRICS[measure.total]
+    told, *_ = BOUNDS.get(measure.total, (None,))
+    figures = [cost, Metric("started", "", sql="count(*) filter (is_started)", known="count(*)")]
+    figures += [RUN_METRICS[told]] if told else []
+    months = aggregate(store, filters, groups(("month", "agent", "model")), figures, measure)
     found: list[MonthCost] = []
     total: Decimal | None = None
     bounds: set[str] = set()
-    for row in fetch(store, sql, condition.parameters).to_pylist():
-        total = total if row["cost_usd"] is None else (total or Decimal(0)) + row["cost_usd"]
-        bounds |= set(filter(None, row["bounds"].split(", ")))
-        found.append(MonthCost(**row, total_usd=total, total_bounds=", ".join(sorted(bounds))))
+    for row in months.to_pylist():
+        usd, known = row[cost.key], row[f"{cost.key}{KNOWN_SUFFIX}"]
+        kinds = (row[told] if told else "") or ""
+        if not row["started"] and usd is None:
+            continue
+        total = total if usd is None else (total or Decimal(0)) + usd
+        bounds |= set(filter(None, kinds.split(", ")))
+        of = row["agent"], row["model"], row["month"], row["started"], known, usd, kinds
+        found.append(MonthCost(*of, total, ", ".join(sorted(bounds))))
     return found
 
 
@@ -261,6 +263,15 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
 
     Only runs with a known cost of their own count.
     """
+    if is_split(store, filters):
+        chosen = parts(store, filters)
+        kinds = {BEST: "cost_best_bounds", LIST: "cost_list_bounds"}.get(measure, "null")
+        sql = f"""
+            with {chosen.sql}
+            select model, sum({measure.column}) as cost_usd,
+                string_agg(distinct {kinds}, ', ' order by {kinds}) as bounds
+            from parts group by model order by cost_usd desc nulls last, model"""
+        return fetch(store, sql, chosen.parameters)
     condition, cost = where(filters), measure.column
     sql = f"""
         select model, sum(usd) as cost_usd, string_agg(distinct bound, ', ' order by bound) filter

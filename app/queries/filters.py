@@ -521,6 +521,17 @@ def without_period(filters: Filters) -> Filters:
     return filters
 
 
+def of_period(filters: Filters) -> Where:
+    """Return SQL that keeps the rows whose `dated_at` is in the period of the filters, if any."""
+    bound: dict[str, Any] = {}
+    conditions = ["true"]
+    for key, sign in zip(TIMES, (">=", "<"), strict=True):
+        for number, text in enumerate(filters.values(key)):
+            bound[f"{key}{number}"] = moment(text)
+            conditions.append(f"dated_at {sign} ${key}{number}")
+    return Where(" and ".join(conditions), bound)
+
+
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
     """Return the filters with their times as moments in the zone.
 

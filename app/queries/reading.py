@@ -74,13 +74,17 @@ ALL_DATED = Undated()
 
 
 def undated(store: Store, filters: Filters) -> Undated:
-    """Return the matching runs without a recorded date, none with a period. Raises StoreError."""
+    """Return the matching runs that spent at no recorded time, none with a period.
+
+    Raises StoreError.
+    """
     condition = where(filters)
     sql = f"""
         select count(*) as runs, sum(cost_best_usd) as usd,
             coalesce(string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds), '') as
                 bounds
-        from v_runs where {condition.sql} and dated_at is null"""
+        from v_runs where {condition.sql} and dated_at is null
+            and run_id not in (select run_id from responses where "at" is not null)"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
     return Undated(**row)
 

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters import FILTERS, NO_FILTERS, SEARCHED, Filters, counted, where
+from app.queries.filters import (
+    FILTERS,
+    NO_FILTERS,
+    SEARCHED,
+    Filters,
+    counted,
+    of_period,
+    where,
+    without_period,
+)
 from app.queries.grouping import UTC_ZONE, Grouping, groups
 from app.queries.reading import fetch, fetch_value, limited, on_disk, parts, read_transaction
+from app.queries.spending import is_split, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.entry import Metric
 from schemas.catalogue.figures import MORE, RUN_FIGURES, listed
-from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_METRICS, RUN_METRICS
+from schemas.catalogue.metrics import (
+    DEFAULT_REPORT,
+    MODEL_METRICS,
+    RUN_METRICS,
+    SPENT_METRICS,
+)
 from schemas.errors import unknown_word
 
 T = TypeVar("T")
@@ -294,25 +309,44 @@ def aggregate(
 ) -> pa.Table:
     """Return metrics of the rows of `of`, which has the columns of `v_runs`.
 
-    One row per group, most expensive first.
+    One row per group, most expensive first. Over a period, or by one, money and tokens are what was
+    spent then, all else is of the runs that ended then.
 
     Groups are called g0, g1, … within the query, because a word may hold any text.
     """
-    condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
-    figures = [
-        part
-        for metric in metrics
-        for part in (
-            f"{metric.sql} as {metric.key}",
-            f"{metric.known} as {metric.key}{KNOWN_SUFFIX}",
-        )
-    ]
-    sql = f"select {', '.join(keys + figures)} from {of} where {condition.sql}"
+    condition, bound = where(filters), dict[str, Any]()
+    for group in by:
+        bound |= group.parameters
+
+    def grouped(rows: str, figures: Mapping[str, str]) -> str:
+        listed = [*keys, *(f"{sql} as {key}" for key, sql in figures.items())]
+        return f"select {', '.join(listed)} from {rows} {'group by all' if by else ''}"
+
+    figures = {metric.key: metric.sql for metric in metrics}
+    known = {f"{metric.key}{KNOWN_SUFFIX}": metric.known for metric in metrics}
+    in_turn = [name for metric in metrics for name in (metric.key, f"{metric.key}{KNOWN_SUFFIX}")]
+    if SPENT_METRICS.isdisjoint(figures) or not is_split(store, filters, by):
+        every = figures | known
+        sql = grouped(f"{of} where {condition.sql}", {name: every[name] for name in in_turn})
+    else:
+        condition, period = where(without_period(filters)), of_period(filters)
+        money = spent(store, filters, "chosen")
+        bound |= money.parameters
+        of_runs = {key: one for key, one in figures.items() if key not in SPENT_METRICS} | known
+        of_money = {key: one for key, one in figures.items() if key in SPENT_METRICS}
+        counts = {key for key, one in of_runs.items() if one.startswith("count(")}
+        shown = [f"coalesce(ended.{name}, spent.{name}) as {name}" for name in names]
+        shown += [f"coalesce({name}, 0) as {name}" if name in counts else name for name in in_turn]
+        same = " and ".join(f"ended.{name} is not distinct from spent.{name}" for name in names)
+        sql = f"""
+            with chosen as materialized (select * from {of} where {condition.sql})
+            select {", ".join(shown)}
+            from ({grouped(f"chosen where {period.sql}", of_runs)}) as ended
+            full join ({grouped(money.sql, of_money)}) as spent on {same or "true"}"""
     if by:
-        sql += f" group by all order by {', '.join(_order(by, names, metrics, measure))}"
-    bound = {name: value for group in by for name, value in group.parameters.items()}
+        sql += f" order by {', '.join(_order(by, names, metrics, measure))}"
     table = fetch(store, sql, condition.parameters | bound)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from app.queries.filters import NO_FILTERS, Filters, where, without_period
+from app.queries.filters import NO_FILTERS, Filters
 from app.queries.reading import fetch, fetch_value, limited
-from app.queries.usage import LANE, of_period, parts
+from app.queries.spending import spent
+from app.queries.usage import LANE, parts
 from ingest.store.database import Store
 
 MAIN = "main"
@@ -17,6 +18,7 @@ _CONTEXT = (
 )
 """Tokens that the model read for a response: the size of its context."""
 
+_PARTS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 _TOTAL = f"{_CONTEXT} + coalesce(output_tokens, 0)"
 
 _SUMS = f"""
@@ -55,6 +57,7 @@ writes it to the cache, or sends it where an agent's caches have no price for wr
 less than half as large as the one before is another one (a compaction), and new.
 """
 
+_BOUNDS = "string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)"
 _OF_SESSION = (
     "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
 )
@@ -71,7 +74,7 @@ def runs_with_usage(store: Store, filters: Filters) -> int:
 
     A period chooses runs with a response in it, or without responses that started in it.
     """
-    chosen = parts(filters)
+    chosen = parts(store, filters)
     sql = f"with {chosen.sql} select count(distinct run_id) from parts"
     return int(fetch_value(store, sql, chosen.parameters))
 
@@ -79,28 +82,45 @@ def runs_with_usage(store: Store, filters: Filters) -> int:
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
     """Return sessions with responses, latest first.
 
-    Run, title, project, times, responses, sub-agents, tokens, cost, peak context.
+    Run, title, project, times, responses, sub-agents, tokens, best-known cost, peak context.
 
     `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own.
-    `sessions_found` ignores the limit. The filters choose runs, and their period the responses by
-    their own time, as in `totals.usage`.
+    `sessions_found` ignores the limit. The filters choose runs, and their period what was spent in
+    it: the cost is that of all runs of the session, as `usage` has it.
     """
-    condition, period = where(without_period(filters)), of_period(filters, 'responses."at"')
+    of = spent(store, filters)
+    own_context = _CONTEXT.replace("(", "(responses.")
+    parts = ", ".join(f"spendings.{key} as {key}" for key in _PARTS)
     sql = f"""
-        with wanted as (
-            select run_id, session_id, title, agent, model, repo as project, cost_own_usd as
-                cost_usd
-            from v_runs where {condition.sql}
+        with spendings as materialized (
+            select run_id, response_id, coalesce(session_id, run_id) as session, title, agent,
+                model, repo as project, cost_best_usd, cost_best_bounds, {", ".join(_PARTS)}
+            from {of.sql}
+        ),
+        costs as (
+            select session, sum(cost_best_usd) as cost_best_usd, {_BOUNDS} as cost_best_bounds
+            from spendings group by session
         ),
         sums as (
-            select run_id, {_SUMS}, count(distinct agent_id) as subagents, max({_CONTEXT}) filter
-                (not is_sidechain) as context_peak_tokens
-            from responses semi join wanted using (run_id) where {period.sql} group by run_id
+            select session, arg_max(run_id, ("at", response_id)) as run_id, {_SUMS},
+                count(distinct agent_id) as subagents,
+                max(context) filter (not is_sidechain) as context_peak_tokens
+            from (
+                select responses.* replace ({parts}), {own_context} as context, session
+                from responses join (
+                    select run_id, response_id, session, {", ".join(_PARTS)} from spendings
+                ) as spendings using (run_id, response_id)
+            ) as responses
+            group by session
+        ),
+        wanted as (
+            select distinct on (run_id) run_id, title, agent, model, project from spendings
         )
-        select wanted.*, sums.* exclude (run_id), count(*) over () as sessions_found from wanted
-            join sums using (run_id)
+        select wanted.*, costs.* exclude (session), sums.* exclude (run_id, session),
+            count(*) over () as sessions_found
+        from sums join wanted using (run_id) join costs using (session)
         order by last_at desc nulls last, run_id"""
-    return fetch(store, limited(sql, limit), condition.parameters | period.parameters)
+    return fetch(store, limited(sql, limit), of.parameters)
 
 
 _IN_ORDER = "order by responses.at nulls last, response_id"

@@ -12,22 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import (
-    NO_FILTERS,
-    TIMES,
-    Filters,
-    Where,
-    counted,
-    has_period,
-    moment,
-    where,
-    without_period,
-)
+from app.queries.filters import NO_FILTERS, Filters, Where, has_period, without_period
 from app.queries.grouping import UTC_ZONE, Grouping, bound, known_zone
-from app.queries.reading import ALL_DATED, Undated, fetch, fetch_value, read_transaction, undated
-from app.queries.runs import KNOWN_SUFFIX
+from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
+from app.queries.runs import KNOWN_SUFFIX, bound_of
+from app.queries.spending import spent
 from ingest.store.database import Store
-from schemas.agents import AGENTS
+from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.usage import (
     BLOCK,
     BLOCK_ENTRIES,
@@ -42,23 +33,6 @@ from schemas.catalogue.usage import (
     WHOLE_RUNS,
 )
 from schemas.errors import unknown_word
-
-_TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
-
-
-def _sums(prefix: str, table: str) -> str:
-    """Return SQL of the classes of tokens and their sum.
-
-    Unknown classes are left out of the sum; it is unknown if all are.
-    """
-    columns = {key: f"{table}.{prefix}{key}" for key in _TOKENS}
-    classes = ", ".join(f"{column} as {key}" for key, column in columns.items())
-    total = " + ".join(f"coalesce({column}, 0)" for column in columns.values())
-    return (
-        f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} "
-        "end as total_tokens"
-    )
-
 
 _MAIN = "if(is_sidechain, 'side chain', 'main')"
 SUBAGENT = f"coalesce(if(agent_id is null, null, agent_type), agent_id, {_MAIN})"
@@ -77,156 +51,80 @@ end"""  # noqa: E501
 distinguishes equal names.
 """
 
-_WITH_WHOLE_FILES = ", ".join(
-    f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files
+_OF_RESPONSE = (
+    "run_id, response_id, model, agent_id, agent_type, is_sidechain, tools, failed_tools, "
+    "limit_resets_at, output_is_final, tokens_basis"
 )
+_TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
+_OF_MODELS = {key: f"model_usage.own_{key}" for key in _TOKENS} | {
+    "cost_list_usd": "model_usage.cost_list_usd",
+    "cost_own_usd": "model_usage.cost_own_usd",
+    "cost_best_usd": "if(whole.cost_own_usd is null, model_usage.cost_list_usd, "
+    "model_usage.cost_own_usd)",
+}
+"""Figure of a run → SQL of the part of one of its models."""
 
-ROUNDING_USD = "0.00001"
-"""Tolerance for rounded reported costs: a smaller difference to the responses is ignored."""
+
+def _each(sql: str, joint: str = ", ") -> str:
+    return joint.join(sql.format(key=key, of_model=_OF_MODELS[key]) for key in _OF_MODELS)
+
 
 _PARTS = f"""
-wanted as (
+spendings as materialized (
     select
-        run_id, session_id, agent, cost_own_usd, tokens_basis, input_tokens, cache_write_tokens,
-            cache_read_tokens, output_tokens,
-        coalesce(session_id, run_id) as session,
-        repo as project,
-        case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end as
-            used_at
-    from v_runs
-    where {{condition}}
+        run_id, response_id, coalesce(session_id, run_id) as session, agent, repo as project,
+        dated_at as used_at, {bound_of(LIST)} as cost_list_bounds, cost_best_bounds,
+        {", ".join(_OF_MODELS)}
+    from {{spent}}
 ),
 of_responses as (
     select
-        'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project,
-            responses.at as used_at,
-        response_id, responses.model,
-        {SUBAGENT} as subagent,
-        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, tools, failed_tools,
-            limit_resets_at,
-        not output_is_final or responses.tokens_basis = 'lower_bound' as is_bound,
-        case when output_is_final then responses.tokens_basis else 'lower_bound' end as basis
-    from responses
-    join wanted using (run_id)
-),
-alone as (
-    -- runs that tell nothing of others in the session: streams without their result, and files that hold a whole session
-    select run_id
-    from runs
-    where (record_kind = 'stream' and len(part_ids) > 0) or (record_kind = 'transcript' and agent in
-        ({_WITH_WHOLE_FILES}))
+        'response' as part, spendings.*, model, {SUBAGENT} as subagent, tools, failed_tools,
+        limit_resets_at,
+        cost_list_bounds = 'lower_bound'
+            and (not output_is_final or tokens_basis = 'lower_bound') as is_bound
+    from spendings
+    join (select {_OF_RESPONSE} from responses) as responses using (run_id, response_id)
 ),
 whole as (
-    select wanted.* from wanted
-    anti join responses on responses.run_id = wanted.run_id
-    anti join (select session_id from responses anti join alone using (run_id)) as others on
-        others.session_id = wanted.session_id
+    select *, cost_list_bounds = 'lower_bound' as is_bound from spendings where response_id is null
 ),
 of_models as (
     select
-        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
-            model_usage.model,
-        {_sums("own_", "model_usage")}, model_usage.cost_list_usd, model_usage.cost_own_usd as
-            cost_reported_usd,
-        model_usage.tokens_basis = 'lower_bound' as is_bound, model_usage.tokens_basis as basis
-    from whole
-    join model_usage using (run_id)
-),
-nameless as (
-    select
-        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
-        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis =
-            'lower_bound' as is_bound,
-        whole.tokens_basis as basis
-    from whole
-    anti join model_usage using (run_id)
+        'run' as part, whole.* exclude ({", ".join(_OF_MODELS)}), model_usage.model,
+        {_each("if(whole.{key} is null, null, {of_model}) as {key}")}
+    from whole join model_usage using (run_id)
 ),
 rests as (
-    -- what a run cost beyond its models
-    select 'rest' as part, run_id, session, agent, project, used_at, cost_own_usd -
-        coalesce(named.usd, 0) as cost_reported_usd
-    from whole
-    join (select run_id, sum(cost_own_usd) as usd from model_usage semi join whole using (run_id)
-        group by run_id) as named using (run_id)
-    where cost_own_usd <> coalesce(named.usd, 0)
-),
-reported as (
-    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and
-        {{counted}} group by session_id
-),
-explained as (
+    -- what is left of a run beyond its models: all of it, if it names none
     select
-        run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as
-            project, min(used_at) as used_at,
-        sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) =
-            count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
-    from of_responses
-    anti join alone using (run_id)
-    group by run_id
+        if(named.run_id is null, 'run', 'rest') as part, whole.* exclude ({", ".join(_OF_MODELS)}),
+        {_each("whole.{key} - coalesce(named.{key}, 0) as {key}")}
+    from whole
+    left join (
+        select run_id, {_each("sum({key}) as {key}")} from of_models group by run_id
+    ) as named using (run_id)
 ),
-of_sessions as (
-    select 'outside' as part, run_id, session, agent, project, used_at, reported.usd - explained.usd
-        as outside_usd
-    from explained
-    join reported on reported.session_id = explained.session
-    where is_whole and reported.usd - explained.usd > {ROUNDING_USD}
-),
-every_part as (
-    select * from of_responses
-    union all by name select * from of_models
-    union all by name select * from nameless
-    union all by name select * from rests
-    union all by name select * from of_sessions
+parts as (
+    select *, case when coalesce({", ".join(_TOKENS)}) is not null
+        then {" + ".join(f"coalesce({key}, 0)" for key in _TOKENS)} end as total_tokens
+    from (
+        select * from of_responses
+        union all by name select * from of_models
+        union all by name select * from rests where part = 'run' or {_each("{key} <> 0", " or ")}
+    )
 )
-"""  # noqa: E501
+"""
 
 
-def every_part(filters: Filters) -> Where:
-    """Return SQL of common tables that end with `every_part`, and their values.
+def parts(store: Store, filters: Filters) -> Where:
+    """Return SQL of common tables that end with `parts`, and their values.
 
-    A row is a part of usage (`schemas.catalogue.usage`).
-
-    The filters choose runs; their period is left to `parts`.
+    A row is a part of what the runs of the filters spent in their period
+    (`schemas.catalogue.usage`).
     """
-    condition = where(without_period(filters))
-    return Where(
-        _PARTS.format(condition=condition.sql, counted=counted(filters)).strip(),
-        condition.parameters,
-    )
-
-
-def parts(filters: Filters) -> Where:
-    """Return the same followed by `parts`.
-
-    The parts whose own time is in the period of the filters.
-    """
-    chosen, period = every_part(filters), of_period(filters)
-    return Where(
-        f"{chosen.sql},\nparts as (select * from every_part where {period.sql})",
-        chosen.parameters | period.parameters,
-    )
-
-
-def list_cost(store: Store, filters: Filters) -> Decimal | None:
-    """Return the list-price cost that `usage` totals; None without any. Raises StoreError."""
-    chosen = parts(filters)
-    sql = f"with {chosen.sql} select sum(cost_list_usd) from parts"
-    usd: Decimal | None = fetch_value(store, sql, chosen.parameters)
-    return usd
-
-
-def of_period(filters: Filters, time: str = "used_at") -> Where:
-    """Return SQL that keeps the rows whose column `time` is in the period of the filters.
-
-    All rows without a period.
-    """
-    bound: dict[str, Any] = {}
-    conditions = ["true"]
-    for key, sign in zip(TIMES, (">=", "<"), strict=True):
-        for number, text in enumerate(filters.values(key)):
-            bound[f"{key}{number}"] = moment(text)
-            conditions.append(f"{time} {sign} ${key}{number}")
-    return Where(" and ".join(conditions), bound)
+    of = spent(store, filters)
+    return Where(_PARTS.format(spent=of.sql).strip(), of.parameters)
 
 
 HOURS = 5
@@ -361,8 +259,7 @@ class UsageTable:
 
     Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a
     time. `undated_runs`: the whole runs without a date. `left_out`: whether a period leaves these
-    out. `unexplained`: sessions with an unknown part outside the transcript. `active`: the active
-    block, with its burn rate if known.
+    out. `active`: the active block, with its burn rate if known.
     """
 
     table: pa.Table
@@ -370,7 +267,6 @@ class UsageTable:
     undated: Mapping[str, int]
     undated_runs: Undated
     left_out: bool
-    unexplained: int
     active: tuple[UsageBlock, Burn | None] | None = None
 
 
@@ -419,27 +315,19 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
         request = replace(request, filters=transaction.searched(request.filters))
         found = _blocks(transaction, request) if BLOCK in request.by else []
         rows, total = _summed(transaction, groups, request, found)
-        chosen, period = every_part(request.filters), of_period(request.filters)
+        chosen = parts(transaction, without_period(request.filters))
         of_no_time = f"""
             with {chosen.sql}
             select count(*) filter (part = 'response') as responses, count(distinct run_id) filter
                 (part = 'run') as runs
-            from every_part where used_at is null"""
+            from parts where used_at is null"""
         [lost] = fetch(transaction, of_no_time, chosen.parameters).to_pylist()
         undated_runs = (
             undated(transaction, without_period(request.filters))
             if any(lost.values())
             else ALL_DATED
         )
-        # with a reported cost and a response of unknown cost: what the session cost outside is
-        # unknown, too
-        unexplained = f"""
-            with {chosen.sql}
-            select count(*) from explained join reported on reported.session_id =
-                explained.session
-            where not is_whole and reported.usd is not null and {period.sql}"""
-        sessions = fetch_value(transaction, unexplained, chosen.parameters | period.parameters)
-    made = UsageTable(rows, total, lost, undated_runs, has_period(request.filters), sessions)
+    made = UsageTable(rows, total, lost, undated_runs, has_period(request.filters))
     is_of_blocks = BLOCK in request.by and not request.of_tools
     return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
 
@@ -453,7 +341,7 @@ def _summed(
     """
     metrics = TOOL_METRICS if request.of_tools else USAGE_METRICS
     names = [f"g{number}" for number in range(len(by))]
-    chosen = parts(request.filters)
+    chosen = parts(store, request.filters)
     tables, of = [chosen.sql], "parts"
     values: dict[str, Any] = chosen.parameters | {
         name: value for group in by for name, value in group.parameters.items()
@@ -482,7 +370,7 @@ def _summed(
     order += (
         ["tool_calls desc"]
         if request.of_tools
-        else ["cost_list_usd desc nulls last", "total_tokens desc nulls last"]
+        else ["cost_best_usd desc nulls last", "total_tokens desc nulls last"]
     )
     order += [f"{name} nulls last" for name in names]
     keys = ", ".join(f"{group.sql} as {name}" for group, name in zip(by, names, strict=True))
@@ -514,15 +402,14 @@ def _blocks(store: Store, request: UsageRequest) -> list[UsageBlock]:
 
     A period chooses blocks but does not move them.
     """
-    chosen = every_part(request.filters)
+    chosen = parts(store, without_period(request.filters))
     sql = f"""
         with {chosen.sql}
         select
             time_bucket(interval 1 hour, used_at) as start, min(used_at) as first, max(used_at) as
                 last,
             min(used_at) filter (used_at > time_bucket(interval 1 hour, used_at)) as first_behind
-        from every_part where used_at is not null and part <> 'outside' group by start order by
-            start"""
+        from parts where used_at is not null group by start order by start"""
     hours = fetch(store, sql, chosen.parameters).to_pylist()
     return blocks((Hour(**hour) for hour in hours), timedelta(hours=request.block_hours))
 

@@ -25,7 +25,6 @@ from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.usage import list_cost
 from app.reports import REPORT_RUNS
 from app.reports import first_page as first_pages
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
@@ -306,7 +305,6 @@ def report(store: Store, request: ReportRequest) -> CostReport:
             title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage
         )
         totals, row = _totals(transaction, request)
-        coverage["usage_list_usd"] = list_cost(transaction, request.filters)
         first = first_page(
             transaction,
             replace(request.first, measure=request.measure),

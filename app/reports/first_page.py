@@ -28,7 +28,7 @@ from app.text import costs
 from app.text.agents import (
     agent_table,
 )
-from app.text.answers import uncounted_words, undated_cost, undated_words
+from app.text.answers import SPENT_THEN, uncounted_words, undated_cost, undated_words
 from app.text.costs import base_words
 from app.text.formatting import (
     MINUS,
@@ -645,6 +645,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
     )
     found = {name: text for name, runs, text in _doubts(covers) if runs}
     notes = (
+        SPENT_THEN if has_period else "",
         unknown_date_words(covers),
         undated_words(Undated.of(covers, "left_out")),
         source,
@@ -655,9 +656,6 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
         costs.missing_costs(totals, measure),
         difference,
-        costs.why_usage_differs(
-            measure, totals[measure.total], covers["usage_list_usd"], has_period=has_period
-        ),
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
         (
             f"No list-price cost is known for {plural(unlisted, 'run')}{why}, which list-price "

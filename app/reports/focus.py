@@ -4,10 +4,10 @@ One row per run, model, token class and day of charge (UTC).
 
 https://focus.finops.org/focus-specification/v1-3/. Tachograph issues no invoice: the billing
 account is a showback account, and `x_CostBasis` says whether a cost is the agent's own report or
-the list price of its tokens. The rows of a run add up to its best-known cost exactly: one cost of
-several models is split by the list price of their tokens, that of a model over days by the list
-price of their responses, and over classes by that of their tokens. `ListCost` of a run adds up to
-its list-price cost.
+the list price of its tokens. The rows of a run add up to its best-known cost exactly, and those of
+a day to what was spent on it (`app.queries.spending`): that of a response belongs to its model, one
+cost of several models is split by the list price of their tokens, and that of a model over classes
+by that of their tokens. `ListCost` of a run adds up to its list-price cost.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters import Filters
 from app.queries.reading import Undated, fetch, read_transaction, undated
+from app.queries.spending import spent
 from app.text.formatting import agent_name
 from ingest.store.database import Store
 from ingest.store.pricing import stored_book
@@ -39,12 +40,22 @@ NEWEST = VERSIONS[-1]
 
 ACCOUNT_ID, ACCOUNT_NAME = "tachograph-showback", "Tachograph showback (no invoice)"
 
+_SPENT = """
+    with spendings as materialized (
+        select *, (dated_at at time zone 'UTC')::date as day from {}
+    )"""
+
 _RUNS = """
-    select run_id, task, agent, repo, labels, dated_at, cost_best_usd, cost_own_usd is not null as
-        is_reported,
-        cost_list_usd is not null as is_priced, cost_best_bounds, verdict
-    from v_runs left join (select run_id, verdict from v_verdicts) using (run_id)
-    where {} order by dated_at nulls last, run_id"""
+    select spendings.*, verdict
+    from (
+        select run_id, task, agent, repo, labels, min(day) as day,
+            sum(cost_best_usd) as cost_best_usd, sum(cost_list_usd) as cost_list_usd,
+            bool_or(cost_own_usd is not null) as is_reported, cost_best_bounds,
+            bool_and(response_id is null) as is_whole, min(dated_at) as first_at
+        from spendings where day is not null group by all
+    ) as spendings
+    left join (select run_id, verdict from v_verdicts) using (run_id)
+    order by first_at, run_id"""
 
 _MODELS = """
     select run_id, model_id, model, provider, region, cost_own_usd, cost_list_usd, own_input_tokens
@@ -52,21 +63,26 @@ _MODELS = """
         own_cache_read_tokens as cache_read, own_cache_write_tokens -
             coalesce(own_cache_write_1h_tokens, 0) as cache_write_5m,
         own_cache_write_1h_tokens as cache_write_1h, own_web_search_requests as web_search
-    from model_usage semi join (select run_id from v_runs where {}) as wanted using (run_id)
+    from model_usage
+    semi join (select run_id from spendings where response_id is null) as whole using (run_id)
     order by run_id, model nulls last, model_id, provider, region"""
 
 _DAYS = """
-    select run_id, model_id, model, provider, region, ("at" at time zone 'UTC')::date as day,
-        sum(cost_list_usd) as cost_list_usd,
-        sum(input_tokens)::bigint as input, sum(output_tokens)::bigint as output,
-            sum(cache_read_tokens)::bigint as cache_read,
-        (sum(cache_write_tokens) - coalesce(sum(cache_write_1h_tokens), 0))::bigint as
+    select run_id, model_id, responses.model, responses.provider, responses.region, day,
+        sum(parts.cost_best_usd) as cost_best_usd, sum(parts.cost_list_usd) as cost_list_usd,
+        sum(responses.input_tokens)::bigint as input,
+        sum(responses.output_tokens)::bigint as output,
+        sum(responses.cache_read_tokens)::bigint as cache_read,
+        (sum(responses.cache_write_tokens) - coalesce(sum(cache_write_1h_tokens), 0))::bigint as
             cache_write_5m,
-        sum(cache_write_1h_tokens)::bigint as cache_write_1h, sum(web_search_requests)::bigint as
-            web_search
-    from responses semi join (select run_id from v_runs where {}) as wanted using (run_id)
-    where "at" is not null
-    group by all order by run_id, day"""
+        sum(cache_write_1h_tokens)::bigint as cache_write_1h,
+        sum(responses.web_search_requests)::bigint as web_search
+    from responses
+    join (
+        select run_id, response_id, day, cost_best_usd, cost_list_usd from spendings
+        where day is not null
+    ) as parts using (run_id, response_id)
+    group by all order by run_id, day, model nulls last, model_id, provider, region"""
 
 
 class TokenClass(NamedTuple):
@@ -128,14 +144,14 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
     """
     with read_transaction(store) as reading:
         chosen = reading.searched(filters)
-        condition = where(chosen)
-        runs = fetch(reading, _RUNS.format(condition.sql), condition.parameters).to_pylist()
-        models = _by_run(
-            fetch(reading, _MODELS.format(condition.sql), condition.parameters).to_pylist()
-        )
-        days = _by_run(
-            fetch(reading, _DAYS.format(condition.sql), condition.parameters).to_pylist()
-        )
+        of = spent(reading, chosen)
+
+        def asked(sql: str) -> list[dict[str, Any]]:
+            rows: list[dict[str, Any]]
+            rows = fetch(reading, _SPENT.format(of.sql) + sql, of.parameters).to_pylist()
+            return rows
+
+        runs, models, days = asked(_RUNS), _by_run(asked(_MODELS)), _by_run(asked(_DAYS))
         without_date = undated(reading, chosen)
         with reading.reading() as connection:
             book = stored_book(connection)
@@ -152,18 +168,20 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
             )
         return next((found for since, until, found in rates_of[key] if since <= day < until), None)
 
-    dated = [run for run in runs if run["dated_at"] is not None]
-    known = [run for run in dated if run["cost_best_usd"] is not None]
+    known = [run for run in runs if run["cost_best_usd"] is not None]
     rows: list[dict[str, Any]] = []
     for run in known:
-        rows += _rows_of(run, models.get(run["run_id"], ()), days.get(run["run_id"], ()), rates)
+        if run["is_whole"]:
+            rows += _rows_of(run, models.get(run["run_id"], ()), rates)
+        else:
+            rows += _rows_along(run, days[run["run_id"]], rates)
     charged = len({row["x_Run"] for row in rows})
     total = sum((row["BilledCost"] for row in rows), Decimal(0))
     bounds = ", ".join(sorted({row["x_CostBound"] for row in rows if row["x_CostBound"]}))
     columns = [name for name in COLUMNS if version != "1.2" or name not in _SINCE_1_3]
     table = _table(rows, columns)
     return FocusExport(
-        table, charged, without_date, len(dated) - len(known), len(known) - charged, total, bounds
+        table, charged, without_date, len(runs) - len(known), len(known) - charged, total, bounds
     )
 
 
@@ -171,32 +189,48 @@ def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {run_id: list(group) for run_id, group in groupby(rows, itemgetter("run_id"))}
 
 
-def _rows_of(
-    run: Mapping[str, Any],
-    models: Sequence[Mapping[str, Any]],
-    days: Sequence[Mapping[str, Any]],
-    rates: Any,
+def _rows_along(
+    run: Mapping[str, Any], days: Sequence[Mapping[str, Any]], rates: Any
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a run: its cost by model, day and class."""
-    run_day = run["dated_at"].astimezone(UTC).date()
+    """Yield the rows of a run with responses: what it spent by model, day and class."""
+    for of_day in days:
+        model = _model_of(of_day)
+        charges = _charges(model, of_day, of_day["day"], rates)
+        cost: Decimal = of_day["cost_best_usd"]
+        if not charges:
+            charges, model = [Charge(of_day["day"], REST, 1, Decimal(1))], (None,) * 4
+        yield from _charged(run, model, charges, cost, of_day["cost_list_usd"])
+
+
+def _charged(
+    run: Mapping[str, Any],
+    model: ModelOfRun,
+    charges: Sequence[Charge],
+    cost: Decimal,
+    listed: Decimal | None,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row per charge of a model, with its part of the cost and of the list-price cost."""
+    lists = _over(charges, cost if listed is None else listed)
+    for charge, billed, at_list in zip(charges, _over(charges, cost), lists, strict=True):
+        if billed or at_list or charge.quantity:
+            yield _row(run, model, charge, billed, at_list)
+
+
+def _model_of(row: Mapping[str, Any]) -> ModelOfRun:
+    return row["model_id"], row["model"], row["provider"], row["region"]
+
+
+def _rows_of(
+    run: Mapping[str, Any], models: Sequence[Mapping[str, Any]], rates: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run without responses: its cost by model and class, when it ended."""
     costs, rest = _costs(run, models)
     for model, cost in zip(models, costs, strict=True):
-        key: ModelOfRun = (model["model_id"], model["model"], model["provider"], model["region"])
-        of_days = [
-            one
-            for one in days
-            if (one["model_id"], one["model"], one["provider"], one["region"]) == key
-        ]
-        charges = _charges(key, model, of_days, run_day, rates)
-        if not charges:
+        charges = _charges(_model_of(model), model, run["day"], rates)
+        if charges:
+            yield from _charged(run, _model_of(model), charges, cost, model["cost_list_usd"])
+        else:
             rest += cost
-            continue
-        listed = model["cost_list_usd"] if model["cost_list_usd"] is not None else cost
-        for charge, billed, at_list in zip(
-            charges, _over(charges, cost), _over(charges, listed), strict=True
-        ):
-            if billed or at_list or charge.quantity:
-                yield _row(run, key, charge, billed, at_list)
     if rest:
         listed = rest
         if run[
@@ -210,10 +244,10 @@ def _rows_of(
                 ),
                 Decimal(0),
             )
-            listed = Decimal(0) if run["is_priced"] else max(rest - shown, Decimal(0))
-        yield _row(
-            run, (None, None, None, None), Charge(run_day, REST, 1, Decimal(1)), rest, listed
-        )
+            listed = (
+                Decimal(0) if run["cost_list_usd"] is not None else max(rest - shown, Decimal(0))
+            )
+        yield _row(run, (None,) * 4, Charge(run["day"], REST, 1, Decimal(1)), rest, listed)
 
 
 def _costs(
@@ -241,31 +275,14 @@ def _costs(
     return costs, rest
 
 
-def _charges(
-    key: ModelOfRun,
-    model: Mapping[str, Any],
-    days: Sequence[Mapping[str, Any]],
-    run_day: date,
-    rates: Any,
-) -> list[Charge]:
-    """Return what a model was used for.
-
-    Of its responses by day where they tell all of its tokens, else of the run's day.
-    """
-    told = sum(one[each.key] or 0 for one in days for each in CLASSES)
-    parts = (
-        [(one["day"], one) for one in days]
-        if days and told >= sum(model[each.key] or 0 for each in CLASSES)
-        else [(run_day, model)]
-    )
-    charges = []
-    for day, tokens in parts:
-        prices = rates(key, day)
-        for each in CLASSES:
-            quantity = tokens[each.key] or 0
-            price = getattr(prices, each.key) if prices else Decimal(1)
-            if quantity > 0:
-                charges.append(Charge(day, each, quantity, quantity * (price or Decimal(0))))
+def _charges(key: ModelOfRun, tokens: Mapping[str, Any], day: date, rates: Any) -> list[Charge]:
+    """Return what a model was used for on a day, by class of tokens."""
+    prices, charges = rates(key, day), []
+    for each in CLASSES:
+        quantity = tokens[each.key] or 0
+        price = getattr(prices, each.key) if prices else Decimal(1)
+        if quantity > 0:
+            charges.append(Charge(day, each, quantity, quantity * (price or Decimal(0))))
     return charges
 
 

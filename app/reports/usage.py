@@ -9,28 +9,23 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from app.queries import runs as run_queries
-from app.queries.filters import has_period
 from app.queries.grouping import filters_in
-from app.queries.reading import read_transaction
 from app.queries.usage import UsageRequest, UsageTable
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_rows, json_text, rows
 from app.text import usage as words
 from app.text.answers import Answer, heading
-from app.text.costs import why_usage_differs
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST
-from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, RESETS, TOOLS, USAGE, WHOLE_RUNS
+from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, RESETS, TOOLS, USAGE, WHOLE_RUNS
 from schemas.text import plural
 
 REPORTED_USD = "cost_reported_usd"
-COMPACT = ("responses", "total_tokens", "cost_list_usd")
+COMPACT = ("responses", "total_tokens", "cost_best_usd")
 TOOLS_COMPACT = ("tool_calls", "failed_calls", "calling_cost_list_usd")
 _SHOWN = (
     *COMPACT,
+    "cost_list_usd",
     REPORTED_USD,
-    OUTSIDE,
     "output_tokens",
     "input_tokens",
     "cache_write_tokens",
@@ -126,17 +121,6 @@ def document(store: Store, request: UsageRequest) -> bytes:
 
 
 def _used(store: Store, request: UsageRequest) -> tuple[UsageTable, list[str]]:
-    """Return the usage, and the notes on it, one of them why `report` says another cost."""
-    asked = replace(request, filters=filters_in(request.filters, request.zone))
-    with read_transaction(store, copy_at=1) as transaction:
-        used = usage_of(transaction, asked)
-        if request.of_tools:
-            return used, words.notes(used)
-        [row] = run_queries.summary(
-            transaction, transaction.searched(asked.filters), (), (BEST.total,)
-        ).to_pylist()
-    [total] = used.total.to_pylist()
-    why = why_usage_differs(
-        BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(asked.filters)
-    )
-    return used, [*words.notes(used), *filter(None, [why])]
+    """Return the usage, and the notes on it."""
+    used = usage_of(store, replace(request, filters=filters_in(request.filters, request.zone)))
+    return used, words.notes(used)

@@ -88,6 +88,12 @@ def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
     return " · ".join(filter(None, (what, filters.as_words(), location)))
 
 
+SPENT_THEN = (
+    "Money and tokens are what was spent in the period, by the times of the responses; numbers "
+    "and medians are of the runs that ended in it."
+)
+
+
 def undated_cost(undated: Undated) -> str:
     """Return the best-known cost of runs without a date, ` (≥ $76.19)`, or "" if unknown."""
     return "" if undated.usd is None else f" ({usd(undated.usd, undated.bounds)})"

@@ -59,27 +59,6 @@ TOKEN_CLASSES = {
 }
 """Classes of tokens with their labels in charts, most frequent first."""
 
-_COUNTED = {
-    REPORTED: "what agents report",
-    LIST: "list prices",
-    BEST: "what agents report, else list prices",
-}
-
-
-def why_usage_differs(
-    measure: CostMeasure, spent: Decimal | None, list_usd: Decimal | None, *, has_period: bool
-) -> str:
-    """Return why `report` and `usage` differ in the total cost of the same runs, else ""."""
-    if spent is None or list_usd is None or spent == list_usd:
-        return ""
-    alone = "" if measure is LIST else " alone"
-    counts = f"Why report and usage differ: report ({usd(spent)}) counts {_COUNTED[measure]}"
-    if has_period:
-        counts += ", a run whole in the period in which it ended"
-    counts += f"; usage ({usd(list_usd)}) counts list prices{alone}, of all that has one"
-    return f"{counts}, each response in its own period." if has_period else f"{counts}."
-
-
 NAMED = 3
 
 
@@ -415,27 +394,24 @@ def list_title(rows: Sequence[ListPrice]) -> str:
 
 
 def sessions(used: UsageTable) -> Said:
-    """Return sessions, billed responses and their list-price cost and tokens in a sentence.
+    """Return sessions, billed responses, what they cost and their tokens in a sentence.
 
-    Example: `12 sessions made 4,321 billed responses: **≥ $176.20** at list prices, for ≥ 310M
-    tokens.`
+    Example: `12 sessions made 4,321 billed responses: **≥ $176.20** for ≥ 310M tokens.`
     """
     [total] = used.total.to_pylist()
     figures = {one.name: one.text(total) for one in columns(used.total, USAGE)}
-    made = (
-        f"{plural(total['sessions'], 'session')} made "
-        f"{plural(total['responses'], 'billed response')}"
+    sessions, made = (
+        plural(total["sessions"], "session"),
+        plural(total["responses"], "billed response"),
     )
-    price = (
-        f"**{figures['cost_list_usd']}** at list prices"
-        if total["cost_list_usd"] is not None
-        else "at prices that are not known"
-    )
+    is_known = total["cost_best_usd"] is not None
+    price = f"**{figures['cost_best_usd']}**" if is_known else "at prices that are not known,"
     alone = f" · {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
-    covers = (
-        f"**{plural(total['sessions'], 'session')}**{alone} · each response at its own time (UTC)"
+    alone += " at the end" if alone else ""
+    covers = f"**{sessions}**{alone} · each response at its own time (UTC)"
+    return Said(
+        f"{sessions} made {made}: {price} for {figures['total_tokens']} tokens.", "", covers
     )
-    return Said(f"{made}: {price}, for {figures['total_tokens']} tokens.", "", covers)
 
 
 def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:

@@ -266,7 +266,7 @@ BLOCKS = Listing(
         "block_state",
         "responses",
         "total_tokens",
-        "cost_list_usd",
+        "cost_best_usd",
         LOWER_BOUNDS,
         "usd_per_hour",
         "tokens_per_minute",
@@ -281,7 +281,7 @@ SESSIONS = Listing(
     (
         "title",
         "last_at",
-        "cost_list_usd",
+        "cost_best_usd",
         "total_tokens",
         "responses",
         "context_peak_tokens",
@@ -293,13 +293,12 @@ SESSIONS = Listing(
         "agent",
         "project",
         "output_tokens",
-        "cost_usd",
         "first_at",
         "run_id",
     ),
 )
 COMPACT_SESSIONS = Listing(
-    catalogue.SESSIONS, ("title", "cost_list_usd", "last_at", "total_tokens", "responses", "run_id")
+    catalogue.SESSIONS, ("title", "cost_best_usd", "last_at", "total_tokens", "responses", "run_id")
 )
 LANES = Listing(
     catalogue.LANES,

@@ -14,7 +14,7 @@ from app.queries.sessions import MAIN
 from app.queries.usage import Along, UsageTable
 from app.text.answers import undated_cost
 from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
-from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
+from schemas.catalogue.usage import COST_BOUNDS, LOWER_BOUNDS, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import agreeing, plural
 from schemas.units import Unit
 
@@ -30,7 +30,8 @@ BLOCKS = (
     "see the windows of one subscription."
 )
 OWN_PERIOD = (
-    "Each response counts in its own period (UTC), a run without responses when it started."
+    "Money counts in the period (UTC) of the response that it paid for, a run without responses "
+    "when it ended."
 )
 TIMELINE = "Tokens sent with each response; below: the list-price cost so far."
 LANES = "A mark per response, in the colour of its model."
@@ -53,7 +54,7 @@ class Content:
 
 
 CONTENTS = {
-    "cost": Content("Cost by model", "cost_list_usd"),
+    "cost": Content("Cost by model", "cost_best_usd"),
     "tokens": Content("Tokens by model", "total_tokens"),
     "types": Content("Tokens by type", "total_tokens", by_model=False),
 }
@@ -77,13 +78,13 @@ def along_finding(found: Along, shown: Content) -> str:
         return title
     most = max(sums, key=lambda period: sums[period])
     kinds = (
-        {kind for row in rows for kind in (row[TOKEN_BOUNDS] or "").split(", ") if kind}
+        {kind for row in rows for kind in (row[COST_BOUNDS] or "").split(", ") if kind}
         if shown.unit is Unit.USD
         else set()
     )
-    least = sign_of(", ".join(sorted(kinds))) or (
-        AT_LEAST if any(row[LOWER_BOUNDS] for row in rows) else ""
-    )
+    least = sign_of(", ".join(sorted(kinds)))
+    if shown.unit is Unit.TOKENS and any(row[LOWER_BOUNDS] for row in rows):
+        least = AT_LEAST
     on = "on" if found.by == "day" else "in"
     first = (
         f"{title}: {least}{short(sum(sums.values(), Decimal(0)), shown.unit)} {on} "
@@ -162,30 +163,20 @@ def limits(used: UsageTable) -> list[str]:
         )
     if "responses" not in total:
         return [*said, SEVERAL_TOOLS] if used.table.num_rows else said
-    known, of = total[f"cost_list_usd{KNOWN_SUFFIX}"], total["responses"] + total[WHOLE_RUNS]
+    known, of = total[f"cost_best_usd{KNOWN_SUFFIX}"], total["responses"] + total[WHOLE_RUNS]
     if known < of:
         said.append(
-            f"List-price cost is based on {known:,} of {of:,} responses and runs; for the "
-            "others no price is known."
+            f"Cost is based on {known:,} of {of:,} responses and runs; for the others none is "
+            "known."
         )
     if count := total[LOWER_BOUNDS]:
         verb = agreeing(count, "is")
         said.append(
             f"≥: {count:,} of {of:,} {verb} counted only in part; the true figures are higher."
         )
-    if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != AT_LEAST:
-        said.append(
-            f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}."
-        )
-    outside = (
-        [f"{usd(total[OUTSIDE])} that agents reported is outside the transcripts."]
-        if total[OUTSIDE]
-        else []
-    )
-    if used.unexplained:
-        sessions = plural(used.unexplained, "session")
-        outside.append(f"For {sessions} it is unknown what lies outside: a response has no price.")
-    return [*said, *([" ".join(outside)] if outside else [])]
+    if (sign := sign_of(total[COST_BOUNDS])) and sign != AT_LEAST:
+        said.append(f"{sign.strip()}: the cost includes {bound_words(total[COST_BOUNDS])}.")
+    return said
 
 
 def notes(used: UsageTable) -> list[str]:

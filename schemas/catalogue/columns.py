@@ -1105,13 +1105,7 @@ SESSIONS: Columns = {
         *_SUMS,
         Entry("subagents", "Sub-agents", Unit.COUNT, meaning="Sub-agents with a response."),
         _PEAK,
-        Entry(
-            "cost_usd",
-            "Reported cost",
-            Unit.USD,
-            "lower",
-            "Cost that the agent reports for the run of the session.",
-        ),
+        USAGE_METRICS["cost_best_usd"],
     ),
 }
 """One session with responses."""

@@ -769,6 +769,20 @@ def with_their_notes(metrics: Iterable[str]) -> tuple[str, ...]:
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
+SPENT_METRICS = frozenset(
+    (
+        *(key for measure in (REPORTED, LIST, BEST) for key in (measure.total, measure.share)),
+        *("cost_delta_usd", "cost_compared_usd", "cost_delta_share"),
+        *("bounded_list_usd", "token_bounds", "bounded_best_usd", "cost_best_bounds"),
+        *("unreported_list_usd", "unlisted_cost_usd"),
+        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+        "cache_hit_ratio",
+    )
+)
+"""Sums of money and tokens. Of a period they count what was spent in it (`app.queries.spending`),
+all others the runs that ended in it.
+"""
+
 MODEL_METRICS = by_key(
     replace(
         RUN_METRICS["runs"],

@@ -3,12 +3,13 @@
 Read by `tachograph usage`.
 
 A row is a part of the usage of runs (`app.queries.usage`), of one kind (`part`): `response` is one
-billed response of a session; `run` is one model of a run without responses, or such a run without a
-model; `rest` is the cost of such a run beyond its models; `outside` is the reported cost of a
-session beyond its responses.
+billed response of a run; `run` is one model of a run without responses, or such a run without a
+model; `rest` is what is left of such a run beyond its models. The parts of a run add up to it.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from schemas.catalogue.dimensions import DIMENSIONS
 from schemas.catalogue.entry import Columns, Dimension, Entry, Metric, by_key
@@ -81,27 +82,28 @@ SUNDAY_WEEK = _period(
 WHOLE_RUNS = "whole_runs"
 LOWER_BOUNDS = "lower_bounds"
 TOKEN_BOUNDS = "token_bounds"  # noqa: S105
-OUTSIDE = "outside_usd"
+COST_BOUNDS = "cost_best_bounds"
 
-_PRICED = (
-    "count(cost_list_usd) filter (part = 'response') + count(distinct run_id) filter (part = 'run')"
-    " - count(distinct run_id) filter (part = 'run' and cost_list_usd is null)"
-)
-_REPORTED = (
-    "count(cost_reported_usd) filter (part = 'response')"
-    " + count(distinct run_id) filter (part in ('run', 'rest') and cost_reported_usd is not null)"
-)
-_FIRST, _LAST = (f"{least}(used_at) filter (part <> 'outside')" for least in ("min", "max"))
-_LIST = "Cost at the list prices of the day, added up over responses and runs without responses."
-_REPORT = "Cost that the agent logged with its responses, or for runs without responses."
-_OUTSIDE = (
-    "The part of the sessions' reported cost that their responses do not explain. It counts "
-    "where the session began. It has no tokens: the transcript does not show them."
-)
-_WHOLE = (
-    "Runs whose session has no single responses in the store. They count with their totals, at "
-    "the time they started."
-)
+
+def _known(cost: str) -> str:
+    """Return SQL of the number of responses and of runs without responses that have the cost."""
+    return (
+        f"count({cost}) filter (part = 'response') + count(distinct run_id) filter (part = 'run')"
+        f" - count(distinct run_id) filter (part = 'run' and {cost} is null)"
+    )
+
+
+def _cost(key: str, like: str, column: str, meaning: str) -> Metric:
+    of = RUN_METRICS[like]
+    return Metric(
+        key, of.label, Unit.USD, "lower", meaning, sql=f"sum({column})", known=_known(column)
+    )
+
+
+_BEST = "As the agent logged it, else at list prices, spread over the responses of each run."
+_LIST = "Cost at the list prices of the day, spread over the responses of each run."
+_REPORT = "Cost that the agent logged, spread over the responses of each run by their list price."
+_WHOLE = "Runs without single responses in the store. They count whole, at the time they ended."
 _BOUNDS = (
     "Responses and runs whose output count is a lower bound: output, tokens and list-price cost "
     "of the row are at least that."
@@ -134,7 +136,7 @@ USAGE_METRICS = by_key(
             "Distinct sessions; a run that names none counts as one. One that spans several rows "
             "counts in each, and once in the total."
         ),
-        "count(distinct session) filter (part <> 'outside')",
+        "count(distinct session)",
     ),
     _tokens("input_tokens"),
     _tokens("cache_write_tokens"),
@@ -149,39 +151,15 @@ USAGE_METRICS = by_key(
         sql="try_cast(sum(total_tokens) as bigint)",
         known="",
     ),
-    Metric(
-        "cost_list_usd",
-        "List-price cost",
-        Unit.USD,
-        "lower",
-        _LIST,
-        sql="sum(cost_list_usd)",
-        known=_PRICED,
-    ),
-    Metric(
-        "cost_reported_usd",
-        "Reported cost",
-        Unit.USD,
-        "lower",
-        _REPORT,
-        sql="sum(cost_reported_usd)",
-        known=_REPORTED,
-    ),
-    Metric(
-        OUTSIDE,
-        "Outside the transcript",
-        Unit.USD,
-        "lower",
-        _OUTSIDE,
-        sql=f"sum({OUTSIDE})",
-        known="",
-    ),
+    _cost("cost_best_usd", "cost_best_usd", "cost_best_usd", _BEST),
+    _cost("cost_list_usd", "cost_list_usd", "cost_list_usd", _LIST),
+    _cost("cost_reported_usd", "cost_usd", "cost_own_usd", _REPORT),
     Metric(
         "models",
         "Models",
         meaning="The models that answered.",
         known="",
-        sql="list_sort(list(distinct model) filter (part <> 'outside' and model is not null))",
+        sql="list_sort(list(distinct model) filter (model is not null))",
     ),
     _count(
         LOWER_BOUNDS,
@@ -197,15 +175,16 @@ USAGE_METRICS = by_key(
         "Bounds in the list-price cost",
         meaning="Which bounds the list-price cost includes.",
         known="",
-        sql="string_agg(distinct basis, ', ' order by basis) filter (basis in ('upper_bound', "
-        "'lower_bound', 'estimate') and cost_list_usd is not null)",
+        sql="string_agg(distinct cost_list_bounds, ', ' order by cost_list_bounds) filter "
+        "(cost_list_usd is not null)",
     ),
+    replace(RUN_METRICS[COST_BOUNDS], known=""),
     Metric(
         "first_at",
         "First",
         Unit.TIME,
         meaning="Time of the first response or run (UTC).",
-        sql=_FIRST,
+        sql="min(used_at)",
         known="",
     ),
     Metric(
@@ -213,7 +192,7 @@ USAGE_METRICS = by_key(
         "Last",
         Unit.TIME,
         meaning="Time of the last response or run (UTC).",
-        sql=_LAST,
+        sql="max(used_at)",
         known="",
     ),
 )
