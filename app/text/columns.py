@@ -174,7 +174,8 @@ class ShownColumn:
 
     def cell(self, row: Mapping[str, Any]) -> TextCell:
         """Return the value for a reader, the number of runs it rests on, and all its digits."""
-        text, whole = self.text(row), self.exact(row)
+        text = self.text(row)
+        whole = self.exact(row) if FORMS[self.unit].exact else text
         if self.name in IDS:
             text = text[:ID_WIDTH]
         return TextCell(text, self.note(row), hint=whole if whole != text else "")
