@@ -333,7 +333,11 @@ def server_of(store: Store) -> Server:
         """
         page = store.run(run_id)
         run, shortened = fitting_object(
-            {key: value for key, value in page.items() if key not in NOT_SHOWN}
+            {
+                key: in_words(value) if key == "measured" and value else value
+                for key, value in page.items()
+                if key not in NOT_SHOWN
+            }
         )
         whole = command_line(
             f"show {shlex.quote(str(page['run_id']))} --format json", store.location
@@ -514,7 +518,15 @@ def rows_reply(table: Table, shown: Sequence[str], offset: int, limit: int) -> R
 
 
 _VERDICTS = (*VERDICT_COLUMNS, "gain_verdict")
-"""Columns with keys of verdicts, which are given in words."""
+"""Columns with keys of verdicts."""
+
+
+def in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with verdicts in the words of screens: `promised more`."""
+    return {
+        key: NAMES.get(value, words(value)) if key in _VERDICTS and value else value
+        for key, value in row.items()
+    }
 
 
 def fitting_rows(
@@ -522,13 +534,9 @@ def fitting_rows(
 ) -> list[dict[str, Any]]:
     """Return the first rows, at least one, that fit into the characters, with known columns."""
     found = list[dict[str, Any]]()
-    for row in rows:
+    for row in map(in_words, rows):
         made = {
-            key: NAMES.get(row[key], words(row[key]))
-            if key in _VERDICTS
-            else short(json.loads(json_text(row[key])))
-            for key in shown
-            if row.get(key) is not None
+            key: short(json.loads(json_text(row[key]))) for key in shown if row.get(key) is not None
         }
         room -= len(json.dumps(made))
         if found and room < 0:

@@ -96,13 +96,13 @@ _TIME_SOURCES = {
     "label": "given by hand (label date)",
 }
 _WORDS: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys(VERDICT_COLUMNS, lambda key: NAMES.get(key, words(key))),
     "gain_verdict": words,
     "agent": agent_name,
     **dict.fromkeys(("cost_cause", "causes", "cause"), cause_words),
     **dict.fromkeys(("evidence", "claimed_evidence"), evidence_words),
 }
 TABLE_WORDS = _WORDS | {
-    **dict.fromkeys(VERDICT_COLUMNS, lambda key: NAMES.get(key, key)),
     **dict.fromkeys(
         ("reason", "failure"), lambda key: REASONS[key].label if key in REASONS else key
     ),

@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 
 from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
-from app.text.claims import ORIGIN_NAMES, evidence_words, words
+from app.text.claims import ORIGIN_NAMES, evidence_words, verdict_words, words
 from app.text.columns import (
     BOUNDS_COLUMNS,
     SCREEN_WORDS,
-    TABLE_WORDS,
     ShownColumn,
     columns,
     fact_words,
@@ -519,7 +518,12 @@ def value_grid(values: pa.Table) -> Grid:
         notes.append(
             textwrap.shorten(note, LONGEST_NOTE, placeholder=" …") or note[:LONGEST_NOTE] or None
         )
-    verdicts = [TABLE_WORDS["verdict"](verdict) for verdict in values["verdict"].to_pylist()]
+    verdicts = [
+        verdict_words(verdict, is_beyond_noise=is_beyond)
+        for verdict, is_beyond in zip(
+            values["verdict"].to_pylist(), values["is_beyond_noise"].to_pylist(), strict=True
+        )
+    ]
     return grid(with_cells(values, {"why": notes, "verdict": verdicts}), VALUES)
 
 

@@ -166,7 +166,7 @@ def _costs(measure: CostMeasure) -> list[Metric]:
         return over(column, f"{prefix}{kind}", label, Unit.USD, "lower", meaning, how)
 
     per_turn, per_turn_known = quotient(column, "num_turns", "not is_carried_over")
-    ended = "filter (is_completed is not null)"
+    ended = "filter (is_started and is_completed is not null)"
     per_completed = f"sum({column}) {ended} / nullif(count({column}) filter (is_completed), 0)"
     return [
         of_runs("usd", measure.label, _TOTALS[measure], "worked"),
