@@ -28,7 +28,7 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
-from schemas.errors import StoreError, StoreVersionMismatch, UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.numbers import decimal
 from tests.conftest import FILE, SAMPLES, Run, fetched, ingest_paths, record_text
 
@@ -392,50 +392,6 @@ def test_a_failed_undo_leaves_the_store_as_it_was(
         undo(sample_store, 2)
     assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 4
     assert quality_queries.ingests(sample_store).num_rows == 2
-
-
-def copied(folder: Path) -> list[Path]:
-    """The samples as other files: the same records, with a line behind them."""
-    copies = [folder / path.name for path in SAMPLES.iterdir()]
-    for path, copy in zip(SAMPLES.iterdir(), copies, strict=True):
-        copy.write_text(f"{path.read_text()}\n\n")
-    return copies
-
-
-@pytest.mark.slow
-def test_a_store_of_version_5_keeps_its_runs_and_labels(
-    store: Store, samples_read: Callable[..., Path], tmp_path: Path
-) -> None:
-    """It has no list of ingests: what was read before cannot be undone, but later reads can."""
-    sample_store = Store(shutil.copy(samples_read(team="a"), store.location), wait_seconds=5)
-    with sample_store.writing() as writer:
-        for table in (
-            "ingests",
-            "run_records",
-            "found_files",
-            "sightings",
-            "archive_members",
-            "superseded_sources",
-            "superseded_rejects",
-        ):
-            writer.connection.execute(f"drop table {table}")
-        writer.connection.execute(
-            "drop view v_runs; drop table annotations; alter table sources drop ingest_id"
-        )
-        writer.connection.execute(
-            "alter table store_meta drop last_ingest; update store_meta set schema_version = 5"
-        )
-    with pytest.raises(StoreVersionMismatch, match="version 5"), sample_store.reading():
-        pass
-    assert rebuild(sample_store).runs == 3
-    with pytest.raises(UsageError, match="no ingest 1"):
-        undo(sample_store, 1)
-    ingest_paths(sample_store, *copied(tmp_path), team="b")
-    assert {row["repo"] for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {None}
-    undo(sample_store, 1)
-    assert {
-        tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()
-    } == {(("team", "a"),)}
 
 
 def test_the_page_of_a_run_without_a_date_takes_one(

@@ -16,7 +16,7 @@ import simplejson
 from click.testing import CliRunner, Result
 
 from app.cli.main import cli
-from app.queries.filters import Filters, choose
+from app.queries.filters import Filters
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import (
@@ -205,11 +205,6 @@ def test_a_filter_that_matches_nothing_fails_unless_that_is_allowed(answered: An
         assert "NO RUNS" in one.stdout
 
 
-def test_unpriced_runs_are_told(sample_store: Store) -> None:
-    [verdict] = check(sample_store, choose({}), {"max-unpriced-share": Decimal("0.5")}).verdicts
-    assert verdict.runs == 3
-
-
 @pytest.mark.parametrize(
     ("key", "text", "allowed"),
     [
@@ -265,11 +260,6 @@ def test_without_a_limit_there_is_nothing_to_check() -> None:
     done = CliRunner().invoke(cli, ["check"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "Give a budget, e.g. --max-total-usd 50" in done.stderr
-
-
-def test_a_store_that_is_missing_does_not_pass(tmp_path: Path, tachograph: Any) -> None:
-    done = tachograph("check --max-total-usd 1")
-    assert (done.returncode, done.stdout) == (4, "")
 
 
 FILE = 'max-total-usd = 2.5\nmax-error-rate = "10%"\nmin-runs = 1\n'

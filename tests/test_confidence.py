@@ -25,7 +25,6 @@ from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM, is_shown
@@ -328,15 +327,3 @@ def test_the_page_of_a_run_hides_and_tells_and_opens_a_hidden_claim_by_its_link(
     assert linked.header[0].value == "Claim in the summary"
     every = screens(unsure.location, "screens/run.py", run="mixed", **{"min-confidence": "0"})
     assert "hidden" not in captions(every)
-
-
-def test_a_rebuild_reads_the_confidence_again(store: Store) -> None:
-    fill_unsure(store)
-    fresh = {text: [claim.confidence for claim in extract(text, 0)] for text in SUMMARIES.values()}
-    rebuild(store)
-    found = fetched(
-        store,
-        "select result, list(confidence order by claim_no) from claims join runs using "
-        "(run_id) group by all",
-    )
-    assert dict(found) == fresh

@@ -26,7 +26,6 @@ from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
-from app.reports.report_files import command
 from app.text import costs
 from app.text.answers import unreported_note
 from app.text.columns import columns
@@ -313,24 +312,12 @@ def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
     )
 
 
-def test_runs_without_a_reported_cost_follow_by_their_list_price(mixed: Store) -> None:
-    listed = run_queries.runs(mixed, ALL)
-    costs = listed["cost_list_usd"].to_pylist()
-    assert listed["run_id"].to_pylist()[:2] == ["b", "a"]
-    assert costs[2] > costs[3]
-
-
 def test_charts_of_a_report_are_of_its_measure(mixed: Store, by_agent: ByAgent) -> None:
     made = by_agent("list")
     charts = report_charts(
         made.section("groups").table, ("agent",), made.section("models").table, made.measure
     )
     assert charts["groups"].alt == "List-price cost per group, one bar each."
-
-
-def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
-    assert "--cost list" in command(ReportRequest(cost="list"), EXPORTS["html"], "x.duckdb")
-    assert "--cost" not in command(ReportRequest(), EXPORTS["html"], "x.duckdb")
 
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:

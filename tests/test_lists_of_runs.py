@@ -187,33 +187,6 @@ def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Sto
         )
 
 
-def test_a_page_knows_its_place_in_the_list_it_was_opened_from(
-    listed: Store, screens: Callable[..., AppTest]
-) -> None:
-    page = screens(
-        listed.location,
-        "screens/run.py",
-        run="aaaa0001",
-        order="least-expensive",
-        **{"min-cost": "0.1"},
-    )
-    assert "2 of 2 · Cost, low to high" in [caption.value for caption in page.caption]
-    assert [
-        (button.label, button.disabled)
-        for button in page.button
-        if button.label in ("Previous", "Next")
-    ] == [
-        ("Previous", False),
-        ("Next", True),
-    ]
-    next(button for button in page.button if button.label == "Previous").click().run()
-    assert (
-        page.query_params["run"] == ["aaaa0002-1234-5678"]
-        or page.query_params["run"] == "aaaa0002-1234-5678"
-    )
-    assert "1 of 2 · Cost, low to high" in [caption.value for caption in page.caption]
-
-
 def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() -> None:
     rows = [
         {

@@ -52,7 +52,6 @@ SESSION, TITLE = "7d1f4c1e-52c7-4a51-9a0e-3b6f0e2c9d41", "Faster monthly report"
 
 Ask = Callable[[tachograph.Store], tachograph.Table]
 ASKED: Mapping[str, Ask] = {
-    "runs": lambda store: store.runs(),
     (
         "runs --cost list --limit 3 --repo vllm --model claude-sonnet-4-5 --since 2025-12"
     ): lambda store: store.runs(

@@ -23,16 +23,15 @@ from app.queries.reading import read_transaction
 from app.reports import report_files
 from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS, REPORTS
-from app.reports.report_files import command, file_name, formats, of_format, written
+from app.reports.report_files import command, file_name, formats, written
 from app.text.formatting import usd
 from ingest.store.database import Store
 from tests.conftest import TOTAL_COST, Run, StoreOnce
-from tests.reporting import READERS, fill
+from tests.reporting import fill
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
-HAIKU = choose({"model": "claude-haiku-4-5"})
 Open = Callable[..., "AppTest"]
 
 
@@ -144,19 +143,6 @@ def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["csv", "xlsx"])
-def test_a_file_of_the_screen_holds_the_totals(name: str, awkward: Store) -> None:
-    """One that lists all runs and one that has room for some.
-
-    That all formats hold the same: `test_exports`.
-    """
-    [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
-    found = READERS[name](written(awkward, ReportRequest(), EXPORTS[name]))
-    assert found["runs"] == expected["runs"]
-    assert found["cost_usd"] == expected["cost_usd"]
-
-
 def test_every_format_is_offered_that_can_be_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_files, "can_print", lambda: False)
     assert set(formats()) == set(EXPORTS)
@@ -203,13 +189,6 @@ def test_a_long_section_is_cut_and_says_so(
     section = report(read_samples, ReportRequest(by=("run",))).section("groups")
     assert report_files.section_grid(section).rows.num_rows == 2
     assert report_files.cut_note(section) == "The first 2 of 3 rows; the file has all."
-
-
-def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
-    request = ReportRequest(HAIKU, ("model",), zone="Asia/Tokyo", reprice="m")
-    assert of_format(request, EXPORTS["xlsx"]) == ReportRequest(
-        HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m"
-    )
 
 
 def test_over_very_many_runs_the_preview_waits_to_be_asked_for(

@@ -11,7 +11,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -185,12 +184,6 @@ def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(
     ]
 
 
-def test_a_run_that_nobody_measured_has_no_such_section(measured: Store, screens: Open) -> None:
-    assert "What was measured" not in page_text(
-        screens(measured.location, "screens/run.py", run="unmeasured")
-    )
-
-
 def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None:
     made = report(measured, ReportRequest(by=("model",)))
     table = made.first.agent_table
@@ -237,42 +230,6 @@ def test_what_was_measured_can_be_a_limit(
         "max-overclaim": "Based on 6 of 11 runs.",
     }
     assert [verdict.note for verdict in done.verdicts] == [known[key] for key in allowed]
-
-
-@pytest.mark.parametrize("key", ["min-faster", "max-overclaim"])
-def test_a_limit_on_what_nobody_measured_has_not_passed(key: str, read_samples: Store) -> None:
-    done = check(read_samples, EVERYTHING, dict(budgets_of({key: "1"})))
-    assert not done.passed
-    assert done.verdicts[0].note == "Unknown for all 3 runs, so it cannot be checked."
-
-
-def test_limits_on_what_was_measured_come_from_options_and_from_a_file(
-    measured: Store, tmp_path: Path
-) -> None:
-    file = tmp_path / "budgets.toml"
-    file.write_text("min-faster = 3\nmax-overclaim = 2.5\nmax-total-usd = 20\n")
-    words = [
-        "check",
-        "--budgets",
-        str(file),
-        "--min-faster",
-        "5",
-        "--format",
-        "json",
-        "--db",
-        measured.location,
-    ]
-    done = CliRunner().invoke(cli, words, standalone_mode=False)
-    assert done.return_value == 1
-    limits = {
-        limit["limit"]: (limit["passed"], limit["found"])
-        for limit in json.loads(done.stdout)["limits"]
-    }
-    assert limits == {
-        "max-total-usd": (True, 11.5),
-        "min-faster": (False, 3),
-        "max-overclaim": (False, 3.2),
-    }
 
 
 def test_show_tells_the_verdict(measured: Store) -> None:
