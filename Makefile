@@ -9,7 +9,7 @@ WORKERS ?= 3
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test quick check unit attack lake-test schema wheel clean chromium postgresql
+.PHONY: run test quick style check unit attack lake-test schema wheel upgrade clean chromium postgresql
 
 ## run: set up, ingest the sample logs, open the dashboard
 run: $(VENV)/.ready-run
@@ -21,14 +21,14 @@ test: $(VENV)/.ready-dev chromium check unit
 
 ## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half
 ## a second: reading, claims, prices, charts, words, and answers about the samples. tests/conftest.py marks the others slow, some are by hand.
-quick: $(VENV)/.ready-dev
-	$(BIN)/ruff check --quiet .
-	$(BIN)/ruff format --check --quiet .
+quick: style
 	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow"
 
-check: $(VENV)/.ready-dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+style: $(VENV)/.ready-dev
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+
+check: style
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-dev
@@ -71,21 +71,31 @@ wheel: $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@ls dist/*.whl
 
+## upgrade: the newest versions that pyproject.toml allows, into constraints.txt: then make test, and commit what it passed with
+upgrade:
+	rm -rf $(VENV)-newest
+	$(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@sed -n '/^#/p' constraints.txt > constraints.new
+	$(VENV)-newest/bin/python -m pip freeze --disable-pip-version-check --exclude-editable >> constraints.new
+	mv constraints.new constraints.txt
+	rm -rf $(VENV)-newest
+
 clean:
-	rm -rf $(VENV) $(LAKE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-newest $(LAKE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tachograph needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.ready-run: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ready-run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Setting up $(VENV) with what Tachograph needs: takes about a minute, once."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' --constraint constraints.txt
 	@touch $@
 
-$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ready-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Setting up $(VENV) with what its tests need, too: takes some two minutes, once."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt
 	@touch $(VENV)/.ready-run $@
 
 # The pages are tested in a real browser, which pip cannot bring.

@@ -14,7 +14,7 @@ import inspect
 import json
 import secrets
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any, NamedTuple
@@ -24,13 +24,16 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
 from pydantic import Field, ValidationError, WithJsonSchema, create_model
 
-from app.library.store import Store
+from app.library.store import KINDS, Store
 from app.library.tables import Table
 from app.queries.comparison import MOST_GROUPS, PAIRS
 from app.queries.filter_inputs import WORDS, filters_of
 from app.queries.filters import FilterKind
 from app.queries.loops import ORDERS
+from app.queries.rules import RULES
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.tasks import VALUES
+from app.queries.usage import WEEK_STARTS
 from app.reports.exports.text import json_text
 from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
 from app.reports.results import (
@@ -47,6 +50,8 @@ from schemas.catalogue.columns import (
     CLAIMS,
     COMPARED,
     EXPERIMENTS,
+    FAILURE_TEXTS,
+    FAILURES,
     GROUPS,
     LOOPS,
     MODELS,
@@ -57,7 +62,9 @@ from schemas.catalogue.columns import (
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
+from schemas.catalogue.failures import REASONS
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
+from schemas.catalogue.usage import TOOLS, USAGE, USAGE_DIMENSIONS
 from schemas.errors import TachographError, UsageError, unknown_word
 from schemas.text import paired, visible
 from schemas.units import Unit
@@ -88,23 +95,22 @@ RUN_COLUMNS = tuple(dict.fromkeys(("run_id", "title", "agent", "task", *RUNS_SHO
 # Types of arguments. A text is declared as `str`: the SDK reads other arguments as JSON first, and
 # would turn the text "null" into nothing.
 
-By = Annotated[
-    str,
-    Field(
-        description=(
-            f"Groups, one or several with commas between: {', '.join(DIMENSIONS)}, "
-            f"{LABEL_PREFIX}KEY."
-        )
-    ),
-]
+Words = str | list[str]
+"""As in Python: one word, several with commas between, or a list of them."""
+
+
+def choice(words: Iterable[str], description: str = "") -> Any:
+    """Return the field of an argument that takes one word of a closed list."""
+    return Field(json_schema_extra={"enum": [*words]}, description=description or None)
+
+
+By = Annotated[Words, Field(description=f"Groups: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.")]
+Pivot = Annotated[str, Field(description="One of `by`; its values become columns.")]
 Metrics = Annotated[
-    str,
-    Field(
-        description=(
-            "Figures, one or several with commas between; without it the usual ones: "
-            f"{', '.join(RUN_METRICS)}."
-        )
-    ),
+    Words, Field(description=f"Figures, without it the usual ones: {', '.join(RUN_METRICS)}.")
+]
+Reprice = Annotated[
+    str, Field(description="MODEL or MODEL@PROVIDER with other prices for the same tokens.")
 ]
 Zone = Annotated[str, Field(description="IANA time zone of days and times.")]
 Limit = Annotated[int, Field(ge=1, le=MOST_ROWS, description="The most rows.")]
@@ -116,31 +122,39 @@ Offset = Annotated[
 ]
 Cost = Annotated[
     str,
-    Field(
-        json_schema_extra={"enum": [*COST_MEASURES]},
-        description=(
-            "Cost as agents report it, at list prices, or as best known (reported, else list). "
-            "Default: best."
-        ),
+    choice(
+        COST_MEASURES,
+        "Cost as agents report it, at list prices, or as best known (reported, else list). "
+        "Default: best.",
     ),
 ]
-Sort = Annotated[
-    str, Field(json_schema_extra={"enum": [*ORDERS]}, description="Order of the loops.")
-]
-Pair = Annotated[
-    str,
-    Field(
-        json_schema_extra={"enum": [*PAIRS]},
-        description="Task by task (the default), or all runs with all runs.",
-    ),
-]
+Pair = Annotated[str, choice(PAIRS, "Task by task (the default), or all runs with all runs.")]
 CostCompared = Annotated[
-    str,
-    Field(
-        json_schema_extra={"enum": [*COST_MEASURES]},
-        description="Default: best known, at list prices where kinds would mix.",
-    ),
+    str, choice(COST_MEASURES, "Default: best known, at list prices where kinds would mix.")
 ]
+ARGUMENTS: dict[str, Any] = {
+    "by": By,
+    "pivot": Pivot,
+    "cost": Cost,
+    "tz": Zone,
+    "sort": Annotated[str, choice(ORDERS, "Order of the loops.")],
+    "kind": Annotated[Words, Field(description=f"{' or '.join(KINDS)}; both without it.")],
+    "value": Annotated[
+        str, choice(VALUES, "What a cell has; result: the measured ratio, else the outcome.")
+    ],
+    "texts": Annotated[str, choice(REASONS, "A reason: its error texts are listed instead.")],
+    "every": Annotated[bool, Field(description="Also runs that were not measured.")],
+    "band": Annotated[float, Field(ge=0, lt=1, description="Ratios this near to 1 are the same.")],
+    "rule": Annotated[str, choice(RULES, "Score agents by a benchmark's rule, over everything.")],
+    "steps": Annotated[bool, Field(description="What leads from the score of `rule` to baseline.")],
+    "week_starts": Annotated[str, choice(WEEK_STARTS)],
+    "session_length": Annotated[int, Field(ge=1, le=168, description="Hours of a block.")],
+    "loop": Annotated[
+        str, Field(description="Id of a loop, or a part of its name or log: lists its experiments.")
+    ],
+}
+"""Arguments of the methods of Python that are tools."""
+BY_USAGE = Annotated[Words, Field(description=f"Groups: {', '.join(USAGE_DIMENSIONS)}.")]
 
 FILTERS: dict[str, Any] = {
     word: Annotated[
@@ -176,6 +190,108 @@ class Reply(NamedTuple):
     more: str = ""
 
 
+class RowTool(NamedTuple):
+    """A tool that answers with the rows of a method of `Store`, and takes its arguments.
+
+    `shown`: the columns of a row, given the table and the arguments.
+    """
+
+    name: str
+    ask: Callable[..., Table]
+    title: str
+    about: str
+    columns: Columns
+    shown: Callable[[Table, Mapping[str, Any]], Sequence[str]]
+
+
+ROW_TOOLS = (
+    RowTool(
+        "search_runs",
+        Store.runs,
+        "Search runs",
+        "Lists runs of coding agents, most expensive first. Cost, duration, outcome, claimed "
+        "speedup, findings. Filters choose runs.",
+        {key: RUNS[key] for key in RUN_COLUMNS},
+        lambda *_: RUN_COLUMNS,
+    ),
+    RowTool(
+        "usage",
+        Store.usage,
+        "Report usage",
+        "Tokens and cost at the time they were spent, per day, session, project, model or tool.",
+        {**TOOLS, **USAGE},
+        lambda found, _: [*found.columns],
+    ),
+    RowTool(
+        "tasks",
+        Store.tasks,
+        "Matrix of tasks",
+        "Who solved what: a row per task, a column per agent (or `by`), empty without a run.",
+        {"task": RUNS["task"]},
+        lambda found, _: [key for key in found.columns if not key.endswith(("_value", "_runs"))],
+    ),
+    RowTool(
+        "failures",
+        Store.failures,
+        "Why runs failed",
+        "Why runs did not complete: a row per reason, a column per agent (or `by`), lost time.",
+        {**FAILURE_TEXTS, **FAILURES},
+        lambda found, _: [*found.columns],
+    ),
+    RowTool(
+        "claims",
+        Store.claims,
+        "List claims",
+        "Improvements that agents claim in their summaries, with the evidence they state. None of "
+        "them is checked.",
+        {key: CLAIMS[key] for key in CLAIMS_SHOWN},
+        lambda *_: CLAIMS_SHOWN,
+    ),
+    RowTool(
+        "verdicts",
+        Store.verdicts,
+        "Compare claimed and measured",
+        "Claimed speedups beside those measured by benchmarks, per run, or per group with `by`.",
+        {
+            key: VERDICT_GROUPS.get(key) or VERDICTS[key]
+            for key in (*VERDICTS_SHOWN, *VERDICT_GROUPS_SHOWN)
+        },
+        lambda found, asked: [*found.columns] if asked["by"] or asked["rule"] else VERDICTS_SHOWN,
+    ),
+    RowTool(
+        "loops",
+        Store.loops,
+        "List optimization loops",
+        "Optimization loops: tries, improvements, gain, noise, state, cost per improvement. "
+        "`loop`: its experiments, in order.",
+        {key: LOOPS.get(key) or EXPERIMENTS[key] for key in (*LOOPS_SHOWN, *EXPERIMENTS_SHOWN)},
+        lambda _, asked: EXPERIMENTS_SHOWN if asked["loop"] else LOOPS_SHOWN,
+    ),
+)
+
+
+def row_tool(store: Store, one: RowTool) -> Callable[..., Reply]:
+    """Return the function of a tool, with the arguments of its method, `limit` and `offset`."""
+    signature = inspect.signature(one.ask)
+    types = ARGUMENTS | ({"by": BY_USAGE} if one.ask is Store.usage else {})
+
+    def answer(*, limit: Limit = USUAL_ROWS, offset: Offset = 0, **arguments: Any) -> Reply:
+        most = {"limit": offset + limit} if "limit" in signature.parameters else {}
+        found = one.ask(store, **arguments, **most)
+        return rows_reply(found, one.shown(found, arguments), offset, limit)
+
+    pages = [*inspect.signature(answer, eval_str=True).parameters.values()][:2]
+    own = [
+        each.replace(kind=each.KEYWORD_ONLY, annotation=types[each.name])
+        for each in signature.parameters.values()
+        if each.name in types
+    ]
+    filters = [each for each in signature.parameters.values() if each.kind is each.VAR_KEYWORD]
+    answer.__name__, answer.__doc__ = one.name, one.about
+    answer.__signature__ = inspect.Signature([*own, *pages, *filters])  # type: ignore[attr-defined]
+    return answer
+
+
 class Server(MCPServer[Any]):
     """The SDK's server, with advice in errors and without schema words that only repeat names."""
 
@@ -188,7 +304,7 @@ class Server(MCPServer[Any]):
                 *_GROUP_SCHEMA["properties"].values(),
             ]:
                 schema.pop("title", None)
-                if schema.get("default", "") in (None, ""):
+                if schema.get("default", "") in (None, "", []):
                     schema.pop("default", None)
         return tools
 
@@ -305,17 +421,8 @@ def server_of(store: Store) -> Server:
 
         return register
 
-    @tool("Search runs", rows_schema(RUNS, RUN_COLUMNS))
-    def search_runs(
-        *, cost: Cost = "", limit: Limit = USUAL_ROWS, offset: Offset = 0, **filters: Any
-    ) -> Reply:
-        """Lists runs of coding agents, most expensive first.
-
-        Cost, duration, outcome, claimed speedup, findings. Filters choose runs.
-        """
-        return rows_reply(
-            store.runs(limit=offset + limit, cost=cost, **filters), RUN_COLUMNS, offset, limit
-        )
+    for one in ROW_TOOLS:
+        tool(one.title, rows_schema(one.columns, [*one.columns]))(row_tool(store, one))
 
     @tool(
         "Get a run",
@@ -359,9 +466,11 @@ def server_of(store: Store) -> Server:
     def cost_report(
         *,
         by: By = "",
+        pivot: Pivot = "",
         metrics: Metrics = "",
         tz: Zone = "UTC",
         cost: Cost = "",
+        reprice: Reprice = "",
         limit: Limit = USUAL_ROWS,
         **filters: Any,
     ) -> Reply:
@@ -369,7 +478,9 @@ def server_of(store: Store) -> Server:
 
         X_known: the number of runs X rests on, if not all.
         """
-        made = store.report(by=by, metrics=metrics, tz=tz, cost=cost, **filters)
+        made = store.report(
+            by=by, pivot=pivot, metrics=metrics, tz=tz, cost=cost, reprice=reprice, **filters
+        )
 
         def first(section: str, most: int, shown: Sequence[str] = ()) -> list[dict[str, Any]]:
             """Return the first rows of a section, without known-run counts that equal all runs."""
@@ -402,57 +513,6 @@ def server_of(store: Store) -> Server:
             else ""
         )
         return Reply(data, made.heading, made.notes, more)
-
-    @tool("List claims", rows_schema(CLAIMS, CLAIMS_SHOWN))
-    def claims(*, limit: Limit = USUAL_ROWS, offset: Offset = 0, **filters: Any) -> Reply:
-        """Improvements that agents claim in their summaries, with the evidence they state.
-
-        None of them is checked.
-        """
-        return rows_reply(
-            store.claims(limit=offset + limit, **filters), CLAIMS_SHOWN, offset, limit
-        )
-
-    @tool(
-        "Compare claimed and measured",
-        rows_schema({**VERDICT_GROUPS, **VERDICTS}, (*VERDICTS_SHOWN, *VERDICT_GROUPS_SHOWN)),
-    )
-    def verdicts(
-        *,
-        by: By = "",
-        tz: Zone = "UTC",
-        limit: Limit = USUAL_ROWS,
-        offset: Offset = 0,
-        **filters: Any,
-    ) -> Reply:
-        """Claimed speedups beside those measured by benchmarks, per run, or per group with `by`."""
-        found = store.verdicts(by=by, tz=tz, limit=offset + limit, **filters)
-        return rows_reply(found, [*found.columns] if by else VERDICTS_SHOWN, offset, limit)
-
-    @tool(
-        "List optimization loops",
-        rows_schema({**EXPERIMENTS, **LOOPS}, (*LOOPS_SHOWN, *EXPERIMENTS_SHOWN)),
-    )
-    def loops(
-        *,
-        loop: Annotated[
-            str,
-            Field(description="Id of a loop, or a part of its name or log: lists its experiments."),
-        ] = "",
-        sort: Sort = "latest",
-        limit: Limit = USUAL_ROWS,
-        offset: Offset = 0,
-    ) -> Reply:
-        """Optimization loops: tries, improvements, gain, noise, state, cost per improvement.
-
-        `loop`: its experiments, in order.
-        """
-        return rows_reply(
-            store.loops(loop, sort=sort, limit=None if loop else offset + limit),
-            EXPERIMENTS_SHOWN if loop else LOOPS_SHOWN,
-            offset,
-            limit,
-        )
 
     @tool("Compare groups of runs", rows_schema(COMPARED, tuple(COMPARED)))
     def compare(*, groups: Groups = [], pair: Pair = "", cost: CostCompared = "") -> Reply:  # noqa: B006  never changed
@@ -493,8 +553,9 @@ def row_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
 
 def rows_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
     """Return the JSON Schema of data that is rows."""
-    rows = {"type": "array", "items": row_schema(columns, shown)}
-    return {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
+    row = row_schema(columns, shown)
+    properties = {"rows": {"type": "array", "items": row}, "total": row}
+    return {"type": "object", "properties": properties, "required": ["rows"]}
 
 
 def quoted(text: str) -> str:
@@ -514,7 +575,8 @@ def rows_reply(table: Table, shown: Sequence[str], offset: int, limit: int) -> R
     )
     part = f"rows {offset + 1:,} to {end:,}" if taken else f"no row from {offset + 1:,} on"
     about = f"{part} of {table.available:,}; {table.heading}" if more or offset else table.heading
-    return Reply({"rows": taken}, about, table.notes, more)
+    total = {} if table.total is None else {"total": fitting_rows([table.total], shown)[0]}
+    return Reply({"rows": taken, **total}, about, table.notes, more)
 
 
 _VERDICTS = (*VERDICT_COLUMNS, "gain_verdict")
@@ -536,7 +598,9 @@ def fitting_rows(
     found = list[dict[str, Any]]()
     for row in map(in_words, rows):
         made = {
-            key: short(json.loads(json_text(row[key]))) for key in shown if row.get(key) is not None
+            key: short(json.loads(json_text(row[key])))
+            for key in shown
+            if row.get(key) not in (None, "")
         }
         room -= len(json.dumps(made))
         if found and room < 0:

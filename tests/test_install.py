@@ -12,16 +12,19 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
+import yaml
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from app.cli.completion import NAME, VARIABLE
 from app.cli.main import cli, load
-from ingest.system.command_lines import extra_command, install_command
+from ingest.system.command_lines import extra_command
 from schemas.rows.run import Outcome
 from tests.conftest import ROOT
 
@@ -77,25 +80,65 @@ def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
 
 @pytest.mark.slow
 def test_the_command_for_what_an_extra_needs_runs_as_printed(tmp_path: Path) -> None:
-    """With no index: the tests have the SDK already.
-
-    `tachograph[mcp]` is on none that it could be taken from.
-    """
-    line = f"{extra_command('mcp')} --dry-run --no-index --quiet"
+    """With no index: the tests have all of it already, and our own package is on none."""
+    line = f"{extra_command()} --dry-run --no-index --quiet"
     done = subprocess.run(
         line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("extra", ["mcp", "lake", "sign-in"])
-def test_the_command_names_what_the_extra_says_and_no_more(extra: str) -> None:
-    begin = shlex.split(install_command())
-    words = shlex.split(extra_command(extra))
-    assert words[: len(begin)] == begin
-    assert set(map(Requirement, words[len(begin) :])) == set(
-        map(Requirement, PROJECT["optional-dependencies"][extra])
-    )
+def test_one_command_brings_what_any_command_needs() -> None:
+    """All but a lake, which needs an older DuckDB."""
+    extras = PROJECT["optional-dependencies"]
+    [every] = map(Requirement, extras["all"])
+    assert every.extras == extras.keys() - {"all", "dev", "lake", "lake-dev"}
+    assert shlex.split(extra_command())[-1] == "tachograph[all]"
+    for page in ("README.md", "docs/install.md", "docs/mcp.md", "docs/measure.md"):
+        assert "[all]'" in (ROOT / page).read_text(), page
+
+
+def test_a_version_that_was_tested_is_known_of_every_package_that_is_needed() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = {canonicalize_name(one.name): one for one in map(Requirement, lines[1:])}
+    assert len(pins) == len(lines) - 1
+    extras = {
+        name: of for name, of in PROJECT["optional-dependencies"].items() if "lake" not in name
+    }
+    for needed in map(Requirement, [*PROJECT["dependencies"], *chain(*extras.values())]):
+        if needed.name != "tachograph":
+            [pin] = pins[canonicalize_name(needed.name)].specifier
+            assert pin.operator == "=="
+            assert needed.specifier.contains(pin.version), needed
+
+
+def test_what_github_and_a_commit_run_are_targets_of_make() -> None:
+    """And every Python that the package is said to run on."""
+    jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]
+    [repository] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    commands = [
+        *(step["run"] for job in jobs.values() for step in job["steps"] if "run" in step),
+        *(hook["entry"] for hook in repository["hooks"]),
+    ]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {"make test", "make lake-test", "make style"} == set(commands)
+    assert {command.removeprefix("make ") for command in commands} <= set(targets)
+    assert jobs["test"]["strategy"]["matrix"]["python"] == [
+        line.rpartition(" ")[2] for line in PROJECT["classifiers"] if ":: Python ::" in line
+    ]
+
+
+@pytest.mark.parametrize("form", ["unreadable-log", "wrong-figure"])
+def test_a_form_asks_for_what_mends_it(form: str) -> None:
+    """Its identifiers are unique, else GitHub shows no form; its commands exist."""
+    text = (ROOT / f".github/ISSUE_TEMPLATE/{form}.yml").read_text()
+    fields = yaml.safe_load(text)["body"]
+    named = [field["id"] for field in fields]
+    assert len({*named}) == len(named)
+    assert {"doctor", "record"} <= {*named}
+    assert {field["type"] for field in fields} <= {"input", "textarea"}
+    for command in re.findall(r"`tachograph (\w+)", text):
+        assert load(command)
 
 
 def test_an_environment_without_pip_is_filled_by_uv(tmp_path: Path) -> None:
@@ -140,6 +183,7 @@ def test_make_says_what_takes_a_minute_before_pip_is_silent(
     assert installs
     assert before.rstrip().splitlines()[-2].startswith("echo ")
     assert ("[dev]" in planned) == (target == "check")
+    assert ("--constraint constraints.txt" in planned) == (target != "wheel")
 
 
 def test_the_image_runs_without_rights_and_keeps_the_store_in_its_volume() -> None:

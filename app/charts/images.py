@@ -213,7 +213,7 @@ def _chromium() -> Iterator[None]:
     except ImportError as error:
         raise UsageError(
             "a picture or PDF needs Kaleido, which is not installed.",
-            f"Install it: {extra_command('charts')}",
+            f"Install it: {extra_command()}",
         ) from error
     try:
         yield

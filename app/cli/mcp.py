@@ -27,9 +27,8 @@ from schemas.errors import UsageError
 def mcp(db: str, wait: float, *, with_text: bool) -> None:
     """Serve the store to an agent by the Model Context Protocol, over standard input and output.
 
-    The tools search_runs, get_run, cost_report, claims, verdicts, loops and compare only read. An
-    agent starts this command itself: see docs/mcp.md for its configuration, and for the SDK that it
-    needs.
+    Its tools only read (docs/mcp.md lists them). An agent starts this command itself: see
+    docs/mcp.md for its configuration, and for the SDK that it needs.
     """
     try:
         from app.mcp_server import serve  # its SDK is optional
@@ -37,7 +36,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise UsageError(
-            "the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}"
+            "the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command()}"
         ) from error
     if sys.stdin.isatty():
         terminal.note(

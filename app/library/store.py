@@ -184,7 +184,7 @@ class Store:
         )
 
     def failures(
-        self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]
+        self, *, by: Words = "agent", texts: str = "", **filters: Unpack[FilterWords]
     ) -> Table:
         """Return why runs did not complete.
 
@@ -192,7 +192,7 @@ class Store:
 
         `texts`: a reason; then its error texts are listed instead, with numbers and ids masked.
         """
-        column, reason = _text("by", by), _text("texts", texts)
+        column, reason = ",".join(_words("by", by)), _text("texts", texts)
         if reason:
             return self._answer(
                 filters, lambda store, chosen: results.failure_texts(store, chosen, reason)

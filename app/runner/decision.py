@@ -26,7 +26,7 @@ try:
 except ImportError as error:
     raise UsageError(
         "scipy is not installed, which the statistics need.",
-        f"Install it: {extra_command('measure')}",
+        f"Install it: {extra_command()}",
     ) from error
 
 NOISE_BLOCKS = 6

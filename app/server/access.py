@@ -230,9 +230,7 @@ def read_guests(path: Path) -> Guests:
             "Make a random one: python -c 'import secrets; print(secrets.token_hex())'",
         )
     if find_spec("authlib") is None:
-        raise UsageError(
-            "sign-in needs the library Authlib.", f"Install it: {extra_command('sign-in')}"
-        )
+        raise UsageError("sign-in needs the library Authlib.", f"Install it: {extra_command()}")
     section = settings.get("tachograph")
     listed = section.get("allow") if isinstance(section, Mapping) else None
     entries = (

@@ -61,22 +61,10 @@ def install_command(*requirements: str) -> str:
     return shlex.join([*installer, *requirements])
 
 
-def extra_command(extra: str) -> str:
-    """Return the command that installs an extra's requirements, one by one.
+def extra_command(extra: str = "all") -> str:
+    """Return the command that installs an extra.
 
-    They are listed because our own package is on no index that pip can use.
+    It works though our own package is on no index: pip and uv find it installed, and add what the
+    extra needs.
     """
-    from importlib.metadata import requires
-
-    from packaging.requirements import Requirement
-
-    needed = []
-    for one in map(Requirement, requires("tachograph") or ()):
-        if (
-            one.marker is not None
-            and one.marker.evaluate({"extra": extra})
-            and not one.marker.evaluate({"extra": ""})
-        ):
-            extras = f"[{','.join(sorted(one.extras))}]" if one.extras else ""
-            needed.append(f"{one.name}{extras}{one.specifier}")
-    return install_command(*needed)
+    return install_command(f"tachograph[{extra}]")
