@@ -30,7 +30,7 @@ COMMANDS = {
     "show": (
         "app.cli.show",
         (
-            "Show one run: title, cost, cause, models, claims, findings, tools, files, summary, "
+            "Show one run: where its money went, models, claims, findings, tools, files, summary, "
             "source."
         ),
     ),
