@@ -296,7 +296,7 @@ def test_texts_of_logs_are_no_markup_in_a_notebook(store: Store, tmp_path: Path)
 
 def test_a_long_table_shows_its_beginning(opened: tachograph.Store) -> None:
     html = opened.measurements()._repr_html_()
-    assert (html.count("<tr>"), "more rows not shown." in html) == (51, True)
+    assert (html.count("<tr"), "more rows not shown." in html) == (51, True)
 
 
 @pytest.mark.slow
