@@ -1,165 +1,167 @@
-"""Charts of groups against a baseline.
+"""Chart of a group against a baseline.
 
-One per metric, a row per group, a dot per task on a logarithmic axis of ratios.
+A row per metric, a dot per task, on one logarithmic axis with `equal` in its middle.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import GREY, PAPER, colour, figure, ink, line, log_axis, row_axis, safe, symbol
+from app.charts.base import GREY, colour, figure, ink, line, log_axis, row_axis, safe, symbol
 from app.queries.comparison import Comparison
-from app.queries.ratios import Ratio
-from app.text.compare import Name, lacks, ratio_words, times
+from app.queries.ratios import FEWEST, Ratio
+from app.text.compare import Name, ratio_words, times
+from schemas.catalogue.columns import METRICS_COMPARED
+from schemas.text import plural
 from schemas.units import Unit
 
-ROW, MOST = 76, 400
+ROW, FRAME = 80, 60
 
 MOST_DOTS = 1_500
 """Tasks drawn in a row; with more, every k-th by rank."""
 
 LARGEST = 1e9
 
+MOST_DECADES = 2
+"""Decades on either side up to which the axis has ticks at 1, 2 and 5."""
+
+COLUMNS, STEP, HALF = 150, 0.065, 0.4
+"""Dots side by side along the axis, the distance of two above one another, and the height of a row
+above its middle.
+"""
+
 _MARKS = {"": "", "≤": "triangle-left-open", "≥": "triangle-right-open", "?": "circle-open"}
 
 
-def ratios(
-    comparison: Comparison,
-    metric: str,
-    called: Sequence[Name],
-    page: str | None,
-    *,
-    with_names: bool = True,
-) -> go.Figure:
-    """Return each group's ratios of a metric.
+def drawn_rows(comparison: Comparison) -> dict[str, Ratio]:
+    """Return the metrics whose ratios of FEWEST tasks or more the chart shows, top first."""
+    return {
+        key: one
+        for key, one in comparison.ratios[0].items()
+        if key in comparison.metrics and len(one.tasks or ()) >= FEWEST
+    }
 
-    `with_names`: names are at the left, else above each row at its right.
-    """
-    rows = [one[metric] for one in comparison.ratios]
-    traces, shapes, notes, values = (
-        list[Any](),
-        list[dict[str, Any]](),
-        list[dict[str, Any]](),
-        [0.8, 1.25],
+
+def ratios(comparison: Comparison, called: Sequence[Name], page: str | None) -> go.Figure:
+    """Return the first group's ratios to the baseline, a row per metric."""
+    rows, name = drawn_rows(comparison), called[1]
+    reach = max(
+        [
+            abs(math.log10(span.value))
+            for one in rows.values()
+            for span in (one.tasks or {}).values()
+            if 1 / LARGEST < span.value < LARGEST
+        ],
+        default=0.0,
     )
-    for place, ratio in enumerate(rows):
-        at, name = len(rows) - 1 - place, called[place + 1]
-        why = lacks(comparison, place, metric, called)
-        label = {
-            "xref": "paper",
-            "showarrow": False,
-            "font": {"size": 12.5, "color": ink(page)},
-            "borderpad": 1,
-            "bgcolor": PAPER[page == "dark"],
-        }
-        if not with_names:
-            words = safe(" ".join(filter(None, (name.label, name.detail))))
-            notes.append(
-                label
-                | {
-                    "x": 1,
-                    "xanchor": "right",
-                    "y": at + 0.36,
-                    "text": words,
-                    "font": {"size": 11, "color": GREY},
-                }
-            )
-        if why:
-            notes.append(
-                label
-                | {
-                    "x": 0.5,
-                    "y": at - 0.08,
-                    "text": safe(why),
-                    "font": {"size": 12.5, "color": GREY},
-                }
-            )
-            continue
-        words, more = ratio_words(ratio)
-        notes.append(
-            label
-            | {"x": 0, "xanchor": "left", "y": at + 0.36, "text": f"<b>{words}</b>  {safe(more)}"}
-        )
-        dots = _dots(ratio, at, name.agent, 0.7 if page == "dark" else 0.5)
-        traces += dots
-        shapes += _cross(ratio, at, ink(page))
-        values += [value for dot in dots for value in dot.x]
-        values += [
-            value for value in (ratio.value, ratio.low, ratio.high) if value and value < LARGEST
+    axis = log_axis([10**-reach, 1, 10**reach], Unit.RATIO, page)
+    if reach < MOST_DECADES:
+        axis["tickvals"] = [
+            float(f"{step}e{power}")
+            for power in range(-MOST_DECADES, MOST_DECADES)
+            for step in (1, 2, 5)
+            if abs(math.log10(float(f"{step}e{power}"))) <= reach + 0.05
         ]
-    names = [
-        f"<b>{safe(name.label)}</b><br>{safe(name.detail)}"
-        if name.detail
-        else f"<b>{safe(name.label)}</b>"
-        for name in called[1:]
+    axis["ticktext"] = ["equal" if at == 1 else f"{at:,g}×" for at in axis["tickvals"]]
+    traces, shapes = list[Any](), [line(1, -0.5, 1, len(rows) - 0.5, dash="dash", width=1.2)]
+    muted = {"showarrow": False, "font": {"size": 12.5, "color": GREY}, "yanchor": "bottom"}
+    sides = ((-1, "right", f"{name.label} less ←"), (1, "left", f"→ {name.label} more"))
+    notes: list[dict[str, Any]] = [
+        muted
+        | {
+            "x": 0,
+            "xshift": 12 * side,
+            "xanchor": anchor,
+            "y": len(rows) - 0.5,
+            "text": safe(words),
+        }
+        for side, anchor, words in sides
     ]
+    for place, one in enumerate(rows.values()):
+        at = len(rows) - 1 - place
+        traces += _dots(one, at, name.agent, reach, 0.7 if page == "dark" else 0.5)
+        shapes += _cross(one, at, ink(page))
+        words, ends = ratio_words(one)
+        tasks = plural(len(one.tasks or ()), "task")
+        text = f"<b>{words}</b>  {ends.strip('()')}<br><span style='color:{GREY}'>{tasks}</span>"
+        notes.append(
+            {
+                "xref": "paper",
+                "x": 1,
+                "xanchor": "left",
+                "xshift": 10,
+                "y": at,
+                "align": "left",
+                "showarrow": False,
+                "font": {"size": 13, "color": ink(page)},
+                "text": text,
+            }
+        )
+    labels = [f"<b>{METRICS_COMPARED[metric].label}</b>" for metric in rows]
     return figure(
-        traces or [go.Scatter(x=[None], y=[None], showlegend=False)],
+        traces,
         page,
-        shapes=[line(1, -0.55, 1, len(rows) - 0.45, dash="dash", width=1.2), *shapes],
+        shapes=shapes,
         annotations=notes,
-        height=min(MOST, 36 + ROW * len(rows)),
-        margin={"l": 4, "r": 4, "t": 2, "b": 4},
-        xaxis=log_axis(values, Unit.RATIO, page, narrow=True),
-        yaxis=row_axis(names, 0.55, showticklabels=with_names),
+        height=FRAME + ROW * len(rows),
+        margin={"l": 4, "r": 128, "t": 20, "b": 4},
+        xaxis=axis,
+        yaxis=row_axis(labels, 0.5),
     )
 
 
-def _dots(ratio: Ratio, at: int, agent: str | None, opacity: float) -> list[go.Scatter]:
-    """Return the tasks of a row, spread within it; hollow if bounds leave the ratio open."""
+def _dots(
+    ratio: Ratio, at: int, agent: str | None, reach: float, opacity: float
+) -> list[go.Scatter]:
+    """Return the tasks of a row, stacked where they are dense; hollow if bounds leave them open."""
     placed = sorted(
         (span.value, task, span.sign)
         for task, span in (ratio.tasks or {}).items()
-        if 0 < span.value < LARGEST
+        if 1 / LARGEST < span.value < LARGEST
     )
-    step = -(-len(placed) // MOST_DOTS) or 1
-    found = []
-    for bound, shape in _MARKS.items():
-        dots = [
-            (value, task, rank)
-            for rank, (value, task, sign) in enumerate(placed[::step])
-            if sign == bound
-        ]
-        if dots:
-            found.append(
-                go.Scatter(
-                    mode="markers",
-                    x=[value for value, _, _ in dots],
-                    showlegend=False,
-                    hoverinfo="text",
-                    y=[at - 0.08 + ((rank * 0.618034) % 1 - 0.5) * 0.46 for _, _, rank in dots],
-                    marker={
-                        "symbol": shape or symbol(agent),
-                        "color": colour(agent),
-                        "size": 6.5,
-                        "opacity": opacity,
-                    },
-                    hovertext=[
-                        f"{safe(task)}<br>{times(value, bound) if bound != '?' else 'unknown'}"
-                        for value, task, _ in dots
-                    ],
-                )
-            )
-    return found
+    every = placed[:: -(-len(placed) // MOST_DOTS) or 1]
+    columns = [round(math.log10(value) / (2 * reach or 1) * COLUMNS) for value, _, _ in every]
+    tallest = max(Counter(columns).values(), default=1)
+    step, seen = min(STEP, 2 * HALF / tallest), Counter[int]()
+    marks = dict[str, list[tuple[float, float, str]]]()
+    for (value, task, sign), column in zip(every, columns, strict=True):
+        seen[column] += 1
+        rank = seen[column] // 2 * (1 if seen[column] % 2 else -1)
+        marks.setdefault(sign, []).append((value, at + step * rank, task))
+    return [
+        go.Scatter(
+            mode="markers",
+            x=[value for value, _, _ in dots],
+            y=[height for _, height, _ in dots],
+            showlegend=False,
+            hoverinfo="text",
+            marker={
+                "symbol": _MARKS[bound] or symbol(agent),
+                "color": colour(agent),
+                "size": 7,
+                "opacity": opacity,
+                "line": {"width": 1 if bound else 0},
+            },
+            hovertext=[
+                f"{safe(task)}<br>{times(value, bound) if bound != '?' else 'unknown'}"
+                for value, _, task in dots
+            ],
+        )
+        for bound, dots in marks.items()
+    ]
 
 
 def _cross(ratio: Ratio, at: int, colour: str) -> list[dict[str, Any]]:
     """Return the median and its interval; a bound has no interval, and its bar is dotted."""
-    if not 0 < ratio.value < LARGEST or (not ratio.sign and min(ratio.n) < 5):
+    if not 1 / LARGEST < ratio.value < LARGEST:
         return []
-    style: dict[str, Any] = {"colour": colour, "width": 2, "layer": "above"}
-    bar = line(
-        ratio.value,
-        at - 0.28,
-        ratio.value,
-        at + 0.12,
-        dash="dot" if ratio.sign else "solid",
-        **style,
-    )
+    style: dict[str, Any] = {"colour": colour, "width": 2.5, "layer": "above"}
+    dash = "dot" if ratio.sign else "solid"
+    bar = line(ratio.value, at - 0.33, ratio.value, at + 0.33, dash=dash, **style)
     has_interval = not ratio.sign and ratio.low and ratio.high
-    return (
-        [bar, line(ratio.low, at - 0.08, ratio.high, at - 0.08, **style)] if has_interval else [bar]
-    )
+    return [bar, line(ratio.low, at, ratio.high, at, **style)] if has_interval else [bar]

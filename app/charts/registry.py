@@ -27,7 +27,6 @@ from app.queries.loops import LoopAnswer
 from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
 from app.text import usage as usage_words
-from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural
@@ -302,34 +301,24 @@ def usage_over_time(
     )
 
 
-def _compared(metric: str) -> Callable[..., Drawn | None]:
-    def ratios(
-        asked: Question, found: Any = None, called: Any = None, *, with_names: bool = True
-    ) -> Drawn | None:
-        if found is None:
-            chosen, pair = asked.ask(comparison_queries.largest, asked.filters)
-            narrowed = [
-                comparison_queries.narrowed(asked.filters, one) for one in asked.groups or chosen
-            ]
-            if len(narrowed) < 2:
-                return None
-            found = asked.ask(
-                comparison_queries.compare,
-                narrowed,
-                comparison_queries.TASK if asked.groups else pair,
-                asked.measure,
-            )
-            called = compare_words.names(found.groups, asked.groups or chosen)
-        if metric not in found.metrics:
+def compared(asked: Question, found: Any = None, called: Any = None) -> Drawn | None:
+    """Return the ratios of two groups' tasks; None if too few tasks are shared."""
+    if found is None:
+        chosen = asked.groups or asked.ask(comparison_queries.offered, asked.filters).opening
+        if len(chosen) < 2:
             return None
-        figure, n = (
-            comparison.ratios(found, metric, called, asked.page, with_names=with_names),
-            sum(one.runs for one in found.groups),
+        narrowed = [comparison_queries.narrowed(asked.filters, one) for one in chosen]
+        found = asked.ask(
+            comparison_queries.compare, narrowed, comparison_queries.TASK, asked.measure
         )
-        caption = compare_words.chart_caption(found, metric, called)
-        return asked.drawn(f"compare-{metric}", METRICS_COMPARED[metric].label, caption, figure, n)
-
-    return ratios
+        called = compare_words.names(found.groups, chosen)
+    rows = comparison.drawn_rows(found)
+    if not rows:
+        return None
+    figure = comparison.ratios(found, called, asked.page)
+    caption = compare_words.chart_caption(found, called)
+    n = max(len(one.tasks or ()) for one in rows.values())
+    return asked.drawn("compare", "Each point is a task", caption, figure, n, "task")
 
 
 def session(asked: Question) -> Drawn | None:
@@ -460,10 +449,7 @@ CHARTS = {
         ),
         Chart("few-runs", "cost, time and claim of up to 12 runs of one agent", few_runs),
         Chart("usage", "cost or tokens per day, by model", usage_over_time),
-        *(
-            Chart(f"compare-{key}", f"{one.label} of groups on the same tasks", _compared(key))
-            for key, one in METRICS_COMPARED.items()
-        ),
+        Chart("compare", "cost, time and turns of two groups on the same tasks", compared),
         Chart("session", "context and cost of one run, response by response", session, "run"),
         Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),
         Chart("loop", "the experiments of one optimization loop", loop, "loop"),

@@ -69,7 +69,7 @@ def compare(
     """Compare groups of runs with the first of them: cost, wall time and turns on the same tasks.
 
     A group is filters, key=value; quote several: 'model=glm-5.1 project=vllm'. Keys are the filter
-    options of `runs`. Without groups, the largest of an agent with a model are compared. A ratio is
+    options of `runs`. Without groups, the two agents and models with most to compare. A ratio is
     the median, over tasks that both have, of the group's median divided by the baseline's, with a
     95% interval (bootstrap with a fixed seed). Costs are on one basis: list prices where reported
     and list prices would mix. With --base, the first group chooses in that store; the second may be

@@ -38,7 +38,7 @@ groups_option = click.option(
         "chart",
         "chart cost-per-run -o cost.pdf",
         "chart claimed-beside-measured --agent claude-code -o claims.svg",
-        "chart compare-cost --group agent=claude-code --group agent=codex -o compare.png",
+        "chart compare --group agent=claude-code --group agent=codex -o compare.png",
         "chart session --of 5e0c031e -o session.svg",
     )
 )

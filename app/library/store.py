@@ -350,9 +350,9 @@ class Store:
 
         Durations in milliseconds, money in US dollars.
 
-        Without groups, the largest ones of an agent with a model. `ratio` is the median over tasks
-        that both have, with a 95 % interval; `pair="nothing"`: the ratio of the medians of all
-        runs.
+        Without groups, the two agents and models with most to compare. `ratio` is the median over
+        tasks that both have, with a 95 % interval; `pair="nothing"`: the ratio of the medians of
+        all runs.
         """
         store = self._checked()
         chosen = [with_whole_ids(store, with_known_words(_chosen(group))) for group in groups]

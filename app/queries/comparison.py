@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ MOST_GROUPS = 6
 
 TASK, NOTHING = "task", "nothing"
 PAIRS = (TASK, NOTHING)
+
+MOST_OFFERED = 30
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,19 @@ class ComparedGroup:
 
 
 @dataclass(frozen=True)
+class SharedTasks:
+    """Tasks of the baseline and a group: how many, and how many each completed.
+
+    `is_open`: an unknown end may be one more. `only`: how many the other is known to have failed.
+    """
+
+    tasks: int
+    completed: tuple[int, int] = (0, 0)
+    is_open: tuple[bool, bool] = (False, False)
+    only: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The baseline, and the other groups with their ratios against it by metric.
 
@@ -91,7 +107,7 @@ class Comparison:
     basis: CostMeasure
     is_forced: bool
     pair: str
-    shared: tuple[int, ...]
+    shared: tuple[SharedTasks, ...]
     overlap: tuple[int, ...]
 
     @property
@@ -107,7 +123,34 @@ class Comparison:
 
     def is_paired(self, place: int) -> bool:
         """Return whether the other group at this place is compared task by task."""
-        return self.pair == TASK and self.shared[place] > 0
+        return self.pair == TASK and self.shared[place].tasks > 0
+
+
+@dataclass(frozen=True)
+class PairOffered:
+    """Two groups to compare, the baseline first. `known`: metrics that both have.
+
+    `is_bound`: most of their costs are bounds. `rank`: the larger, the more a pair can tell.
+    """
+
+    groups: tuple[Filters, Filters]
+    shared: int
+    known: tuple[str, ...]
+    is_bound: bool
+    rank: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Groups that can be compared, the largest first, and pairs of them, the best first."""
+
+    groups: tuple[Filters, ...]
+    pairs: tuple[PairOffered, ...]
+
+    @property
+    def opening(self) -> tuple[Filters, ...]:
+        """The pair that knows most, or the only group."""
+        return self.pairs[0].groups if self.pairs else self.groups
 
 
 def narrowed(filters: Filters, group: Filters) -> Filters | None:
@@ -128,45 +171,73 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
     return found
 
 
-def largest(
-    store: Store, filters: Filters = NO_FILTERS, most: int = 4
-) -> tuple[list[Filters], str]:
-    """Return (the largest groups of an agent's runs with a model, how to pair them).
+def offered(store: Store, filters: Filters = NO_FILTERS) -> Offer:
+    """Return the groups of an agent's runs with a model, and the pairs of them. Raises StoreError.
 
-    The baseline is first: it completed the most tasks.
-
-    Groups that share FEWEST tasks with it come next and are paired by task; groups of one agent are
-    adjacent. Raises StoreError.
+    A group is named by its agent alone if that has one model.
     """
-    condition = where(filters)
+    rows, parameters = _from(store, filters, LIST)
+    of_tasks = {
+        "exact": "cost is not null and cost_low = cost_high",
+        "cost": "cost is not null",
+        "reported": "is_reported",
+    } | {metric: f"{metric} is not null" for metric in METRICS_COMPARED if metric != "cost"}
+    sides = ", ".join(
+        f"coalesce(list(distinct task_key) filter ({sql} and task_key is not null), []) as {key}, "
+        f"count(*) filter ({sql}) as {key}_runs"
+        for key, sql in of_tasks.items()
+    )
     sql = f"""
-        select agent, model_group as model, count(*) as started, count(distinct task_key) filter
-            (is_completed) as completed,
+        select agent, model, count(*) as started,
+            count(distinct task_key) filter (is_completed) as completed,
             coalesce(list(distinct task_key) filter (task_key is not null), []) as tasks,
-            count(model_group) over (partition by agent) as named
-        from v_runs where {condition.sql} and is_started and agent is not null group by agent,
-            model_group
-        qualify model_group is not null or named = 0
-        order by started desc, agent, model"""
-    ranked = fetch(store, sql, condition.parameters).to_pylist()
-    if not ranked:
-        return [], TASK
-    first = max(ranked[:most], key=lambda row: (row["completed"], row["started"]))
-    others = [row for row in ranked if row is not first]
-    sharing = [row for row in others if len({*row["tasks"]} & {*first["tasks"]}) >= FEWEST]
-    chosen = (sharing or others)[: most - 1]
-    best = {
-        agent: max(row["completed"] for row in chosen if row["agent"] == agent)
-        for agent in {row["agent"] for row in chosen}
-    }
-    chosen.sort(key=lambda row: (-best[row["agent"]], row["agent"], -row["completed"]))
-    found = [
-        NO_FILTERS.with_values("agent", [row["agent"]]).with_values(
-            "main-model", [row["model"]] if row["model"] else []
-        )
-        for row in (first, *chosen)
-    ]
-    return found, TASK if sharing else NOTHING
+            count(*) over (partition by agent) as models,
+            count(model) over (partition by agent) as named, {sides}
+        from {rows} where is_started and agent is not null group by agent, model
+        qualify model is not null or named = 0
+        order by started desc, agent, model limit {MOST_OFFERED}"""
+    found = fetch(store, sql, parameters).to_pylist()
+    for row in found:
+        row |= {key: {*row[key]} for key in ("tasks", *of_tasks)}
+        chosen = NO_FILTERS.with_values("agent", [row["agent"]])
+        is_only = row["models"] == 1 or not row["model"]
+        row["filters"] = chosen if is_only else chosen.with_values("main-model", [row["model"]])
+    pairs = [_pair(one, two) for one, two in combinations(found, 2)]
+    pairs.sort(key=lambda pair: pair.rank, reverse=True)
+    return Offer(tuple(row["filters"] for row in found), tuple(pairs))
+
+
+def _pair(one: dict[str, Any], two: dict[str, Any]) -> PairOffered:
+    """Return a pair of groups, the one first that logs costs, else completed more tasks."""
+    first, second = sorted(
+        (one, two),
+        key=lambda row: (row["cost_runs"] + row["reported_runs"] > 0, row["completed"]),
+        reverse=True,
+    )
+    shared = len(one["tasks"] & two["tasks"])
+    is_paired = shared >= FEWEST
+
+    def both(key: str) -> int:
+        runs = min(one[f"{key}_runs"], two[f"{key}_runs"])
+        return len(one[key] & two[key]) if is_paired else runs
+
+    has_cost = max(both("cost"), both("reported")) >= FEWEST
+    is_exact = has_cost and max(2 * both("exact"), both("reported")) > both("cost")
+    known = [key for key in METRICS_COMPARED if key != "cost" and both(key) >= FEWEST]
+    return PairOffered(
+        (first["filters"], second["filters"]),
+        shared,
+        ("cost", *known) if has_cost else tuple(known),
+        has_cost and not is_exact,
+        (
+            is_paired,
+            first["cost_runs"] + first["reported_runs"] > 0,
+            len(known) + is_exact,
+            has_cost,
+            shared,
+            min(one["started"], two["started"]),
+        ),
+    )
 
 
 def compare(
@@ -199,10 +270,10 @@ def compare(
             for (group, _), filters in zip(found, chosen, strict=True)
         ]
         tasks = [{row["task"]: row for row in rows if row["started"]} for _, rows in found]
-        shared = tuple(len(tasks[0].keys() & one.keys()) for one in tasks[1:])
+        shared = tuple(_shared(tasks[0], one) for one in tasks[1:])
         runs = [
             {}
-            if filters is None or (pair == TASK and all(shared))
+            if filters is None or (pair == TASK and all(one.tasks for one in shared))
             else _runs(place, filters, basis)
             for place, filters in sides
         ]
@@ -212,7 +283,7 @@ def compare(
             for metric in METRICS_COMPARED:
                 if not group.of(metric).runs or not groups[0].of(metric).runs:
                     found_ratios[metric] = Ratio(Verdict.UNRECORDED)
-                elif pair == TASK and common:
+                elif pair == TASK and common.tasks:
                     found_ratios[metric] = paired(
                         _spans(tasks[number], metric), _spans(tasks[0], metric)
                     )
@@ -221,6 +292,25 @@ def compare(
         overlap = tuple(one.get("shared", 0) for one in counted[1:])
     return Comparison(
         groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap
+    )
+
+
+def _shared(baseline: Mapping[str, Any], group: Mapping[str, Any]) -> SharedTasks:
+    """Return the tasks of both from their rows by task."""
+    common = baseline.keys() & group.keys()
+    pairs = [(baseline[task], group[task]) for task in common]
+    ends = [
+        tuple(
+            None if not row["completed"] and row["unknown_ends"] else row["completed"] > 0
+            for row in pair
+        )
+        for pair in pairs
+    ]
+    return SharedTasks(
+        len(ends),
+        (sum(one is True for one, _ in ends), sum(two is True for _, two in ends)),
+        (any(one is None for one, _ in ends), any(two is None for _, two in ends)),
+        (ends.count((True, False)), ends.count((False, True))),
     )
 
 
@@ -314,7 +404,10 @@ def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict
         for end, sql in zip(("", "_low", "_high"), ends, strict=True)
     )
     rows = measured.with_verdicts(store) if has_measured else "v_runs"
-    columns = "task_key, agent, model_group as model, is_started, is_completed, total_tokens"
+    columns = (
+        "task_key, agent, model_group as model, is_started, is_completed, total_tokens, "
+        f"is_started and {REPORTED.column} is not null as is_reported"
+    )
     return f"(select {columns}, {listed} from {rows} where {condition.sql})", condition.parameters
 
 

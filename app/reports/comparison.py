@@ -48,7 +48,7 @@ def compare(
 ) -> Compared:
     """Compare groups of runs with the first, which is in the store `base` if given.
 
-    Without groups, compare the largest ones of an agent with a model. `pair`: one of PAIRS, or ""
+    Without groups, compare the pair of agents that knows most. `pair`: one of PAIRS, or ""
     to choose automatically. Raises UsageError and StoreError.
     """
     if pair and pair not in PAIRS:
@@ -57,7 +57,7 @@ def compare(
             f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.",
         )
     with read_transaction(store) as transaction:
-        chosen, usual = (chosen, TASK) if chosen else queries.largest(transaction)
+        chosen = chosen or queries.offered(transaction).opening
         if not 2 <= len(chosen) <= queries.MOST_GROUPS:
             found = (
                 "there are no two groups of runs to compare"
@@ -68,22 +68,28 @@ def compare(
                 f"{found}.",
                 f"Give two to {queries.MOST_GROUPS} groups of filters, such as model=a model=b.",
             )
-        comparison = queries.compare(transaction, chosen, pair or usual, cost, base)
+        comparison = queries.compare(transaction, chosen, pair or TASK, cost, base)
     called = names(comparison.groups, chosen, PurePath(base.location).name if base else "")
     said = sentences.compare(comparison, called)
     sides = [
-        f"{name.label} {name.detail}".strip() + f": {plural(group.runs, 'run')}"
+        f"{name.whole}: {plural(group.runs, 'run')}"
         for group, name in zip(comparison.groups, called, strict=True)
     ]
     heading = " · ".join([*sides, " vs. ".join(one.location for one in (base, store) if one)])
+    shown = tuple(COMPARED_WORDS)[len(called) == 2 :]  # of two, the heading names the group
     notes = [
         line.replace("**", "")
-        for line in (said.heading, said.second, *sentences.notes(comparison, called))
+        for line in (
+            said.heading,
+            said.second,
+            said.coverage,
+            *(f"{one.text}." for one in said.doubts),
+        )
         if line
     ]
     return Compared(
         Answer(pa.Table.from_pylist(figures(comparison, called), _FIGURES), heading, of=COMPARED),
-        Answer(as_words(comparison, called), heading, of=COMPARED_WORDS, kept=("group",)),
+        Answer(as_words(comparison, called), heading, shown, of=COMPARED_WORDS),
         said,
         tuple(notes),
     )
@@ -115,7 +121,7 @@ def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, An
             )
             is_open = not has_ratio or ratio.sign == "?"
             row = {
-                "group": f"{name.label} {name.detail}".strip(),
+                "group": name.whole,
                 "filters": None if group.filters is None else queries.as_text(group.filters),
                 "metric": key,
                 "unit": str(metric.unit),

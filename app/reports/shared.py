@@ -9,7 +9,7 @@ from typing import Any
 
 from app.charts import registry as charts
 from app.charts.images import Drawn
-from app.charts.registry import CHARTS, Question
+from app.charts.registry import Question
 from app.charts.speedups import CLASSES
 from app.queries import agents as agent_queries
 from app.queries import claims as claim_queries
@@ -98,7 +98,9 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
         said, parts = _run(asked, with_text=with_text)
         title, name, about = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}", ""
     made: list[str | tuple[Drawn, Drawn]] = [
-        html_parts.heading(said.heading, said.second, said.coverage)
+        without_links(
+            html_parts.heading(said.heading, said.second, said.coverage, doubts=said.doubts)
+        )
     ]
     for one in parts:
         if isinstance(one, str):
@@ -231,28 +233,18 @@ def _failures(asked: Question) -> tuple[Said, list[Part]]:
 
 
 def _compare(asked: Question) -> tuple[Said, list[Part]]:
-    usual, usual_pair = asked.ask(comparison_queries.largest, asked.filters)
-    groups, pair = asked.groups or usual, comparison_queries.TASK if asked.groups else usual_pair
+    groups = asked.groups or asked.ask(comparison_queries.offered, asked.filters).opening
     if len(groups) < 2:
         raise UsageError(
             "a comparison needs two groups.",
             "Name them: --group 'agent=codex' --group 'agent=claude-code'",
         )
     narrowed = [comparison_queries.narrowed(asked.filters, one) for one in groups]
-    found = asked.ask(comparison_queries.compare, narrowed, pair, asked.measure)
+    found = asked.ask(comparison_queries.compare, narrowed, comparison_queries.TASK, asked.measure)
     called = compare_words.names(found.groups, groups)
-    notes = "".join(
-        f'<p class="t-cap">{html_parts.text(one)}</p>' for one in compare_words.notes(found, called)
-    )
-
-    def drawn(metric: str) -> Callable[[], Drawn | None]:
-        return lambda: CHARTS[f"compare-{metric}"].draw(asked, found, called)
-
-    table = compare_words.comparison_table(found, called)
-    return compare_words.compare(found, called), [
-        *(drawn(metric) for metric in found.metrics),
-        table,
-        notes,
+    return compare_words.compare(found, called, asked.filters), [
+        lambda: charts.compared(asked, found, called),
+        compare_words.comparison_table(found, called),
     ]
 
 

@@ -1,47 +1,74 @@
 """Groups of runs beside a baseline.
 
-Names, cells of their table, and a sentence never stronger than bounds allow. Pure.
+Names, the rows of their table, and a sentence never stronger than bounds allow. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
-from typing import Any
+from math import ceil, floor, inf
 
 import pyarrow as pa
 
-from app.queries.comparison import TASK, ComparedGroup, Comparison
+from app.queries.comparison import (
+    TASK,
+    ComparedGroup,
+    Comparison,
+    PairOffered,
+    as_text,
+    narrowed,
+)
 from app.queries.filters import FILTERS, NO_FILTERS, Filters
 from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import html_parts
-from app.text.formatting import NOT_RECORDED, UNKNOWN, agent_name, model_name, ratio, short
-from app.text.sentences import Said, joined, none_or, upper_first
+from app.text.formatting import (
+    AT_LEAST,
+    NOT_RECORDED,
+    UNKNOWN,
+    agent_name,
+    interval,
+    model_name,
+    ratio,
+    short,
+)
+from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import agreeing, one_line, plural, visible
 
-MOST_TOLD = 2
+LONGEST_HEADING, LONGEST_NAME = 110, 22
+"""Characters of a heading, and of a name in it."""
 
-BASES = {REPORTED.key: "Reported cost", LIST.key: "List price"}
+MOST_PAIRS = 3
 
-_NOUNS = {"cost": "cost", "wall": "wall time", "speedup": "measured speedup"}
-"""Metrics in sentences; turns appear in chart and table only."""
+COMPLETED = "Completed"
 
-_LEGEND = {"≤": " ◁ upper bound.", "≥": " ▷ lower bound.", "?": " ○ unknown."}
+BASES = {REPORTED.key: "reported", LIST.key: "list price"}
+
+_SIDES = {
+    "cost": ("cheaper", "dearer"),
+    "wall": ("faster", "slower"),
+    "turns": ("fewer", "more"),
+    "speedup": ("smaller", "larger"),
+}
+"""Metric → the words for less and more of it on a task."""
+
+_NOUNS = {"cost": "cost", "wall": "wall time"}
+"""Metrics in headings; the others are in chart and table only."""
+
+_SHORT = {"cost": "cost", "wall": "time", "turns": "turns", "speedup": "measured speedup"}
+
+SIGNS = {"≤": "◁ upper bound", "≥": "▷ lower bound", "?": "○ unknown"}
 """Legend for tasks with a bound as ratio."""
-
-_COUNTED = {"cheaper": "cost", "faster": "wall"}
-"""Column of the table → the metric that it counts tasks by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
     """The name of a group: label `TRAE`, detail `gpt-5`.
 
-    Sentences use `said`, `TRAE with gpt-5`, if labels are not unique.
+    Sentences use `said`: with the model if the filters name it, and not too long.
     """
 
     label: str
@@ -49,57 +76,54 @@ class Name:
     said: str
     agent: str | None
 
+    @property
+    def whole(self) -> str:
+        """Return `TRAE gpt-5`."""
+        return f"{self.label} {self.detail}".strip()
+
 
 def names(groups: Sequence[ComparedGroup], chosen: Sequence[Filters], base: str = "") -> list[Name]:
     """Return the names of groups by the filters that chose them; duplicates are numbered.
 
     `base`: the store of the first one's runs.
     """
-
-    def clean(text: str) -> str:
-        return visible(one_line(text)).replace("**", "*")  # a sentence marks its emphasis with `**`
-
-    labels = []
-    for group, filters in zip(groups, chosen, strict=True):
-        agents = filters.values("agent")
-        if len(agents) == 1 and {key for key, _ in filters.chosen} <= {
-            "agent",
-            "main-model",
-            "model",
-        }:
-            models = (
-                filters.values("main-model")
-                or filters.values("model")
-                or (group.models if len(group.models) == 1 else ())
-            )
-            labels.append((clean(agent_name(agents[0])), clean(", ".join(map(model_name, models)))))
-            continue
-        words = []
-        for key, value in ((key, value) for key, values in filters.chosen for value in values):
-            needs_no_key = FILTERS[key].kind.is_many
-            words.append(
-                agent_name(value) if key == "agent" else value if needs_no_key else f"{key} {value}"
-            )
-        labels.append((clean(" · ".join(words)) or "All runs", ""))
+    parts = [named(one, group.models) for one, group in zip(chosen, groups, strict=True)]
     if base:
-        labels[0] = f"{labels[0][0]} ({clean(base)})", labels[0][1]
+        parts[0] = f"{parts[0][0]} ({_clean(base)})", parts[0][1]
     found = list[Name]()
-    for number, ((label, detail), group) in enumerate(zip(labels, groups, strict=True), 1):
-        said = (
-            f"{label} with {detail}"
-            if detail and sum(other[0] == label for other in labels) > 1
-            else label
-        )
-        which = f" ({number})" if labels.count((label, detail)) > 1 else ""
-        found.append(
-            Name(
-                f"{label}{which}",
-                detail,
-                f"{said}{which}",
-                group.agents[0] if len(group.agents) == 1 else None,
-            )
-        )
+    for number, ((label, detail), group, one) in enumerate(
+        zip(parts, groups, chosen, strict=True), 1
+    ):
+        has_model = one.values("main-model") or one.values("model")
+        is_shared = sum(label == other for other, _ in parts) > 1
+        is_one_agent = len(parts) == len({detail for other, detail in parts if other == label})
+        said = f"{label} {detail}".strip() if has_model or is_shared else label
+        said = detail if is_one_agent and detail else said
+        said = said if len(said) <= LONGEST_NAME else f"{said[: LONGEST_NAME - 1].rstrip()}…"
+        which = f" ({number})" if parts.count((label, detail)) > 1 else ""
+        agent = group.agents[0] if len(group.agents) == 1 else None
+        found.append(Name(f"{label}{which}", detail, f"{said}{which}", agent))
     return found
+
+
+def named(filters: Filters, models: Sequence[str] = ()) -> tuple[str, str]:
+    """Return (label, detail) of a group by its filters. `models`: those of its runs."""
+    agents = filters.values("agent")
+    if len(agents) == 1 and {key for key, _ in filters.chosen} <= {"agent", "main-model", "model"}:
+        of_filters = filters.values("main-model") or filters.values("model")
+        shown = of_filters or (models if len(models) == 1 else ())
+        return _clean(agent_name(agents[0])), _clean(", ".join(map(model_name, shown)))
+    words = []
+    for key, value in ((key, value) for key, values in filters.chosen for value in values):
+        needs_no_key = FILTERS[key].kind.is_many
+        words.append(
+            agent_name(value) if key == "agent" else value if needs_no_key else f"{key} {value}"
+        )
+    return _clean(" · ".join(words)) or "All runs", ""
+
+
+def _clean(text: str) -> str:
+    return visible(one_line(text)).replace("**", "*")  # a sentence marks its emphasis with `**`
 
 
 def times(value: float, sign: str = "") -> str:
@@ -112,70 +136,76 @@ def times(value: float, sign: str = "") -> str:
 
 
 def ratio_words(found: Ratio) -> tuple[str, str]:
-    """Return the ratio and its details.
-
-    `0.47×` `0.43–0.53 n 174`, `≤ 4.03×` `upper bounds in 148 of 156`, `3.80–7.40×` `n 2`.
-    """
-    n = f"n {min(found.n):,}" if found.n else ""
-    if found.verdict is Verdict.BOUNDS:
-        kind = {"≤": "upper bounds", "≥": "lower bounds"}.get(found.sign, "bounds")
-        return times(
-            found.value, found.sign
-        ), f"{kind} in {found.bounded:,} of {min(found.n):,}" if found.tasks else f"a bound  {n}"
+    """Return the ratio and its interval: `0.47×` `(0.42–0.53)`, `≤ 4.03×`, `3.80–7.40×`."""
+    if found.verdict is Verdict.BOUNDS or found.low is None or found.high is None:
+        return times(found.value, found.sign), ""
+    if found.high == inf or not found.low:
+        ends = f"≥ {times(found.low)}" if found.low else f"≤ {times(found.high)}"
+        return times(found.value), f"({ends})" if found.low or found.high < inf else ""
     if found.verdict is Verdict.TOO_FEW:
-        is_range = found.low is not None and found.high is not None and found.low != found.high
-        return f"{times(found.low or 0.0)[:-1]}–{times(found.high or 0.0)}" if is_range else times(
-            found.value
-        ), n
-    low, high = (times(end)[:-1] for end in (found.low or 0.0, found.high or 0.0))
-    return times(found.value), f"{low}–{high}  {n}"
+        is_range = found.low != found.high
+        return f"{interval(found.low, found.high)}×" if is_range else times(found.value), ""
+    return times(found.value), f"({interval(found.low, found.high)})"
 
 
 def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name]) -> str:
-    """Return why the other group at this place has no ratio of a metric, or "" if it has one.
-
-    `called`: names of all groups.
-    """
-    verdict, baseline = comparison.ratios[place][metric].verdict, called[0].label
-
-    def why(group: ComparedGroup, whose: str) -> str:
-        if group.of(metric).runs:
-            return ""
-        if not group.runs:
-            return "no run matches"
-        if metric == "speedup":
-            return "none is comparable"
-        if not group.started:
-            return "no run started"
-        if metric == "wall" and not group.completed:
-            return "no run is known to be completed" if group.unknown_ends else "no run completed"
-        if metric == "cost" and comparison.basis == LIST and group.with_tokens:
-            return "no list price for its models"
-        return f"{whose} logs do not record it"
-
+    """Return why the other group at this place has no ratio of a metric, or "" if it has one."""
+    verdict = comparison.ratios[place][metric].verdict
     if verdict is Verdict.NO_RATIO:
-        return f"{baseline}'s is 0"
+        return f"{called[0].said}'s is 0"
     if verdict is Verdict.UNSHARED:
-        return (
-            "no task that both completed" if metric == "wall" else "no task of which both record it"
-        )
+        return "no task that both completed" if metric == "wall" else "no task that both record"
     if verdict is not Verdict.UNRECORDED:
         return ""
-    if mine := why(comparison.others[place], "its"):
-        return mine
-    theirs = why(comparison.baseline, f"{baseline}'s")
-    return theirs if theirs.startswith(f"{baseline}'s logs") else f"{baseline}: {theirs}"
+    sides = ((comparison.others[place], called[place + 1]), (comparison.baseline, called[0]))
+    group, name = next((one for one in sides if not one[0].of(metric).runs), sides[0])
+    if not group.runs:
+        return f"no run of {name.said} matches"
+    if metric == "speedup":
+        return "cannot be compared"
+    if not group.started:
+        return f"no run of {name.said} started"
+    if metric == "wall" and not group.completed:
+        known = "is known to be completed" if group.unknown_ends else "completed"
+        return f"no run of {name.said} {known}"
+    if metric == "cost" and comparison.basis == LIST and group.with_tokens:
+        return f"no list price for the models of {name.said}"
+    return f"not recorded by {name.said}"
+
+
+def in_words(comparison: Comparison, place: int, metric: str, called: Sequence[Name]) -> str:
+    """Return what a ratio means: `cheaper on 164 tasks, dearer on 6, undecided on 4 (bounds)`."""
+    if why := lacks(comparison, place, metric, called):
+        return why
+    found, (less, more) = comparison.ratios[place][metric], _SIDES[metric]
+    is_unclear = found.verdict is Verdict.UNCLEAR or (found.is_clear and not is_told(found))
+    if not found.tasks:
+        of = " and ".join(f"{runs:,}" for runs in reversed(found.n))
+        what = {Verdict.LOWER: less, Verdict.HIGHER: more, Verdict.BOUNDS: "a bound"}
+        kind = "no clear difference" if is_unclear else what.get(found.verdict, "too few to tell")
+        return f"{kind}; {of} runs"
+    tasks = plural(len(found.tasks), "task") + (" that both completed" if metric == "wall" else "")
+    if is_unclear:
+        return f"no clear difference on {tasks}"
+    equal = len(found.tasks) - found.lower - found.higher - found.undecided
+    counted = {less: found.lower, more: found.higher, "equal": equal, "undecided": found.undecided}
+    parts = [(word, count) for word, count in counted.items() if count]
+    bounds = " (bounds)" if found.undecided else ""
+    few = "; too few to tell" if found.verdict is Verdict.TOO_FEW else ""
+    if len(parts) == 1:
+        every = "all " if len(found.tasks) > 1 else ""
+        return f"{parts[0][0]} on {every}{tasks}{bounds}{few}"
+    first, *others = (f"{word} on {count:,}" for word, count in parts)
+    noun = "task" if parts[0][1] == 1 else "tasks"
+    return f"{', '.join([f'{first} {noun}', *others])}{bounds}{few}"
 
 
 def _median(group: ComparedGroup, metric: str) -> str:
     """Return the median of a group's runs, or their range if there are fewer than FEWEST."""
     known, unit = group.of(metric), METRICS_COMPARED[metric].unit
     if known.median is None:
-        return (
-            NOT_RECORDED
-            if group.started and not (metric == "wall" and not group.completed)
-            else UNKNOWN
-        )
+        is_unrecorded = group.started and not (metric == "wall" and not group.completed)
+        return NOT_RECORDED if is_unrecorded else UNKNOWN
     sign = f"{known.sign}\u00a0" if known.sign else ""
     if known.runs >= FEWEST:
         return f"{sign}{short(known.median, unit)}"
@@ -183,141 +213,143 @@ def _median(group: ComparedGroup, metric: str) -> str:
     return f"{sign}{most}" if sign or least == most else f"{least}–{most}"
 
 
-def counts(ratio: Ratio) -> str:
-    """Return the numbers of tasks on which a group has less and more.
+@dataclass(frozen=True, slots=True)
+class MeasureCells:
+    """A row of the table: a measure, a value per group, and a ratio and words per other one."""
 
-    `165 / 9`, `165 / 6, 3 ?`, `17 / ?`.
-    """
-    if not ratio.tasks:
-        return UNKNOWN
-    if 2 * ratio.undecided > len(ratio.tasks):
-        return {"≤": f"{ratio.lower:,} / ?", "≥": f"? / {ratio.higher:,}"}.get(ratio.sign, "?")
-    return f"{ratio.lower:,} / {ratio.higher:,}" + (
-        f", {ratio.undecided:,} ?" if ratio.undecided else ""
-    )
+    label: str
+    note: str
+    values: tuple[str, ...]
+    ratios: tuple[tuple[str, str], ...]
+    words: tuple[str, ...]
 
 
-def _rows(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, str]]:
-    """Return a row of cells (COMPARED_WORDS) per group, the baseline first."""
-    found = []
-    for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
-        ratios = comparison.ratios[number - 1] if number else {}
-        completed = (
-            f"{group.completed_tasks:,}" + (" at least" if group.open_tasks else "")
-            if group.tasks
-            else UNKNOWN
-        )
-        row = {
-            "group": " ".join(filter(None, (name.label, name.detail)))
-            + ("" if number else ", baseline")
-        }
-        row |= {"tasks": f"{group.tasks:,}", "completed": completed}
-        for metric in comparison.metrics:
-            runs = group.of(metric).runs
-            why = lacks(comparison, number - 1, metric, called) if number else ""
-            row |= {
-                metric: _median(group, metric),
-                f"{metric}_n": f"{runs:,}" if runs else UNKNOWN,
-            }
-            row[f"{metric}_ratio"] = (
-                "1×" if not number else why or "  ".join(ratio_words(ratios[metric]))
+def measure_cells(comparison: Comparison, called: Sequence[Name]) -> list[MeasureCells]:
+    """Return the rows of the table; a measure that no group has is left out."""
+    notes = {"cost": f" per run, {BASES[comparison.basis.key]}", "wall": ", completed runs"}
+    places, rows = range(len(comparison.others)), list[MeasureCells]()
+    for metric, entry in METRICS_COMPARED.items():
+        if not any(group.of(metric).runs for group in comparison.groups):
+            continue
+        values = [_median(group, metric) for group in comparison.groups]
+        if metric not in comparison.metrics:
+            values = [
+                f"{group.of(metric).runs or 'none'} comparable" for group in comparison.groups
+            ]
+        found = [comparison.ratios[place][metric] for place in places]
+        silent = [
+            metric not in comparison.metrics or bool(lacks(comparison, place, metric, called))
+            for place in places
+        ]
+        rows.append(
+            MeasureCells(
+                entry.label,
+                notes.get(metric, ""),
+                tuple(values),
+                tuple(
+                    ("", "") if none else ratio_words(one)
+                    for one, none in zip(found, silent, strict=True)
+                ),
+                tuple(
+                    "cannot be compared"
+                    if metric not in comparison.metrics
+                    else in_words(comparison, place, metric, called)
+                    for place in places
+                ),
             )
-        row |= {
-            column: counts(ratios[metric]) if number else UNKNOWN
-            for column, metric in _COUNTED.items()
-        }
-        found.append(row)
-    return found
+        )
+    completed = _completed(comparison, called)
+    at = next((place for place, row in enumerate(rows) if row.label == "Measured speedup"), None)
+    rows.insert(len(rows) if at is None else at, completed)
+    return rows
+
+
+def _completed(comparison: Comparison, called: Sequence[Name]) -> MeasureCells:
+    """Return the row of completed tasks: of the shared ones if there are two groups."""
+    places = range(len(comparison.others))
+    words = [""] * len(places)
+    if len(called) == 2 and comparison.is_paired(0):
+        shared = comparison.shared[0]
+        values = [
+            _done_of(shared.completed[side], shared.tasks, is_open=shared.is_open[side])
+            for side in (0, 1)
+        ]
+        only = [
+            f"{plural(count, 'task')} only by {name.said}"
+            for count, name in zip(shared.only, called, strict=True)
+            if count
+        ]
+        words = [", ".join(only)]
+        note = " of the shared tasks"
+    elif all(map(comparison.is_paired, places)):
+        values = [
+            _done_of(group.completed_tasks, group.tasks, is_open=bool(group.open_tasks))
+            for group in comparison.groups
+        ]
+        note = " of its tasks"
+    else:
+        values = [
+            _done_of(group.completed, group.started, is_open=bool(group.unknown_ends))
+            for group in comparison.groups
+        ]
+        note = " of the started runs"
+    return MeasureCells(COMPLETED, note, tuple(values), (("", ""),) * len(places), tuple(words))
+
+
+def _done_of(completed: int, of: int, *, is_open: bool) -> str:
+    if is_open and not completed:
+        return NOT_RECORDED
+    return f"{AT_LEAST if is_open else ''}{completed:,} of {of:,}" if of else UNKNOWN
 
 
 def as_words(comparison: Comparison, called: Sequence[Name]) -> pa.Table:
-    shown = [
-        key
-        for key in COMPARED_WORDS
-        if key.partition("_")[0] not in set(METRICS_COMPARED) - set(comparison.metrics)
+    """Return the table for a terminal: a row per measure and group beside the baseline."""
+    rows = [
+        {
+            "group": called[place + 1].whole,
+            "measure": f"{row.label}{row.note}",
+            "baseline": row.values[0],
+            "value": row.values[place + 1],
+            "ratio": " ".join(filter(None, row.ratios[place])) or UNKNOWN,
+            "words": row.words[place],
+        }
+        for place in range(len(comparison.others))
+        for row in measure_cells(comparison, called)
     ]
-    return pa.Table.from_pylist(
-        _rows(comparison, called), pa.schema([(key, pa.string()) for key in shown])
-    )
+    return pa.Table.from_pylist(rows, pa.schema([(key, pa.string()) for key in COMPARED_WORDS]))
 
 
 def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
-    """Return an HTML table with a row per group, the baseline first, and n for every median.
+    """Return an HTML table with a row per measure; what was completed links to its runs."""
 
-    A name links to its runs.
-    """
+    def value(place: int) -> Col:
+        name, one = called[place], comparison.groups[place].filters
+        runs = html_parts.link("runs", NO_FILTERS if one is None else one)
 
-    def name(row: tuple[Any, ...]) -> TextCell:
-        group, called_here, number, _ = row
-        detail = ", ".join(filter(None, (called_here.detail, "" if number else "baseline")))
-        to = html_parts.link("runs", NO_FILTERS if group.filters is None else group.filters)
-        sign = html_parts.mark(called_here.agent)
-        return TextCell(called_here.label, detail, address=to, kind="t-plain", mark=sign)
+        def cell(row: MeasureCells) -> TextCell:
+            return TextCell(row.values[place], address=runs if row.label == COMPLETED else "")
 
-    def column(title: str, key: str) -> Col:
-        field = "note" if key.endswith("_n") else "text"
-        return Col(title, lambda row: TextCell(**{field: row[3][key]}), "r")
+        return Col(name.whole, cell, "r", mark=html_parts.mark(name.agent))
 
-    titles = {key: entry.label for key, entry in METRICS_COMPARED.items()}
-    titles |= {
-        "cost": f"{BASES[comparison.basis.key]} per run",
-        "wall": f"{titles['wall']}, completed",
-    }
-    counted = {"cost": ("cheaper", "Cheaper / dearer"), "wall": ("faster", "Faster / slower")}
-    shown = [
-        Col("Group", name),
-        column("Tasks", "tasks"),
-        column("Completed\n(task at least once)", "completed"),
+    def against(place: int) -> Col:
+        def cell(row: MeasureCells) -> TextCell:
+            words, ends = row.ratios[place]
+            return TextCell(f" {ends}" if ends else "", strong=words)
+
+        return Col("Same task" if comparison.is_paired(place) else "All runs", cell, "r")
+
+    columns = [
+        Col("", lambda row: TextCell(row.note, strong=row.label)),
+        value(0),
+        *(
+            column
+            for place in range(len(comparison.others))
+            for column in (value(place + 1), against(place))
+        ),
     ]
-    for metric in METRICS_COMPARED:
-        if metric in comparison.metrics:
-            shown += [column(f"{titles[metric]}\n(median)", metric), column("n", f"{metric}_n")]
-            if metric in counted:
-                key, title = counted[metric]
-                shown.append(column(f"{title}\non how many tasks", key))
-    counted_rows = _rows(comparison, called)
-    groups = [*zip(comparison.groups, called, range(len(called)), counted_rows, strict=True)]
-    return TextTable(shown, groups).html(kind="t-grid")
-
-
-def compare(comparison: Comparison, called: Sequence[Name]) -> Said:
-    """Return the first lines of a screen or answer about these groups.
-
-    `called`: the names of all groups, the baseline's first.
-    """
-    silent = (Verdict.UNRECORDED, Verdict.UNSHARED, Verdict.NO_RATIO)
-    places = [
-        place
-        for place, ratios in enumerate(comparison.ratios)
-        if any(ratios[key].verdict not in silent for key in _NOUNS if key in comparison.metrics)
-    ]
-    first = places[0] if places else 0
-    who, whose = called[first + 1].said, called[0].said
-    open_ = _clauses(comparison, first, "")[2]
-    second = [f"{who}: {'; '.join(open_.values())}." if open_ else ""]
-    group, baseline = comparison.others[first], comparison.baseline
-    if group.tasks and baseline.tasks:
-        mine, theirs = (
-            f"{'at least ' if one.open_tasks else ''}{one.completed_tasks:,} of {one.tasks:,}"
-            for one in (group, baseline)
-        )
-        second.append(
-            f"{'It' if places else who} completes {mine} "
-            f"{'task' if group.tasks == 1 else 'tasks'}; {whose} {theirs}."
-        )
-    for place in places[1:][:MOST_TOLD]:
-        clear, unclear, open_ = _clauses(comparison, place, "")
-        parts = [joined(clear).replace("**", "")] if clear else []
-        parts += [f"no clear difference in {joined(unclear)}"] if unclear else []
-        second.append(
-            f"{called[place + 1].said}{'' if clear else ':'} "
-            f"{'; '.join([*parts, *open_.values()])}."
-        )
-    return Said(
-        _heading(comparison, first, called),
-        " ".join(filter(None, second)),
-        _caption(comparison, called),
-    )
+    if len(comparison.others) == 1:
+        columns.append(Col("In words", lambda row: row.words[0]))
+    return TextTable(columns, measure_cells(comparison, called)).on_any_screen()
 
 
 def is_told(ratio: Ratio) -> bool:
@@ -328,158 +360,146 @@ def is_told(ratio: Ratio) -> bool:
     return ratio.is_clear and times(ratio.value) != "1.00×"
 
 
-def _clauses(
-    comparison: Comparison, place: int, whom: str
-) -> tuple[list[str], list[str], dict[str, str]]:
-    """Return (clear results, nouns of unclear ones, results that stay open).
+def compare(comparison: Comparison, called: Sequence[Name], filters: Filters = NO_FILTERS) -> Said:
+    """Return the first lines of a screen or answer about the first pair.
 
-    Bounds or too few values leave a result open. `whom`: name of the baseline.
+    `called`: the names of all groups, the baseline's first. `filters`: those of all groups.
     """
-    clear, unclear, open_ = list[str](), list[str](), dict[str, str]()
-    for key, found in comparison.ratios[place].items():
-        if key not in _NOUNS or key not in comparison.metrics:
-            continue
-        if is_told(found):
-            figure = f"**{times(found.value)}**"
-            is_named = whom and not clear
-            if key == "cost":
-                clear.append(
-                    f"costs {figure} what {whom} costs" if whom else f"costs {figure} as much"
-                )
-            elif key == "wall":
-                clear.append(f"takes {figure} as long" + (f" as {whom}" if is_named else ""))
-            else:
-                clear.append(
-                    f"has {figure} the measured speedup" + (f" of {whom}" if is_named else "")
-                )
-        elif found.is_clear or found.verdict is Verdict.UNCLEAR:
-            unclear.append(_NOUNS[key])
-        elif found.verdict is Verdict.BOUNDS:
-            kind = {"≤": "upper bounds", "≥": "at least what is recorded"}.get(
-                found.sign, "bounds on either side"
-            )
-            sure, word = (found.higher, "dearer") if found.sign == "≥" else (found.lower, "cheaper")
-            surely = "which do not tell"
-            if found.tasks:
-                of = f"{none_or(sure).lower()} of {plural(len(found.tasks), 'task')}"
-                surely = f"so it is surely {word} on {of}, and for the rest nobody can say"
-            open_[key] = f"its {_NOUNS[key]}s are {kind}, {surely}"
-        elif found.verdict is Verdict.TOO_FEW:
-            what = "shared task" if found.tasks else "run"
-            open_[key] = f"{_NOUNS[key]} rests on only {plural(min(found.n), what)}"
-    return clear, unclear, open_
-
-
-def _heading(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
-    group, baseline, is_paired = called[place + 1].said, called[0].said, comparison.is_paired(place)
-    who, whom = (
-        (f"On the same task {group}", baseline)
-        if is_paired
-        else (f"A run of {group}", f"one of {baseline}")
+    second = [_ends(comparison, called)]
+    if why := lacks(comparison, 0, "cost", called):
+        second.append(f"Cost: {why}.")
+    return Said(
+        _heading(comparison, called),
+        " ".join(filter(None, second)),
+        _coverage(comparison),
+        tuple(doubts(comparison, called, filters)),
     )
-    clear, unclear, open_ = _clauses(comparison, place, whom)
-    if clear:
-        rest = f"; no clear difference in {joined(unclear)}" if unclear else ""
-        return f"{who} {joined(clear)}{rest}."
-    if unclear:
-        on = "on the same tasks" if is_paired else "from run to run"
-        return (
-            f"**No clear difference** in {' or '.join(unclear)} between {group} and {baseline} "
-            f"{on}."
-        )
-    if open_:
-        better = {"cost": "costs less", "wall": "is faster", "speedup": "has the larger speedup"}[
-            next(iter(open_))
-        ]
-        return f"Whether {group} or {baseline} {better} is open."
-    what = "No task has a cost or wall time" if is_paired else "Neither cost nor wall time is"
-    return f"{what} known for both {group} and {baseline}."
 
 
-def _caption(comparison: Comparison, called: Sequence[Name]) -> str:
-    """Return the legend of dots, crosses and n."""
-    whose = called[0].said
-    alone = [name.said for place, name in enumerate(called[1:]) if not comparison.is_paired(place)]
-    if len(alone) == len(comparison.others):
-        why = (
-            ""
-            if comparison.pair != TASK
-            else f"No group shares a task with {whose}, so runs are not paired. "
-        )
-        return (
-            f"{why}Cross: median of all runs divided by the median of {whose}'s, with its 95% "
-            "interval. n: runs of the smaller side."
-        )
-    said = (
-        f"Dot: a task, the median of its runs divided by the median of {whose}'s. Cross: median "
-        "over tasks with its 95% interval. "
-    )
-    said += "n: tasks that both sides have."
-    signs = {
-        span.sign for ratios in comparison.ratios for span in (ratios["cost"].tasks or {}).values()
+def _heading(comparison: Comparison, called: Sequence[Name]) -> str:
+    baseline, group, ratios = called[0].said, called[1].said, comparison.ratios[0]
+    bound = {"≤": "at most ", "≥": "at least "}
+    figures = {
+        key: f"{bound.get(one.sign, '')}**{times(one.value, one.sign).split(chr(160))[-1]}**"
+        for key, one in ratios.items()
+        if key in _NOUNS and (is_told(one) or (one.verdict is Verdict.BOUNDS and one.sign in bound))
     }
-    said += "".join(words for sign, words in _LEGEND.items() if sign in signs)
-    return said + (f" {joined(alone)}: no shared task, so medians of all runs." if alone else "")
+    open_ = [
+        _NOUNS[key]
+        for key, one in ratios.items()
+        if key in _NOUNS and key not in figures and one.low is not None
+    ]
+    rest = f"; {' and '.join(open_)} {'does' if len(open_) == 1 else 'do'} not differ clearly"
+    if figures:
+        clauses = {
+            "cost": f"costs {figures.get('cost')} what {baseline} costs",
+            "wall": f"takes {figures.get('wall')} as long"
+            + ("" if "cost" in figures else f" as {baseline}"),
+        }
+        told, rest = " and ".join(clauses[key] for key in figures), rest if open_ else ""
+        if comparison.is_paired(0):
+            same = f"On the same task {group} {told}"
+            return _fitting(
+                f"{same}{rest}.", f"{group} {told}{rest}.", f"{same}.", f"{group} {told}."
+            )
+        over = f"Over all runs {group} "
+        usual = (f"{over}{told}{rest}.", f"{over}{told}.", f"{over}{clauses[next(iter(figures))]}.")
+        if comparison.pair == TASK:
+            verbs = {"cost": "costs", "wall": "takes"}
+            brief = joined([f"{verbs[key]} {one}" for key, one in figures.items()])
+            none = f"{baseline} and {group} share no task; over all runs {group} {brief}."
+            return _fitting(none, *usual)
+        return _fitting(*usual)
+    if open_:
+        on = f"on {plural(comparison.shared[0].tasks, 'task')}"
+        where = on if comparison.is_paired(0) else "over all runs"
+        return f"{baseline} and {group} **do not differ clearly** in {' or '.join(open_)} {where}."
+    return f"Neither cost nor wall time can be compared between {baseline} and {group}."
 
 
-def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
-    """Return notes on what the table leaves out and what its figures rest on."""
-    found, whose = list[str](), called[0].said
+def _fitting(*sentences: str) -> str:
+    """Return the first sentence that is not too long, else the last."""
+    fits = (one for one in sentences if len(one.replace("**", "")) <= LONGEST_HEADING)
+    return next(fits, sentences[-1])
+
+
+def _ends(comparison: Comparison, called: Sequence[Name]) -> str:
+    """Return what each completed, or that the runs are not of the same tasks."""
+    if not comparison.is_paired(0):
+        return "Runs are not paired by task, so a difference may come from the tasks."
+    shared, (one, two) = comparison.shared[0], (called[0].said, called[1].said)
+    done = [
+        "an unknown number"
+        if is_open and not count
+        else f"{'at least ' if is_open else ''}{count:,}"
+        for count, is_open in zip(shared.completed, shared.is_open, strict=True)
+    ]
+    of = plural(shared.tasks, "shared task")
+    if set(shared.completed) == {shared.tasks}:
+        return f"Both completed {'all ' if shared.tasks > 1 else 'the '}{of}."
+    if shared.completed[0] == shared.tasks:
+        return f"{one} completed all {of}, {two} {done[1]}."
+    return f"{one} completed {done[0]} of {of}, {two} {done[1]}."
+
+
+def _coverage(comparison: Comparison) -> str:
+    ratios = [one for one in comparison.ratios[0].values() if one.n]
+    what = "ratio of the medians"
+    if comparison.is_paired(0):
+        shared, what = comparison.shared[0].tasks, "median of each task's ratio"
+        first = f"**{shared:,}** shared {'task' if shared == 1 else 'tasks'}"
+    else:
+        first = " and ".join(f"**{group.started:,}**" for group in comparison.groups[:2]) + " runs"
+    if any(min(one.n) >= FEWEST for one in ratios):
+        what += ", with its 95% interval"
+    basis = "at list prices" if comparison.basis == LIST else "as reported"
+    whom = "both" if len(comparison.groups) == 2 else "all"
+    has_cost = any(group.of("cost").runs for group in comparison.groups)
+    return " · ".join([first, what, *([f"{basis} for {whom}"] if has_cost else [])])
+
+
+def doubts(comparison: Comparison, called: Sequence[Name], filters: Filters) -> list[Doubt]:
+    """Return what the table leaves out and what its figures rest on."""
+    found, whose = list[Doubt](), called[0].said
+
+    def add(text: str, label: str, page: str, of: Filters | None = filters) -> None:
+        found.append(Doubt(text, label, html_parts.link(page, of or NO_FILTERS)))
+
     if comparison.is_forced:
-        basis = "at list price" if comparison.basis == LIST else "as reported"
-        found.append(
-            f"Cost is {basis} for all groups: best-known costs would mix reported ones and "
-            "list prices."
+        kinds = "list prices" if comparison.basis == LIST else "reported ones"
+        add(
+            f"Best-known costs would mix reported ones and list prices: all are {kinds}",
+            "Cost & time",
+            "cost",
         )
+    speedups = [group.of("speedup").runs for group in comparison.groups]
+    if any(speedups) and "speedup" not in comparison.metrics:
+        has = [
+            f"{name.said} has {count:,}"
+            for name, count in zip(called, speedups, strict=True)
+            if count
+        ]
+        add(f"Comparable measurements: only {joined(has)}", "Speedups", "speedups")
     for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
+        one = narrowed(filters, group.filters) if group.filters else filters
         if not group.runs:
-            found.append(f"No run of {name.said} matches.")
+            add(f"No run of {name.said} matches", "Runs", "runs", one)
         if group.unknown_ends:
-            verbs = (
-                ("does", "it", "it counts")
-                if group.unknown_ends == 1
-                else ("do", "they", "they count")
-            )
-            of = f"{group.unknown_ends:,} of {name.said}'s {plural(group.runs, 'run')}"
-            found.append(
-                f"{of} {verbs[0]} not say how {verbs[1]} ended; {verbs[2]} as neither "
-                "completed nor failed."
-            )
+            of = f"{group.unknown_ends:,} of {plural(group.runs, 'run')} of {name.said}"
+            add(f"{of} {agreeing(group.unknown_ends, 'has')} no known end", "Runs", "runs", one)
         if comparison.pair == TASK and group.taskless:
-            found.append(
-                f"{plural(group.taskless, 'run')} of {name.said} "
-                f"{'names' if group.taskless == 1 else 'name'} no task."
-            )
+            of = f"{plural(group.taskless, 'run')} of {name.said}"
+            add(f"{of} {agreeing(group.taskless, 'names')} no task", "Runs", "runs", one)
         if not number:
             continue
         ratio, overlap = comparison.ratios[number - 1]["cost"], comparison.overlap[number - 1]
-        if ratio.bounded and ratio.verdict is not Verdict.BOUNDS:
-            of = (
-                f"{ratio.bounded:,} of {name.said}'s {plural(len(ratio.tasks or ()), 'cost ratio')}"
-            )
-            found.append(
-                f"{of} {agreeing(ratio.bounded, 'rests')} on bounds; the interval "
-                "includes what these leave open."
-            )
+        if ratio.bounded:
+            of = plural(len(ratio.tasks or ()), "cost ratio")
+            rest = f"{ratio.bounded:,} of {of} {agreeing(ratio.bounded, 'rests')} on bounds"
+            add(f"{name.said}: {rest}", "Cost & time", "cost", one)
         if overlap:
-            found.append(
-                f"{plural(overlap, 'run')} of {name.said} {agreeing(overlap, 'is')} "
-                f"in {whose}, too."
-            )
-    measured = [
-        name.said
-        for group, name in zip(comparison.groups, called, strict=True)
-        if group.of("speedup").runs
-    ]
-    if measured and "speedup" not in comparison.metrics:
-        few = (
-            "has comparable ones"
-            if len(measured) == 1
-            else f"have comparable ones, not {FEWEST} each"
-        )
-        found.append(
-            f"Measured speedups: only {joined(measured)} {few}, so there is nothing to compare."
-        )
+            both = f"{plural(overlap, 'run')} of {name.said} {agreeing(overlap, 'is')} in {whose}"
+            add(f"{both}, too", "Runs", "runs", one)
     return found
 
 
@@ -494,12 +514,30 @@ def too_few_groups(runs: int, name: str) -> str:
     )
 
 
-def chart_caption(comparison: Comparison, metric: str, called: Sequence[Name]) -> str:
-    """Return `List price, all runs that started; Claude Code = 1×`."""
-    of = {
-        "cost": f"{BASES[comparison.basis.key]}, all runs that started",
-        "wall": "where both completed" if comparison.pair == TASK else "completed runs",
-        "turns": "all runs that started",
-        "speedup": "runs with a comparable baseline",
-    }[metric]
-    return f"{upper_first(of)}; {called[0].said} = 1×"
+def chart_caption(comparison: Comparison, called: Sequence[Name]) -> str:
+    """Return `TRAE gpt-5 ÷ Claude Code; log scale; cross: median and its interval`."""
+    spans = (comparison.ratios[0]["cost"].tasks or {}).values()
+    signs = {span.sign for span in spans}
+    legend = [words for sign, words in SIGNS.items() if sign in signs]
+    about = f"{called[1].said} ÷ {called[0].said}"
+    return "; ".join([about, "log scale", "cross: median and its interval", *legend])
+
+
+def other_pairs(pairs: Sequence[PairOffered], shown: Sequence[Filters], filters: Filters) -> str:
+    """Return HTML that links to pairs besides the shown groups, each with what it can tell."""
+    parts = []
+    for pair in pairs:
+        if set(pair.groups) <= set(shown) or not pair.known:
+            continue
+        one, two = (" ".join(filter(None, named(side))) for side in pair.groups)
+        address = html_parts.link("compare", filters, groups=[*map(as_text, pair.groups)])
+        words = [
+            "cost as a bound" if key == "cost" and pair.is_bound else _SHORT[key]
+            for key in pair.known
+        ]
+        tells = ", ".join(words) if len(words) > 1 else f"{words[0]} only"
+        link = html_parts.anchor(address, html_parts.text(f"{two} with {one}"))
+        parts.append(f"{link} {html_parts.muted(tells)}")
+    if not parts:
+        return ""
+    return f'<p class="t-cap">Other pairs you can compare: {" · ".join(parts[:MOST_PAIRS])}</p>'

@@ -21,6 +21,7 @@ import simplejson
 from app.queries import filter_inputs as urls
 from app.queries.filters import Filters
 from app.text.formatting import agent_name, model_name
+from app.text.sentences import Doubt
 from schemas.agents import AGENTS
 from schemas.text import in_json, one_line, visible
 
@@ -43,6 +44,8 @@ MEASURED = {
     "machine": "machine failed",
 }
 """Class of a measurement → label, in the order of bars."""
+
+MOST_DOUBTS = 6
 
 SHOWN_CHARACTERS = 100_000
 """Characters of a text that a screen shows: a megabyte would make the browser slow. The whole text
@@ -84,10 +87,11 @@ def heading(
     address: str = "",
     *,
     label: str = "what is missing",
+    doubts: Sequence[Doubt] = (),
 ) -> str:
     """Return the first lines of a screen.
 
-    Answer, second fact, and coverage, with a link (to what the logs lack).
+    Answer, second fact, and coverage, with a link (to what the logs lack) or what is not sure.
     """
     link = (
         f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
@@ -95,15 +99,28 @@ def heading(
     parts = (
         f'<h1 class="t-h1">{said(sentence)}</h1>',
         f'<p class="t-sub">{said(second)}</p>' if second else "",
-        f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or address else "",
+        f'<div class="t-cap">{said(coverage)}{link}{how_sure(doubts)}</div>'
+        if coverage or address
+        else "",
     )
     return "".join(parts)
 
 
-def link(page: str, filters: Filters, **more: str) -> str:
+def how_sure(doubts: Sequence[Doubt]) -> str:
+    """Return `· How sure?`, which opens at most MOST_DOUBTS sentences with their links."""
+    rows = "".join(
+        f"<div><span>{text(one.text)}</span>{anchor(one.address, text(one.label))}</div>"
+        for one in doubts[:MOST_DOUBTS]
+    )
+    summary = "<summary>How sure?</summary>"
+    opened = f"{summary}<section>{rows}</section>"
+    return f' · <details class="t-sure">{opened}</details>' if rows else ""
+
+
+def link(page: str, filters: Filters, **more: str | Sequence[str]) -> str:
     """Return the address of a page with these filters, from any other page."""
     named = [(key, value) for key, values in urls.write_link(filters).items() for value in values]
-    words = urlencode([*named, *(KEPT.get() | more).items()])
+    words = urlencode([*named, *(KEPT.get() | more).items()], doseq=True)
     return f"{page}?{words}" if words else page or "?"
 
 

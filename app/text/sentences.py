@@ -9,16 +9,26 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What figures do not tell, and the link (its words and address) to where it can be mended."""
+
+    text: str
+    label: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """The first lines of a screen.
 
-    The answer with an `**emphasised**` part, the second most important fact, and the data behind
-    both.
+    The answer with an `**emphasised**` part, the second most important fact, the data behind both,
+    and what is not sure of them.
     """
 
     heading: str
     second: str = ""
     coverage: str = ""
+    doubts: tuple[Doubt, ...] = ()
 
 
 def spelled(count: int, noun: str = "") -> str:

@@ -382,28 +382,17 @@ COMPARED: Columns = by_key(
 
 COMPARED_WORDS: Columns = by_key(
     Entry("group", "Group"),
-    Entry("tasks", "Tasks"),
-    Entry("completed", "Completed", meaning="Tasks that a run of the group completed."),
-    Entry("cost", "Cost per run"),
-    Entry("cost_n", "Runs", meaning="Runs that the median rests on."),
+    Entry("measure", "Measure"),
+    Entry("baseline", "Baseline", meaning="Median of the baseline's runs."),
+    Entry("value", "Compared", meaning="Median of the group's runs."),
     Entry(
-        "cost_ratio",
-        "Cost ratio",
-        meaning="Median over shared tasks ÷ baseline, its 95% interval, and n tasks.",
+        "ratio",
+        "Ratio",
+        meaning="Median over shared tasks of the group's ÷ the baseline's, with its 95% interval.",
     ),
-    Entry("cheaper", "Cheaper / dearer", meaning="On how many shared tasks."),
-    Entry("wall", "Wall time, completed"),
-    Entry("wall_n", "Runs"),
-    Entry("wall_ratio", "Time ratio"),
-    Entry("faster", "Faster / slower", meaning="On how many shared tasks."),
-    Entry("turns", "Turns"),
-    Entry("turns_n", "Runs"),
-    Entry("turns_ratio", "Turns ratio"),
-    Entry("speedup", "Measured speedup"),
-    Entry("speedup_n", "Runs"),
-    Entry("speedup_ratio", "Speedup ratio"),
+    Entry("words", "In words", meaning="On how many shared tasks the group has less and more."),
 )
-"""One group of runs beside the baseline, formatted."""
+"""A measure of a group beside the baseline, formatted."""
 
 
 _ROW = entries_of(MeasurementRow)

@@ -347,7 +347,9 @@ def heading(said: Said, *, missing: bool = True) -> None:
     address = (
         html_parts.link("data", filter_urls.read_link(filters_kept()).filters) if missing else ""
     )
-    st.html(html_parts.heading(said.heading, said.second, said.coverage, address))
+    st.html(
+        html_parts.heading(said.heading, said.second, said.coverage, address, doubts=said.doubts)
+    )
 
 
 def subheading(title: str, caption: str = "") -> None:
