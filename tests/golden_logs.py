@@ -3,8 +3,8 @@
 `tests/logs/<agent>/<case>.<ending>`, or a folder `<case>/` for logs of several files, has
 `<case>.expected.json`; so have the cases of `measured/<tool>` and `loops/<kind>`. A case is named
 after the break it catches. All cases of an agent are read in one ingest, so no two share a session
-or a run's id. A case with folders `1`, `2`, … has a store of its own: each folder is copied over
-the ones before, and then all is ingested.
+or a run's id. Cases with folders `1`, `2`, … grow, in a store of their own: each folder is copied
+over the ones before, and then all is ingested.
 
 `x.db.sql` is read as the SQLite database `x.db`, and a folder named like an archive as that
 archive.
@@ -78,6 +78,9 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 MODIFIED = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
 """The time of all files: a run without a time of its own has that of its file."""
 
+ALIKE = ("chains", "opentelemetry")
+"""Folders where cases that grow have the same runs in another order, so each has a store."""
+
 ARCHIVES = {".zip": "zip", ".eval": "zip", ".tar": "tar", ".gz": "gztar", ".xz": "xztar"}
 
 WIDTH = 100
@@ -102,12 +105,16 @@ def read_now(folder: str) -> dict[str, str]:
     found: dict[str, str] = {}
     with TemporaryDirectory() as temporary:
         place = Path(temporary)
-        for path in filter(_has_its_own_store, _inputs(LOGS / folder)):
-            store, alone = Store(place / f"{path.name}.duckdb"), place / path.name
-            for number in range(1, len(list(path.iterdir())) + 1):
-                _lay(path / str(number), alone / path.name, MODIFIED + number)
-                ingest(read_paths([alone]), store, Options(jobs=1))
-            found |= _texts(rows_of(store, alone))
+        growing = [path for path in _inputs(LOGS / folder) if _grows(path)]
+        for batch in [[path] for path in growing] if folder in ALIKE else [growing] * bool(growing):
+            store, grown = Store(place / f"{batch[0].name}.duckdb"), place / batch[0].name
+            most = max(len(list(path.iterdir())) for path in batch)
+            for number in range(1, most + 1):
+                for path in batch:
+                    if (path / str(number)).is_dir():
+                        _lay(path / str(number), grown / path.name, MODIFIED + number)
+                ingest(read_paths([grown]), store, Options(jobs=1))
+            found |= _texts(rows_of(store, grown))
         store, shared = Store(place / "shared.duckdb"), place / "shared"
         if lay_shared(folder, shared):
             ingest(read_paths([shared]), store, Options(jobs=1))
@@ -118,7 +125,7 @@ def read_now(folder: str) -> dict[str, str]:
 def lay_shared(folder: str, place: Path) -> list[Path]:
     """Write the files of all cases that share a store into a folder."""
     for path in _inputs(LOGS / folder):
-        if not _has_its_own_store(path):
+        if not _grows(path):
             _lay(path, place / path.name)
     return sorted(path for path in place.rglob("*") if path.is_file())
 
@@ -136,7 +143,7 @@ def _inputs(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.endswith(EXPECTED))
 
 
-def _has_its_own_store(case: Path) -> bool:
+def _grows(case: Path) -> bool:
     return (case / "1").is_dir()
 
 
