@@ -184,7 +184,7 @@ def require_uploads(page: Page, files: list[Path]) -> None:
 def require_says_what_people_say(page: Page) -> None:
     """The label of the upload, and a note that is saved."""
     wait_until_drawn(page)
-    page.get_by_text("Notes and labels").click()
+    page.get_by_text("Record and notes").click()
     expect(page.get_by_text("team=kernels")).to_be_visible()
     page.get_by_role("textbox", name="Note").fill("warm cache")
     page.get_by_role("button", name="Save").click()
