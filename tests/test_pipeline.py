@@ -371,7 +371,7 @@ def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(
 def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_path: Path) -> None:
     count = BIG_BYTES // 50_000
     lines = [
-        record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 50_000)
+        record_text(uuid=f"{number}", session_id=f"s{number}", padding="x" * 50_000)
         for number in range(count)
     ]
     (tmp_path / "big.jsonl").write_text("\n".join([*lines, lines[0], lines[1][:-9]]))
