@@ -36,11 +36,17 @@ def quick(run: Mapping[str, Any]) -> None:
     if st.button("Starred" if run["starred"] else "Star", key="run-star", icon=":material/star:"):
         _save([run["run_id"]], Change(starred=not run["starred"]))
     with st.popover("Label", icon=":material/sell:"), st.form("run-label", border=False):
-        labels = _labels([], "run-labels")
-        if st.form_submit_button("Add labels"):
-            _save([run["run_id"]], Change(_read(labels)))
+        _add_labels([run["run_id"]], "run-labels")
     with st.popover("Date", icon=":material/event:"):
         date_form([run["run_id"]], "run-date", run["labels"].get(DATE, ""))
+
+
+def _add_labels(run_ids: Sequence[str], key: str) -> None:
+    """Place a choice of labels below its button: the open menu would lie over one below."""
+    is_asked = st.form_submit_button("Add labels")
+    labels = _labels([], key)
+    if is_asked:
+        _save(run_ids, Change(_read(labels)))
 
 
 def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
@@ -94,9 +100,7 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="bulk-bar"):
         st.markdown(f"**{plural(len(run_ids), 'run')} selected**", width="content")
         with st.popover("Label", icon=":material/label:"), st.form("bulk-label", border=False):
-            labels = _labels([], "bulk-labels")
-            if st.form_submit_button("Add labels"):
-                _save(run_ids, Change(_read(labels)))
+            _add_labels(run_ids, "bulk-labels")
         if st.button("Star", icon=":material/star:"):
             _save(run_ids, Change(starred=True))
         with st.popover("Exclude", icon=":material/block:"), st.form("bulk-exclude", border=False):
