@@ -130,6 +130,10 @@ with (
 ):
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
         forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
-        filter_bar.show(by_responses=page is COST and view == "sessions", forced_cost=forced)
+        filter_bar.show(
+            by_responses=page is COST and view == "sessions",
+            of_money=page in (OVERVIEW, COST),
+            forced_cost=forced,
+        )
     page.run()
 sign_in_page.offer_sign_out()

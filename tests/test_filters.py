@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from app.queries import filter_inputs
 from app.queries.filters import (
     FILTERS,
-    PRESETS,
+    PERIODS,
     TIME_WORDS,
     FilterKind,
     Filters,
@@ -27,6 +27,7 @@ from app.queries.filters import (
     in_zone,
     moment,
     parse,
+    period,
     where,
 )
 from app.screens.parts.filter_bar import SCREEN_WORDS
@@ -81,11 +82,15 @@ def test_more_days_than_there_are_is_refused_and_no_crash() -> None:
     assert moment("9999w", datetime(150, 1, 1, tzinfo=UTC)) is None
 
 
-def test_every_word_and_preset_is_a_filter() -> None:
-    for since, until in PRESETS.values():
-        assert where(choose({"since": since, "until": until or None})).parameters
+def test_every_period_is_a_filter_and_every_time_word_its_begin() -> None:
+    for word in PERIODS:
+        assert where(choose({"time": word})).parameters
     for word in TIME_WORDS:
-        assert moment(word) is not None
+        begin, end = period(word, NOW) or (None, None)
+        assert (begin, end and begin and begin < end) == (moment(word, NOW), True)
+    night = [datetime(2026, 3, 3, 17, tzinfo=UTC), datetime(2026, 3, 4, 7, tzinfo=UTC)]
+    assert [*(period("Last-Night in Europe/Berlin", NOW) or ())] == night
+    assert period("last night in Nowhere", NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,8 @@ def test_filters_in_a_zone_have_moments_and_keep_what_no_calendar_holds() -> Non
     assert in_zone(chosen, ZoneInfo("Europe/Berlin")).as_words() == (
         "--project vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
     )
+    night = in_zone(choose({"time": "last night"}), ZoneInfo("Europe/Berlin"))
+    assert night.values("time") == ("last night in Europe/Berlin",)
     assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == (
         "0001-01-01",
     )
@@ -118,6 +125,7 @@ OF_KIND = {
     .map(str.strip),
     FilterKind.LABELS: st.just("branch=main"),
     FilterKind.TIME: st.sampled_from(["2026-11-01", "2026-11-01T14:00+01:00"]),
+    FilterKind.PERIOD: st.sampled_from(["last night", "this month in Asia/Tokyo"]),
     FilterKind.USD: st.sampled_from(["0.5", "12"]),
     FilterKind.FACTOR: st.sampled_from(["1.5", "2"]),
     FilterKind.PROBABILITY: st.sampled_from(["0", "0.8", "80%"]),
@@ -268,10 +276,9 @@ def test_what_cannot_be_read_in_a_link_is_left_out_on_the_screen(opened: Any) ->
 def test_a_period_is_chosen_by_one_click(opened: Any) -> None:
     app = opened()
     app.button(key="period-last month").click().run()
-    assert (app.query_params["since"], app.query_params["until"]) == ("last month", "this month")
-    app.button(key="period-7d").click().run()
-    assert app.query_params["since"] == "7d"
-    assert "until" not in app.query_params
+    assert app.query_params["time"] == "last month"
+    app.button(key="period-7 days").click().run()
+    assert app.query_params["time"] == "7 days"
 
 
 def test_a_chosen_value_filters_and_a_chip_takes_it_away(opened: Any) -> None:

@@ -130,6 +130,7 @@ def test_the_words_of_type_checkers_are_those_of_the_registry() -> None:
         FilterKind.NAMES: "Names",
         FilterKind.LABELS: "Labels",
         FilterKind.TIME: "Moment",
+        FilterKind.PERIOD: "str",
         FilterKind.FLAG: "bool",
         FilterKind.TEXT: "str",
     }

@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 import click
 from click.shell_completion import CompletionItem
 
-from app.queries.filters import FILTERS, SYNONYMS, TIME_WORDS, FilterKind, Filters, choose
+from app.queries.filters import FILTERS, PERIODS, SYNONYMS, TIME_WORDS, FilterKind, Filters, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports import REPORT_RUNS
 from app.reports.exports import EXPORTS, REPORTS
@@ -396,5 +396,6 @@ def _list_completer(words: Iterable[str]) -> Completer:
 def _completer_of(key: str) -> Completer | None:
     """Return a completer for the values of a filter; None if they are names from a store."""
     times = ("7d", "30d", *(word.replace(" ", "-") for word in TIME_WORDS))
-    values = {**CLOSED, "agent": lambda: AGENTS, "since": lambda: times, "until": lambda: times}
+    values = {**CLOSED, "agent": lambda: AGENTS, "time": lambda: PERIODS}
+    values |= dict.fromkeys(("since", "until"), lambda: times)
     return _completer(values[key]) if key in values else None

@@ -86,6 +86,7 @@ class AgentFigures:
     other_held: int = 0
     disputed: int = 0
     not_by_median: int = 0
+    at_end: int | None = None
     beyond_noise: int = 0
 
     @property
@@ -246,7 +247,8 @@ def _with_spent(
     of = spent(store, filters)
     sql = f"""
         select grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
-            case when is_model then model_group end as model, {money}
+            case when is_model then model_group else mode(model_group) end as model, {money}
+            count(*) filter (response_id is null) as at_end
         from (select *, {bound_of(measure)} as bound from {of.sql})
         group by grouping sets ((), (agent), (agent, model_group))
         order by cost_usd desc nulls last, agent nulls last, model nulls last"""
@@ -255,7 +257,7 @@ def _with_spent(
         return row["is_all"], row["is_model"], row["agent"], row["is_model"] and row["model"]
 
     found = {key(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
-    nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None}
+    nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None, "at_end": 0}
     [none] = [
         {name: 0 if isinstance(value, int) else None for name, value in row.items()}
         for row in rows

@@ -38,6 +38,7 @@ class FilterWords(TypedDict, total=False):
     experiment: Names | None
     ingested_by: Names | None
     label: Labels | None
+    time: str | None
     since: Moment | None
     until: Moment | None
     min_cost: Number | None

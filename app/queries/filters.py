@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import Enum
 from math import inf, nan
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from schemas.errors import UsageError, unknown_word
 from schemas.numbers import amount
@@ -26,15 +27,36 @@ DAYS = {"d": 1, "w": 7}
 _AGO = re.compile(r"(\d{1,4})([dw])")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
-TIME_WORDS = ("today", "yesterday", "this week", "last week", "this month", "last month")
-EXAMPLES = f"2026-11-20, 2026-11-20T14:00+01:00, 2026-03, 7d, {', '.join(TIME_WORDS)}"
+UNDATED = "without a date"
+NIGHT = timedelta(hours=14), timedelta(hours=-6)
+"""A night: 14 hours, from 18:00, which is 6 hours before midnight."""
 
-PRESETS = {
-    "Last 7 days": ("7d", ""),
-    "Last 30 days": ("30d", ""),
-    "This month": ("this month", ""),
-    "Last month": ("last month", "this month"),
-}
+
+def _periods(now: datetime) -> dict[str, tuple[datetime | None, datetime | None]]:
+    """Return each period that has a name → its begin and its end, both None for no date."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
+    monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
+    return {
+        "today": (today, tomorrow),
+        "yesterday": (yesterday, today),
+        "last night": (today + NIGHT[1], today + NIGHT[0] + NIGHT[1]),
+        "last 24 hours": (now - timedelta(hours=24), now),
+        "7 days": (today - timedelta(days=7), tomorrow),
+        "30 days": (today - timedelta(days=30), tomorrow),
+        "this week": (monday, monday + timedelta(days=7)),
+        "last week": (monday - timedelta(days=7), monday),
+        "this month": (first, (first + timedelta(days=32)).replace(day=1)),
+        "last month": ((first - timedelta(days=1)).replace(day=1), first),
+        UNDATED: (None, None),
+    }
+
+
+PERIODS = tuple(_periods(datetime(2026, 1, 1, tzinfo=UTC)))
+"""Names of periods, in the order of menus. A time (`--since`) may be one, and means its begin."""
+
+TIME_WORDS = tuple(name for name in PERIODS if name != UNDATED)
+EXAMPLES = f"2026-11-20, 2026-11-20T14:00+01:00, 2026-03, 7d, {', '.join(TIME_WORDS)}"
 
 
 _now: ContextVar[datetime | None] = ContextVar("now", default=None)
@@ -65,40 +87,43 @@ def this_moment() -> datetime:
     )
 
 
+def _plain(text: str) -> str:
+    return " ".join(text.lower().replace("-", " ").split())
+
+
 def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
     """Return the moment that a text means, or None.
 
     `zone` applies to days and to times without a zone.
     """
-    words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
-    today = (
-        (now or this_moment()).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
-    )
+    words = _plain(text) if text[:1].isalpha() or _plain(text) in PERIODS else text.strip()
+    here = (now or this_moment()).astimezone(zone)
+    today = here.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         if found := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])
         if found := _MONTH.fullmatch(words):
             return datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
-        monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
-        last_month = (first - timedelta(days=1)).replace(day=1)
-        named = dict(
-            zip(
-                TIME_WORDS,
-                (
-                    today,
-                    today - timedelta(days=1),
-                    monday,
-                    monday - timedelta(days=7),
-                    first,
-                    last_month,
-                ),
-                strict=True,
-            )
-        )
-        time = named.get(words) or datetime.fromisoformat(words)
+        time = _periods(here)[words][0] if words in TIME_WORDS else datetime.fromisoformat(words)
     except (ValueError, OverflowError):
         return None
-    return time if time.tzinfo else time.replace(tzinfo=zone)
+    return time if time is None or time.tzinfo else time.replace(tzinfo=zone)
+
+
+def period(
+    text: str, now: datetime | None = None, zone: tzinfo = UTC
+) -> tuple[datetime | None, datetime | None] | None:
+    """Return begin and end of the period that a text names, or None.
+
+    One of PERIODS, in the zone or in one that the text names: `last night in Europe/Berlin`. Both
+    are None for what has no date.
+    """
+    words, _, name = text.strip().partition(" in ")
+    try:
+        there = ZoneInfo(name.strip()) if name else zone
+        return _periods((now or this_moment()).astimezone(there)).get(_plain(words))
+    except (ValueError, OSError, OverflowError, ZoneInfoNotFoundError):
+        return None
 
 
 def parse_label(text: str) -> tuple[str, str]:
@@ -154,6 +179,13 @@ class FilterKind(Enum):
         "a date, a datetime, or a text such as '2026-11-20' or '7d'",
         "a date or time",
         moment,
+    )
+    PERIOD = (
+        "PERIOD",
+        str,
+        "a text such as 'last night'",
+        "one of: " + ", ".join(PERIODS) + "; with a zone: last night in Europe/Berlin",
+        period,
     )
     USD = (
         "USD",
@@ -271,6 +303,9 @@ _LABEL_OPTIONS = (
 )
 
 TIMES = ("since", "until")
+TIME = "time"
+_OF_TIME = """if(($value)[1] is null, dated_at is null,
+    dated_at >= ($value)[1]::timestamptz and dated_at < ($value)[2]::timestamptz)"""
 
 FILTERS = {
     filter_.key: filter_
@@ -351,6 +386,15 @@ FILTERS = {
             "labels[$value[1]] = $value[2]",
             "Filter by label, key=value.",
             _LABEL_OPTIONS,
+        ),
+        Filter(
+            TIME,
+            FilterKind.PERIOD,
+            _OF_TIME,
+            (
+                f"What was spent in a period and the runs that ended in it: {', '.join(PERIODS)}. "
+                "A night is from 18:00 to 08:00, in UTC or in a zone: last night in Europe/Berlin."
+            ),
         ),
         Filter(
             "since",
@@ -511,25 +555,20 @@ EVERY_RUN = Filters(((EXCLUDED, ("all",)), (COPIES, ("all",))))
 
 def has_period(filters: Filters) -> bool:
     """Return whether the filters choose a period."""
-    return any(map(filters.values, TIMES))
+    return any(map(filters.values, (TIME, *TIMES)))
 
 
 def without_period(filters: Filters) -> Filters:
     """Return the filters without their period."""
-    for key in TIMES:
+    for key in (TIME, *TIMES):
         filters = filters.with_values(key, ())
     return filters
 
 
 def of_period(filters: Filters) -> Where:
     """Return SQL that keeps the rows whose `dated_at` is in the period of the filters, if any."""
-    bound: dict[str, Any] = {}
-    conditions = ["true"]
-    for key, sign in zip(TIMES, (">=", "<"), strict=True):
-        for number, text in enumerate(filters.values(key)):
-            bound[f"{key}{number}"] = moment(text)
-            conditions.append(f"dated_at {sign} ${key}{number}")
-    return Where(" and ".join(conditions), bound)
+    chosen = Filters(tuple(one for one in filters.chosen if one[0] in (TIME, *TIMES)))
+    return _where(chosen, FILTERS, "time")
 
 
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
@@ -537,6 +576,8 @@ def in_zone(filters: Filters, zone: tzinfo) -> Filters:
 
     `2026-03` begins on March 1 there.
     """
+    if (words := filters.values(TIME)) and " in " not in words[0] and words[0] != UNDATED:
+        filters = filters.with_values(TIME, [f"{words[0]} in {zone}"])
     for key in TIMES:
         moments = []
         for text in filters.values(key):

@@ -28,7 +28,9 @@ from app.queries.filters import (
     FILTERS,
     SEARCH,
     SEARCHED,
+    TIME,
     UNCOUNTED,
+    UNDATED,
     FilterKind,
     Filters,
     has_period,
@@ -94,7 +96,8 @@ def left_out(store: Store, filters: Filters) -> Undated:
 
     Raises StoreError.
     """
-    return undated(store, without_period(filters)) if has_period(filters) else ALL_DATED
+    is_cut = has_period(filters) and UNDATED not in filters.values(TIME)
+    return undated(store, without_period(filters)) if is_cut else ALL_DATED
 
 
 def uncounted(store: Store, filters: Filters) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """Optimization loops: gains, whether these exceed the noise, costs, and each loop's experiments."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import loops as queries
 from app.queries import run_page
+from app.queries.filters import has_period
 from app.queries.loops import LoopAnswer, Try
 from app.reports.exports import EXPORTS
 from app.reports.loop_tables import experiments_table, loops_table
@@ -150,10 +152,11 @@ if not answers:
     st.code(cache.command("ingest PATH"), language=None)
     widgets.end_page()
 shown = named[0] if named else queries.first_to_show(answers)
-if named or len(answers) == 1:
-    widgets.heading(Said(heading_of(shown)), missing=False)
-else:
-    widgets.heading(words.loops_said(answers), missing=False)
+heading = Said(heading_of(shown)) if named or len(answers) == 1 else words.loops_said(answers)
+if has_period(filters):
+    coverage = " · ".join(filter(None, (heading.coverage, "the time filter does not choose loops")))
+    heading = replace(heading, coverage=coverage)
+widgets.heading(heading, missing=False)
 if asked and not named:
     st.warning(f"No loop is called {plain(asked)}.", icon=":material/search_off:")
 if len(answers) > 1:

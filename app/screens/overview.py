@@ -64,12 +64,13 @@ def few_runs() -> None:
 
 if total.runs == 1 and not filters and points:
     show_run(points[0]["run_id"], alone=True)
-elif total.runs <= charts.FEW and len(agents) == 1:
+elif 0 < total.runs <= charts.FEW and len(agents) == 1:
     few_runs()
 else:
     widgets.heading(sentences.overview(rows, measure))
     shown = queries.shown_rows(rows)
     st.html(agent_table(shown, filters).on_any_screen(legend=agent_legend(shown)))
-    three_charts()
+    if total.runs:
+        three_charts()
 if total.runs > 1 or filters:
     before_you_quote()

@@ -76,7 +76,9 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
         return agent_cell(row.agent, models, filters, row.model or "")
 
     def cost(row: AgentFigures) -> TextCell:
-        known = "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
+        known = (
+            "" if row.is_cost_known or not row.runs else f"{row.cost.known:,} of {row.started:,}"
+        )
         if row.cost_usd is None:
             return TextCell(NOT_RECORDED if row.started else UNKNOWN)
         return TextCell(usd(row.cost_usd, row.bounds), known)
@@ -128,7 +130,7 @@ def _outcome(row: AgentFigures) -> TextCell:
     """
     bar = [Segment(kind, getattr(row, kind), label) for kind, label in OUTCOMES.items()]
     if not row.started:
-        return TextCell("none started", bar=bar)
+        return TextCell("none started" if row.runs else "none ended", bar=bar)
     if row.unknown_ends:
         ended = f"completed of {row.known_ends:,} known"
         ended = ended if row.known_ends else "known to be completed"

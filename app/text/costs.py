@@ -30,7 +30,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import agent_and_model
-from app.text.overview import coverage
+from app.text.overview import coverage, only_spent
 from app.text.sentences import Said, joined, spelled
 from app.text.table import (
     NO_DATE,
@@ -224,7 +224,7 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 
     `rows`: those of `app.queries.agents.agents`.
     """
-    total, parts = rows[0], [row for row in rows if row.is_model and row.started]
+    total, parts = rows[0], [row for row in rows if row.is_model and (row.started or row.cost_usd)]
     known = sorted(
         (row for row in parts if row.cost_usd is not None), key=lambda row: -(row.cost_usd or 0)
     )
@@ -240,6 +240,8 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         else "at list prices is not known"
     )
     covers = coverage(total, measure)
+    if not total.runs and total.cost_usd is not None:
+        return Said(only_spent(total), "", covers)
     if not total.started:
         subject = (
             "The run never started"

@@ -53,6 +53,8 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     """Return the first lines of a screen or report about these runs."""
     total, agents = rows[0], agents_of(rows)
     covers = coverage(total, measure)
+    if not total.runs and total.cost_usd is not None:
+        return Said(only_spent(total), "", covers)
     if total.faster:
         heading = f"{_faster(agents)} {_without_speedup(agents)}".strip()
     elif total.comparable:
@@ -76,6 +78,11 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             heading = f"{heading} {claims}"
     sure = doubts(total.faster, total.beyond_noise, total.disputed, total.not_by_median)
     return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
+
+
+def only_spent(total: AgentFigures) -> str:
+    """Return what was spent in a period in which no run ended."""
+    return f"**{usd(total.cost_usd, total.bounds)}** was spent by runs that ended at another time."
 
 
 def _faster(agents: Sequence[AgentFigures]) -> str:
@@ -280,6 +287,9 @@ def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
             f"{name} known for **{total.cost.known:,}**"
             + (f" ({', '.join(kinds)})" if kinds else "")
         )
+    if total.at_end is not None:
+        whole = f", of {plural(total.at_end, 'run')} without responses at the end"
+        parts.append(f"money when it was spent{whole if total.at_end else ''}")
     if total.runs_measured:
         by_rule = (
             " (others by ISO-Bench's own rule: Speedups, verdicts --rule iso)"

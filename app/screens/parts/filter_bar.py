@@ -21,13 +21,16 @@ from app.queries.filters import (
     EVERY_RUN,
     EXCLUDED,
     FILTERS,
-    PRESETS,
+    PERIODS,
     SEARCH,
+    TIME,
+    UNDATED,
     Filter,
     FilterKind,
     Filters,
     has_period,
     moment,
+    without_period,
 )
 from app.queries.sessions import runs_with_usage
 from app.screens import cache
@@ -43,7 +46,7 @@ POPOVERS = {
     "Model": ("model", "main-model"),
     "Task": ("task",),
     "Outcome": ("outcome", "failure"),
-    "Time": ("since", "until"),
+    "Time": (TIME, "since", "until"),
 }
 """The common filters, each with a button; SEARCH is next to them, all others are under MORE."""
 
@@ -141,10 +144,11 @@ def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
         st.html(speedups.steps_table(steps))
 
 
-def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
+def show(*, by_responses: bool = False, of_money: bool = False, forced_cost: str = "") -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
-    `by_responses`: a period matches the times of responses, which may be long before a run's end.
+    `by_responses`: a period matches the times of responses, which may be long before a run's end;
+    `of_money`: it matches either.
     `forced_cost`: the screen's own measure of cost.
     """
     total, filters = cache.count(Filters()), chosen()
@@ -213,8 +217,8 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
         return
     with st.spinner("Searching …", show_time=True) if filters.values(SEARCH) else nullcontext():
         found = (
-            cache.ask(runs_with_usage, filters)
-            if by_responses and has_period(filters)
+            (not by_responses and cache.count(filters)) or cache.ask(runs_with_usage, filters)
+            if (by_responses or of_money) and has_period(filters)
             else cache.count(filters)
         )
     _tell_uncounted(by_responses=by_responses)
@@ -280,7 +284,9 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
     If one is set, as a chip with its values and a cross to remove them.
     """
     found = [
-        (FILTERS[key], fact_words(value, key)) for key in keys for value in chosen().values(key)
+        (FILTERS[key], fact_words(value.partition(" in ")[0] if key == TIME else value, key))
+        for key in keys
+        for value in chosen().values(key)
     ]
     values = [
         f"{filter_.name} {words}" if filter_.kind is FilterKind.CHOICE else words
@@ -308,15 +314,16 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
         ):
             if "since" in keys:
                 with st.container(horizontal=True, gap="small", width=240):
-                    for name, (since, until) in PRESETS.items():
-                        period = (
-                            chosen()
-                            .with_values("since", [since])
-                            .with_values("until", [until] if until else [])
+                    for name in PERIODS:
+                        period = without_period(chosen()).with_values(TIME, [_here(name)])
+                        st.button(
+                            name.capitalize(),
+                            key=f"period-{name}",
+                            on_click=_choose,
+                            args=(period,),
                         )
-                        st.button(name, key=f"period-{since}", on_click=_choose, args=(period,))
             for key in keys:
-                if _has_choice(key, options):
+                if key != TIME and _has_choice(key, options):
                     _widget(FILTERS[key], options.get(key, {}))
             if label == MORE:
                 _saved_views()
@@ -332,6 +339,14 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
                 help=f"Remove the filter {label}",
                 width="content",
             )
+
+
+def _here(period: str) -> str:
+    """Return the period in the time zone of the visitor, which an address keeps."""
+    zone = st.context.timezone
+    return (
+        period if zone in (None, "UTC", "Etc/UTC") or period == UNDATED else f"{period} in {zone}"
+    )
 
 
 def _saved_views() -> None:

@@ -627,18 +627,18 @@ def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str
 
     A chosen cell opens its run.
     """
-    days = st.column_config.DatetimeColumn(
-        RUNS["dated_at"].header,
-        format=_time_format(rows.rows["dated_at"]).partition(",")[0],
-        timezone="UTC",
-        width=92,
-    )
-    title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
+    looks = _config(rows)
+    looks["title"] = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
+    if "dated_at" in rows.rows.column_names:  # a grid has no empty columns
+        looks["dated_at"] = st.column_config.DatetimeColumn(
+            RUNS["dated_at"].header,
+            format=_time_format(rows.rows["dated_at"]).partition(",")[0],
+            timezone="UTC",
+            width=92,
+        )
     _open_chosen(
         runs,
-        _selection(
-            rows, key, alt, None, _config(rows) | {"title": title, "dated_at": days}, WRAPPED_HEIGHT
-        ),
+        _selection(rows, key, alt, None, looks, WRAPPED_HEIGHT),
         order,
     )
 

@@ -1,0 +1,208 @@
+"""One clock: what was spent in a period is one figure, whoever adds it up, and periods add up.
+
+The store is drawn: runs with and without responses, of one session, undated, bounded, reported.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from app.queries.agents import agents
+from app.queries.cost import by_month
+from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, taken_as_now
+from app.queries.reading import read_transaction, undated
+from app.queries.runs import summary
+from app.queries.sessions import sessions
+from app.queries.usage import UsageRequest, usage
+from app.reports.budgets import check
+from app.reports.focus import focus
+from ingest.store.database import Store
+from schemas.catalogue.cost_measures import BEST
+from tests.conftest import StoreOnce, ingest_paths
+from tests.examples import written_down
+from tests.using import at, log_of, response
+
+RUNS = ("listed", "reported", "bounded", "again", "alone", "undated", "nothing")
+"""Runs by what is special about them; `again` is of the session of `reported`."""
+
+FIRST = at("2026-01-30 00:00")
+MINUTES = st.integers(0, 4 * 24 * 60)
+NANODOLLARS = st.integers(0, 10**10).map(lambda number: Decimal(number) / 10**9)
+RESPONSES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "run_id": st.sampled_from(RUNS[:3]),
+            "at": st.none() | MINUTES.map(lambda minutes: FIRST + timedelta(minutes=minutes)),
+            "cost_list_usd": st.none() | NANODOLLARS,
+            "cost_reported_usd": st.none() | NANODOLLARS,
+            "output_tokens": st.none() | st.integers(0, 99),
+            "output_is_final": st.booleans(),
+        }
+    ),
+    max_size=9,
+)
+
+
+@pytest.fixture(scope="module")
+def seven_runs(store_once: StoreOnce) -> Store:
+    def fill(store: Store) -> None:
+        folder = Path(store.location).parent
+        times = dict(
+            zip(RUNS, (f"2026-02-0{day % 3 + 1}T12:00:00Z" for day in range(7)), strict=True)
+        )
+        ingest_paths(
+            store,
+            *(
+                log_of(
+                    "reported" if name == "again" else name,
+                    folder,
+                    run_id=name,
+                    time=None if name == "undated" else times[name],
+                    total_cost_usd=number / 7,
+                )
+                for number, name in enumerate(RUNS)
+            ),
+        )
+
+    return store_once("one-clock", fill)
+
+
+def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
+    """What was spent, as each place that adds it up says it."""
+
+    def added(values: list[Any]) -> Decimal:
+        return sum(filter(None, values), Decimal(0))
+
+    def column(by: tuple[str, ...]) -> Decimal:
+        table = summary(store, filters, by, ("runs", "cost_best_usd"))
+        return added(table["cost_best_usd"].to_pylist())
+
+    of_usage = usage(store, UsageRequest(filters, ("session",)))
+    listed = {row["session"]: row["cost_best_usd"] for row in of_usage.table.to_pylist()}
+    shown = sessions(store, filters).to_pylist()
+    for row in shown:  # the sessions that the screen lists are those of the command
+        listed["reported" if row["run_id"] == "again" else row["run_id"]] = row["cost_best_usd"]
+    [verdict] = check(
+        store, filters, {"max-total-usd": Decimal(1)}, measure=BEST, allow_empty=True
+    ).verdicts
+    files = focus(store, filters)
+    return {
+        "usage": added(of_usage.total["cost_best_usd"].to_pylist()),
+        "sessions": added([*listed.values()]),
+        "report": column(()),
+        "by day": column(("day",)),
+        "by agent": column(("agent",)),
+        "by month": added([row.cost_usd for row in by_month(store, filters)]),
+        "overview": added([agents(store, filters)[0].cost_usd]),
+        "budget": verdict.found or Decimal(0),
+        "FOCUS": files.total_usd + (files.undated.usd or 0),
+    }
+
+
+@settings(written_down(), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RESPONSES, st.lists(NANODOLLARS, min_size=3, max_size=3), st.lists(MINUTES, max_size=3))
+@example(
+    [
+        {"run_id": name, "at": moment, "cost_list_usd": cost, "output_is_final": False}
+        for name in RUNS[:3]
+        for moment in (None, at("2026-01-31 22:00"), at("2026-02-01 07:00"), at("2026-02-01 08:00"))
+        for cost in (None, Decimal("0.333333333"))
+    ],
+    [Decimal("0.000000001"), Decimal(1), Decimal("7.777777777")],
+    [46 * 60 + 30, 55 * 60],
+)
+def test_every_sum_of_a_period_is_one_figure_and_periods_add_up(
+    seven_runs: Store, responses: list[dict[str, Any]], costs: list[Decimal], cuts: list[int]
+) -> None:
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        rows = [
+            response(one["run_id"], number, None, **one) for number, one in enumerate(responses)
+        ]
+        writer.insert("responses", rows)
+        for name, cost in zip(RUNS, costs, strict=False):
+            writer.connection.execute(
+                "update runs set cost_list_usd = $cost, tokens_basis = $basis, cost_own_usd = "
+                "if($name = 'reported', $cost / 3, null)::decimal(18, 9) where run_id = $name",
+                {
+                    "name": name,
+                    "cost": cost,
+                    "basis": "lower_bound" if name == "bounded" else "exact",
+                },
+            )
+    ends = [(FIRST + timedelta(minutes=minutes)).isoformat() for minutes in sorted(cuts)]
+    periods = [
+        choose({"since": since, "until": until})
+        for since, until in zip([None, *ends], [*ends, None], strict=True)
+    ]
+    with read_transaction(seven_runs) as transaction:
+        whole = figures(transaction, NO_FILTERS)
+        [expected] = summary(transaction, NO_FILTERS, (), ("cost_best_usd",))[
+            "cost_best_usd"
+        ].to_pylist()
+        assert set(whole.values()) == {expected}, whole
+        parts = [figures(transaction, one) for one in periods] if ends else [whole]
+        for part in parts:
+            assert len(set(part.values())) == 1, part
+        lost = undated(transaction, NO_FILTERS).usd or 0
+        assert sum(part["report"] for part in parts) + (lost if ends else 0) == expected
+
+
+def test_a_bound_is_in_the_sum_of_every_period_that_has_a_part_of_it(seven_runs: Store) -> None:
+    moments = [at(f"2026-02-0{day} 10:00") for day in (1, 2)]
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert(
+            "responses",
+            [response("bounded", number, None, at=one) for number, one in enumerate(moments)],
+        )
+        writer.connection.execute(
+            "update runs set tokens_basis = 'lower_bound', cost_own_usd = null, cost_list_usd = 1 "
+            "where run_id = 'bounded'"
+        )
+    first = choose({"until": "2026-02-02", "session": "bounded"})
+    assert sessions(seven_runs, first)["cost_best_bounds"].to_pylist() == ["lower_bound"]
+    [total] = usage(seven_runs, UsageRequest(first)).total.to_pylist()
+    assert (total["cost_best_usd"], total["cost_best_bounds"]) == (Decimal("0.5"), "lower_bound")
+    assert agents(seven_runs, first)[0].bounds == "lower_bound"
+
+
+def test_a_period_has_the_money_of_runs_that_ended_later_and_none_of_their_numbers(
+    seven_runs: Store,
+) -> None:
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert("responses", [response("listed", 0, None, at=at("2026-01-31 10:00"))])
+    night = choose({"until": "2026-02-01"})
+    metrics = ("runs", "completed", "cost_best_usd", "cost_best_median_usd")
+    [row] = summary(seven_runs, night, (), metrics).to_pylist()
+    assert (row["runs"], row["completed"], row["cost_best_median_usd"]) == (0, 0, None)
+    assert row["cost_best_usd"] is not None
+    assert agents(seven_runs, night)[1].agent == "claude-code"
+
+
+@pytest.mark.parametrize("name", PERIODS)
+def test_a_period_by_its_name_is_that_from_its_begin_to_its_end(
+    name: str, seven_runs: Store
+) -> None:
+    with taken_as_now(datetime(2026, 2, 2, 9, 30, tzinfo=UTC)):
+        named = choose({"time": name})
+        found = summary(seven_runs, named, (), ("runs",))["runs"][0].as_py()
+    begins = {
+        "today": 2,
+        "yesterday": 3,
+        "last night": 0,
+        "last 24 hours": 3,
+        "this month": 6,
+        "without a date": 1,
+    }
+    assert found == begins.get(name, found)
+    if name == "last night":
+        assert named.as_words() == "--time 'last night'"
