@@ -328,10 +328,10 @@ def two_loops(read_once: StoreOnce) -> Store:
 def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, screens: Open) -> None:
     page = page_text(screens(two_loops.location, "screens/loops.py"))
     assert "None of 2 loops gained more than noise ." in page
-    assert "cost known of 1 of 2: $0.25" in page
+    assert "cost known of 1 of 2: $0.05" in page
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
     assert (
-        "Kernel: 1 of 2 tries kept, +10%, noise unknown (each code was measured once), $0.25"
+        "Kernel: 1 of 2 tries kept, +10%, noise unknown (each code was measured once), $0.05"
         in page_text(app)
     )
     assert "folder and time" in page_text(app)
