@@ -357,14 +357,9 @@ def _origin(run: Mapping[str, Any]) -> None:
 def _record(run: Mapping[str, Any], facts: RunFacts, patch: Mapping[str, Any] | None) -> None:
     """Place the record as it was ingested, its findings, and what people say of it, folded."""
     findings = facts.findings.to_pylist()
-    names = {"error": "error", "warning": "warning", "info": "note"}
-    counts = [
-        plural(count, name)
-        for severity, name in names.items()
-        if (count := sum(row["severity"] == severity for row in findings))
-    ]
     is_said = bool(run["note"] or run["starred"] or run["excluded"])
-    about = ", ".join(["JSON as ingested", "labels", "notes", *counts])
+    about = "JSON as ingested, labels, notes"
+    about += f", {plural(len(findings), 'finding')}" if findings else ""
     with st.expander(f"**Record and notes** {plain(about)}", expanded=is_said):
         annotate.run_block(run)
         if findings:
