@@ -132,7 +132,7 @@ def timeline(points: pa.Table, page: str | None) -> go.Figure:
     Below: the cost so far, or the tokens if no price is known.
     """
     rows = points.to_pylist()
-    main = [row for row in rows if row["subagent"] == MAIN]
+    main = [row for row in rows if row["subagent"] == MAIN and row["context_tokens"]]
     again = [row for row in main if row["again"]]
     others: list[Row | None] = []
     for lane in dict.fromkeys(row["subagent"] for row in rows if row["subagent"] != MAIN):

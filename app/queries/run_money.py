@@ -223,7 +223,11 @@ def stretches(responses: Sequence[Mapping[str, Any]]) -> list[Stretch]:
     for start, end in zip(starts, [*starts[1:], len(responses)], strict=True):
         rows = responses[start:end]
         times = [row["at"] for row in rows if row["at"]]
-        contexts = [row["context_tokens"] for row in rows if row["subagent"] == MAIN]
+        contexts = [
+            row["context_tokens"]
+            for row in rows
+            if row["subagent"] == MAIN and row["context_tokens"]
+        ]
         costs = [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
         began, pause = begins.get(start, ("", 0)) if start else ("", 0)
         made.append(

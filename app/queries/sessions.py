@@ -31,12 +31,13 @@ _SUMS = f"""
 """
 LANED = f"""
     select *, if(is_write_counted, paid, if(is_cached, paid, 0)) as unread,
-        case when cache_read_tokens * 2 < context_before and context_tokens * 2 >= context_before
+        case when cache_read_tokens * 2 < context_before and not is_fall
             then coalesce(least(context_before - cache_read_tokens, unread), 0) else 0
         end as again_tokens
     from (
         select *, {LANE} as subagent, {_CONTEXT} as context_tokens,
-            lag({_CONTEXT}) over lane as context_before,
+            lag(nullif({_CONTEXT}, 0) ignore nulls) over lane as context_before,
+            {_CONTEXT} > 0 and {_CONTEXT} * 2 < context_before as is_fall,
             date_diff('millisecond', lag(responses.at) over lane, responses.at) as pause_ms,
             coalesce(sum(cache_write_tokens) over run > 0, false) as is_write_counted,
             coalesce(sum(cache_read_tokens) over run > 0, false) as is_cached,
@@ -54,7 +55,8 @@ LANED = f"""
 
 A response that read less than half of that context from the cache pays for the rest of it again:
 writes it to the cache, or sends it where an agent's caches have no price for writing. A context
-less than half as large as the one before is another one (a compaction), and new.
+less than half as large as the one before is another one (a compaction), and new. Responses without
+tokens (failed ones, summaries of a compaction) have no context.
 """
 
 _BOUNDS = "string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)"
@@ -138,7 +140,7 @@ def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
             cache_read_tokens, output_tokens, context_tokens, cost_list_usd,
             sum(cost_list_usd) over ({_IN_ORDER}) as cost_so_far_usd,
             price_note, tools, failed_tools, stop_reason, output_is_final,
-            again_tokens, pause_ms, context_tokens * 2 < context_before as is_fall
+            again_tokens, pause_ms, is_fall
         from ({LANED.format(condition=_OF_SESSION)}) as responses {_IN_ORDER}"""
     return fetch(store, limited(sql, limit), {"run_id": run_id})
 
@@ -162,8 +164,7 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
             select
                 *, sum(cost_list_usd) over (order by place) as cost_so_far_usd, sum(total_tokens)
                     over (order by place) as tokens_so_far,
-                (row_number() over lane - 1) // ceil(found / $most)::bigint as part,
-                context_tokens * 2 < context_before as is_fall
+                (row_number() over lane - 1) // ceil(found / $most)::bigint as part
             from numbered window lane as (partition by subagent order by place)
         )
         select

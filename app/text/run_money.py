@@ -392,8 +392,8 @@ def turning_html(answered: pa.Table) -> str:
         return f"{first}, after {pause}" if one.began in _BEGAN else f"{first} after {pause}"
 
     def contexts(one: Stretch) -> str:
-        ends = (short(size, Unit.TOKENS) for size in one.contexts or ())
-        return " → ".join(ends)
+        ends = [short(size, Unit.TOKENS) for size in one.contexts or ()]
+        return " → ".join(dict.fromkeys(ends))
 
     def places(one: Stretch) -> str:
         return f"{one.first:,}–{one.last:,}" if one.last > one.first else f"{one.first:,}"
