@@ -18,8 +18,9 @@ import duckdb
 import pytest
 
 from app.queries.filters import FILTERS
+from app.text import grids
 from app.text.html_parts import SHOWN_CHARACTERS, plain, shown, shown_record
-from app.text.ingests import upload_words
+from app.text.ingests import nothing_new, upload_words
 from app.text.run_html import RUN_ORIGIN, facts_html, origin_keys, run_id_of
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -308,7 +309,7 @@ def test_an_archive_is_uploaded_as_it_is(open_screen: Open) -> None:
     app.file_uploader(key="logs").upload("logs.zip", packed.getvalue()).run()
     assert not app.exception
     became = app.dataframe[0].value
-    assert list(became["became"]) == ["archive, see entries below", *["1 new run"] * 3]
+    assert list(became["became"]) == ["1 new run"] * 3
 
 
 def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen: Open) -> None:
@@ -388,9 +389,22 @@ def test_the_fate_of_a_file_in_words(store: Store) -> None:
     again = Source("again", f"\n{record_text()}".encode())
     table = Source("table", b"variant,metric,value,unit\nbefore,latency,2,ms\nafter,latency,1,ms\n")
     assert {
-        source.name: upload_words(source) for source in ingest([log, again, table], store).sources
+        source.name: upload_words(source) for source in ingest([again, table], store).sources
     } == {
-        "log": "already ingested",
         "again": "1 duplicate",
         "table": "benchmark result, 2 measured values",
     }
+    text = Source("logs.zip!a/long/folder/of/notes/readme.md", b"A text.")
+    reports = ingest(
+        [
+            log,
+            text,
+            Source("logs.zip!a/long/folder/of/notes/x.md", f"\n\n{record_text()}".encode()),
+        ],
+        store,
+    )
+    shown = grids.upload_grid(reports.sources)
+    assert shown.rows.to_pylist() == [
+        {"name": "…/notes/x.md", "became": "1 duplicate", "duplicates": 1}
+    ]
+    assert nothing_new(reports.sources) == "2 files with nothing new: ingested before 1, no log 1."

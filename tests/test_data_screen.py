@@ -83,6 +83,10 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(
             {"sources": 9, "accepted": 165, "duplicates": 161, "ignored": 7},
             "**165 of 326 records** are new runs; 161 repeat others or were there already.",
         ),
+        (
+            {"sources": 2, "accepted": 3, "duplicates": 1},
+            "**3 of 4 records** are new runs; 1 repeats another or was there already.",
+        ),
         ({"sources": 1, "rejected": 1}, "**No run** could be read: 1 is rejected."),
         (
             {"sources": 187, "known": 187, "duplicates": 224, "rejected": 3},

@@ -96,6 +96,22 @@ def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
     } == {"title"}
 
 
+@pytest.mark.parametrize(
+    ("order", "second"),
+    [("most-expensive", "cost_shown"), ("newest", "dated_at"), ("turns", "num_turns")],
+)
+def test_what_a_list_is_sorted_by_follows_the_title_and_columns_of_dashes_come_last(
+    order: str, second: str
+) -> None:
+    """A run beside the list had covered the cost, and dashes had pushed the date out of sight."""
+    few = {"why": [None] * 19 + ["a"], "task_key": [None] * 20}
+    rows = {key: few.get(key, ["a"] * 20) for key in (*grids.RUNS.keys, "num_turns")}
+    shown = grids.arranged(pa.table(rows), order)
+    assert shown[:2] == ("title", second)
+    assert shown[-2:] == ("why", "task_key")
+    assert {*shown} == {*grids.RUNS.keys, second}
+
+
 def test_exports_for_programs_have_the_title_behind_the_id_and_the_outcome_as_it_is(
     listed: Store,
 ) -> None:

@@ -71,13 +71,16 @@ def show_list() -> None:
     )
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
     runs = grids.with_answers(runs, measured, measure)
+    if shown == grids.RUNS.keys:
+        shown = grids.arranged(runs, order)
     for text in filters.values(SEARCH):
         found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
         runs, shown = grids.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
     rows = grids.grid(runs, grids.Listing(grids.RUNS.of, shown))
     first, most = (number - 1) * cache.PAGE + 1, cache.PAGE * cache.PAGES
     ticks = (
-        "Click a cell to read its run beside the list; tick runs to label, star or exclude them."
+        "Click a cell to read its run beside the list. Tick runs to label, star or exclude them; "
+        "the topmost box ticks all of the page."
     )
     how = (
         "Click a run to open it."

@@ -95,7 +95,11 @@ def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
             read(counts),
         )
     others = (
-        [f"{counts['duplicates']:,} repeat others or were there already"]
+        [
+            "1 repeats another or was there already"
+            if counts["duplicates"] == 1
+            else f"{counts['duplicates']:,} repeat others or were there already"
+        ]
         if counts["duplicates"]
         else []
     )

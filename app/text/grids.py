@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
+from app.queries.runs import ENDED, ORDERS
 from app.text.claims import ORIGIN_NAMES, evidence_words, verdict_words, words
 from app.text.columns import (
     BOUNDS_COLUMNS,
@@ -27,7 +28,7 @@ from app.text.columns import (
 )
 from app.text.formatting import FORMS, NAMELESS, UNKNOWN_NAME, model_name, ratio, sortable
 from app.text.html_parts import MEASURED
-from app.text.ingests import upload_words
+from app.text.ingests import brought, upload_words
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.catalogue.entry import Columns
@@ -442,6 +443,24 @@ def with_cells(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
     return table
 
 
+RARE = 0.1
+"""Share of rows with a value below which a column comes last."""
+
+
+def arranged(runs: pa.Table, order: str) -> tuple[str, ...]:
+    """Return the usual columns of a list of runs in one of ORDERS, as keys of RUNS.
+
+    The column of the order follows the title, so it stays in sight when a run is read beside the
+    list. Columns with few values come last, so dashes push nothing out of sight.
+    """
+    by = ORDERS[order].columns[0]
+    by = {BEST.column: "cost_shown", ENDED: "dated_at"}.get(by, by)
+    title, *others = (key for key in RUNS.keys if key != by)
+    empty = {key: runs[key].null_count for key in others}
+    most = (1 - RARE) * len(runs)
+    return (title, by, *sorted(others, key=lambda key: empty[key] if empty[key] > most else 0))
+
+
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
     """Return the runs with a column `excerpt`.
 
@@ -561,14 +580,16 @@ def response_grid(responses: pa.Table) -> Grid:
 
 
 def upload_grid(reports: Sequence[SourceReport]) -> Grid:
-    """Return the status of each file."""
-    counts = ("accepted", "duplicates", "rejected", "ignored")
+    """Return the status of each file that brought something or was rejected in part."""
+    listed = [report for report in reports if brought(report)]
+    every = ("accepted", "duplicates", "rejected", "ignored")
+    counts = [name for name in every if any(getattr(one, name) for one in listed)]
     rows = [
-        {"source_name": visible(report.name), "became": upload_words(report)}
-        | {name: getattr(report, name) for name in counts}
-        for report in reports
+        {"name": _ending(report.name), "became": upload_words(report)}
+        | {name: getattr(report, name) or None for name in counts}
+        for report in listed
     ]
-    texts = [(name, pa.string()) for name in ("source_name", "became")]
+    texts = [(name, pa.string()) for name in ("name", "became")]
     made = pa.Table.from_pylist(rows, pa.schema([*texts, *((name, pa.int64()) for name in counts)]))
     return Grid(made, tuple(columns(made, catalogue.UPLOADS)))
 

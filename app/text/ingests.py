@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,14 +197,14 @@ def unread(agents: Mapping[str, int]) -> str:
     return f"{listed}, which {agreeing(sum(agents.values()), 'is')} not read"
 
 
+def brought(report: SourceReport) -> bool:
+    """Return whether a file brought something, or has records that repeat or were rejected."""
+    counts = "accepted", "duplicates", "rejected", "measurements", "loops"
+    return not report.known and any(getattr(report, name) for name in counts)
+
+
 def upload_words(report: SourceReport) -> str:
-    """Return the result of a file in a few words."""
-    if report.known:
-        return "already ingested"
-    if report.kind in NO_LOGS:
-        return f"not a log, ignored: {WORDS[report.kind]}"
-    if report.without_run:
-        return "item of a benchmark without a journal or a record of its agent: no run"
+    """Return what a file brought in a few words."""
     if report.measurements:
         return f"benchmark result, {plural(report.measurements, 'measured value')}"
     if report.loops:
@@ -218,7 +219,21 @@ def upload_words(report: SourceReport) -> str:
         else "",
         no_results(report.ignored) if report.ignored else "",
     )
-    return ", ".join(filter(None, said)) or "archive, see entries below"
+    return ", ".join(filter(None, said))
+
+
+def nothing_new(reports: Sequence[SourceReport]) -> str:
+    """Return how many files brought nothing, and why, or "" for none.
+
+    An archive is not counted beside what it contains.
+    """
+    reasons = Counter(
+        "ingested before" if one.known else "no log" if one.kind in NO_LOGS else "no run"
+        for one in reports
+        if not brought(one) and (one.known or one.kind in NO_LOGS or one.ignored or one.without_run)
+    )
+    why = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
+    return f"{plural(sum(reasons.values()), 'file')} with nothing new: {why}." if why else ""
 
 
 def about_ingest(ingest: Row) -> str:

@@ -6,7 +6,7 @@ Hidden if visitors may only read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -42,9 +42,11 @@ def quick(run: Mapping[str, Any]) -> None:
 
 
 def _add_labels(run_ids: Sequence[str], key: str) -> None:
-    """Place a choice of labels below its button: the open menu would lie over one below."""
-    is_asked = st.form_submit_button("Add labels")
-    labels = _labels([], key)
+    """Place a choice of labels with its button beside it: above and below its menu may open."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        labels = _labels([], key, width=300)
+        is_asked = st.form_submit_button("Add labels")
+    st.caption("For a date: date=2026-11-30.")
     if is_asked:
         _save(run_ids, Change(_read(labels)))
 
@@ -125,7 +127,12 @@ def upload_labels() -> dict[str, str]:
     return _read(_labels([], "upload-labels", "Labels for these files"))
 
 
-def _labels(given: Sequence[str], key: str, name: str = "Labels") -> list[str]:
+def _labels(
+    given: Sequence[str],
+    key: str,
+    name: str = "Labels",
+    width: int | Literal["stretch"] = "stretch",
+) -> list[str]:
     known = list(dict.fromkeys([*given, *cache.label_options()]))
     return st.multiselect(
         name,
@@ -137,6 +144,7 @@ def _labels(given: Sequence[str], key: str, name: str = "Labels") -> list[str]:
         placeholder="key=value",
         accept_new_options=True,
         select_all=False,
+        width=width,
     )
 
 

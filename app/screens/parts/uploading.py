@@ -143,7 +143,11 @@ def show(head: Any) -> None:
 def _results(arrived: Arrived) -> None:
     """Place the result of each file, its runs, and its rejects."""
     annotate.tell_saved()
-    widgets.table(grids.upload_grid(arrived.reports), "Status of each file")
+    results = grids.upload_grid(arrived.reports)
+    if results.rows.num_rows:
+        widgets.table(results, "Status of each file that brought something")
+    if note := ingests.nothing_new(arrived.reports):
+        st.caption(note)
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
     ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[
