@@ -312,11 +312,11 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
             run_html.part("What was measured", run_html.measured_about(verdict, values))
             + run_html.measured_html(run, verdict, values)
         )
-    if asked.ask(session_queries.lanes, asked.of).num_rows:
-        parts += [lambda: charts.session(asked), lambda: charts.session_lanes(asked)]
     title = run_html.part("Where the money went")
     said = f'<p class="t-cap">{html_parts.said(f"{why.heading} {why.second}")}</p>'
     parts.append(title + said + money_words.money_html(run, money))
+    if asked.ask(session_queries.lanes, asked.of).num_rows:
+        parts += [lambda: charts.session(asked), lambda: charts.session_lanes(asked)]
     for title, keys in (
         ("Cost", run_html.RUN_COST),
         ("Figures", run_html.RUN_CARDS),
