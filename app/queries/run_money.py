@@ -157,11 +157,6 @@ class RunMoney:
         """Return a part, empty if the run has none."""
         return next((part for part in self.parts if part.key == key), Part(key))
 
-    @property
-    def is_by_response(self) -> bool:
-        """Whether responses separate what was written again."""
-        return any(part.times for part in self.parts)
-
     def as_dict(self) -> dict[str, Any]:
         """Return it for programs."""
         usual = self.usual and self.usual._asdict() | {"by": [*self.usual.by]}

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.run_money import (
     AGAIN,
@@ -333,12 +332,10 @@ def strip(run: Row, money: RunMoney, answered: pa.Table) -> str:
         if run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
             beside = f"worked {duration(run['active_ms'])}"
         boxes.append(("Wall time", duration(run["duration_ms"]), beside))
-    main = answered.filter(pc.equal(answered["subagent"], MAIN))
-    if main.num_rows:
-        context = short(main["context_tokens"][-1].as_py(), Unit.TOKENS)
-        boxes.append(
-            ("Context at the end", context, f"grew in {plural(main.num_rows, 'response')}")
-        )
+    rows = answered.select(["subagent", "context_tokens"]).to_pylist()
+    if main := [row["context_tokens"] for row in rows if row["subagent"] == MAIN]:
+        context = short(main[-1], Unit.TOKENS)
+        boxes.append(("Context at the end", context, f"grew in {plural(len(main), 'response')}"))
     elif run["output_tokens"] is not None:
         output = short(run["output_tokens"], Unit.TOKENS, run["tokens_basis"])
         beside = short(usual and usual.output_tokens, Unit.TOKENS, lacks="")
@@ -348,7 +345,9 @@ def strip(run: Row, money: RunMoney, answered: pa.Table) -> str:
         beside = f"usual {usual.num_turns:,}" if usual and usual.num_turns else ""
         boxes.append(("Turns", f"{run['num_turns']:,}", beside or (each and f"{each} each")))
     if run["tool_calls"].num_rows:
-        calls, failed = (pc.sum(run["tool_calls"][key]).as_py() for key in ("calls", "errors"))
+        calls, failed = (
+            sum(filter(None, run["tool_calls"][key].to_pylist())) for key in ("calls", "errors")
+        )
         boxes.append(("Tool calls", f"{calls:,}", f"{failed:,} failed" if failed else ""))
     return html_parts.strip(boxes)
 
