@@ -27,6 +27,9 @@ class Unit(StrEnum):
     RATIO = "ratio"
     SHARE = "share"
 
+    GAIN = "gain"
+    """A ratio that is written as percent below 2: 1.029 as +2.9%."""
+
     NOISE = "noise"
     """The half-width of an interval, or a noise, as a share."""
 

@@ -12,10 +12,7 @@ import plotly.graph_objects as go
 
 from app.charts.base import (
     FAILED,
-    GREY,
-    LEFT,
     LONGEST_NAME,
-    PALETTE,
     PLAIN,
     figure,
     grid,
@@ -27,7 +24,7 @@ from app.charts.base import (
 )
 from app.queries.loops import LoopAnswer, Try
 from app.text.formatting import short
-from app.text.loop_html import is_filled
+from app.text.loop_html import is_filled, times_its_noise, times_words
 from app.text.loops import STATES, step_words
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.rows.loop import State
@@ -41,11 +38,11 @@ CUT = 0.15
 MOST_LINEAR = 10.0
 """Times that baseline and best may differ on a linear axis."""
 
-MOST_NAMED = len(PALETTE)
-"""Loops with a colour of their own; more are grey."""
-
-MOST_GAIN = 100.0
-"""Percent: larger gains leave the chart at its top, where others would be flat beside them."""
+GAIN_TICKS = {
+    math.log(ratio): short(ratio, Unit.GAIN).lstrip("+")
+    for ratio in (1.001, 1.01, 1.1, 2, 10, 1000)
+}
+"""Logarithm of a ratio → its label on the axis of gains."""
 
 _CHECKS_FAILED = ("#6B4A8A", "#9C7FBD")
 _DISCARDED = ("#A9ABA6", "#737C7E")
@@ -370,65 +367,70 @@ def _hover(one: Try, answer: LoopAnswer) -> str:
     return f"{hover(f'Experiment {one.number:,}: {state}', figures)}{described}"
 
 
-def together(
-    answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str, page: str | None
-) -> go.Figure:
-    """Return the gain of several loops over their experiments or dollars, a line each.
+def gains(answers: Sequence[LoopAnswer], page: str | None) -> go.Figure:
+    """Return the gain of each loop and the noise of its benchmark, as logarithms of ratios.
 
-    `shown` is the thickest.
+    Lengths beyond the noise compare, since the axis is logarithmic, too.
     """
-    traces = list[Any]()
-    ends = [one.gain_pct for one in answers if one.gain_pct is not None]
-    top = min(max([1.0, *ends]), MOST_GAIN) * 1.05
     names = told_apart([one.name for one in answers], LONGEST_NAME)
-    for place, answer in enumerate(answers):
-        sign = -1 if answer.row["better"] == Better.LOWER else 1
-        base = answer.baseline or 0.0
-        found = zip(places(answer, axis), answer.tries, strict=True)
-        points = [
-            (at, sign * (one.running_best - base) / abs(base) * 100)
-            for at, one in found
-            if one.running_best is not None and base
-        ]
-        if answer.row["baseline"] is not None and points:
-            points.insert(0, (0, 0.0))  # which the log has apart from the experiments
-        colour = PALETTE[place] if place < MOST_NAMED else GREY
-        about = hover(
-            answer.name,
-            {
-                LOOPS[key].label: (value, LOOPS[key].unit)
-                for key, value in (("gain_pct", answer.gain_pct), ("cost_usd", answer.cost_usd))
-            },
-        )
-        traces.append(
-            go.Scatter(
-                mode="lines",
-                x=[at for at, _ in points],
-                y=[min(gain, top) for _, gain in points],
-                name=safe(names[place]),
-                showlegend=place < MOST_NAMED,
-                hoverinfo="text",
-                hovertext=[about] * len(points),
-                line={"color": colour, "width": 3 if answer is shown else 1.6, "shape": "hv"},
-                opacity=1 if place < MOST_NAMED else 0.6,
+    least = min(tick for tick in GAIN_TICKS)
+    rows = list(range(len(answers)))[::-1]
+    found = [math.log(one.gain_ratio or 1) for one in answers]
+    noises = [max(one.log_noise or 0, least) for one in answers]
+    bar = {"color": "#4B575D" if page == "dark" else "#CFCABC", "width": 7}
+    traces = [
+        go.Scatter(mode="lines", x=x, y=[y, y], line=style, hoverinfo="skip", showlegend=False)
+        for y, noise, gain in zip(rows, noises, found, strict=True)
+        for x, style in (([least / 2, noise], bar), ([noise, gain], {"color": PLAIN, "width": 1.6}))
+    ]
+    figures = [
+        {LOOPS[key].label: (value, LOOPS[key].unit) for key, value in shown}
+        for one in answers
+        for shown in [
+            (
+                ("gain_ratio", one.gain_ratio),
+                ("noise", one.noise and one.noise.step()),
+                ("cost_usd", one.cost_usd),
             )
+        ]
+    ]
+    traces.append(
+        go.Scatter(
+            mode="markers",
+            x=found,
+            y=rows,
+            marker={"size": 10, "color": PLAIN},
+            hoverinfo="text",
+            hovertext=[hover(one.name, of) for one, of in zip(answers, figures, strict=True)],
+            showlegend=False,
         )
-    title = "Experiments" if axis == "experiments" else "Spent (USD)"
-    x = linear_axis(LOOPS["cost_usd"]) if axis == "usd" else {"tickformat": ",d"}
+    )
+    beside = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
+    notes = [
+        beside | {"y": y, "text": f"{times_words(times_its_noise(one))} its noise"}
+        for y, one in zip(rows, answers, strict=True)
+    ]
+    ticks = [tick for tick in GAIN_TICKS if tick <= 2 * max(found)]
     return figure(
         traces,
         page,
-        margin=LEFT,
-        hovermode="closest",
-        xaxis=x | {"title": {"text": title}, "fixedrange": True, "rangemode": "tozero"},
-        yaxis={
-            "title": {"text": "Gain so far"},
-            "ticksuffix": "%",
-            "range": [-0.03 * top, top * 1.02],
+        height=30 + 30 * len(answers),
+        margin={"l": 4, "r": 120, "t": 4, "b": 4},
+        annotations=notes,
+        xaxis={
+            "type": "log",
+            "range": [math.log10(least / 2), math.log10(1.3 * max(*found, least))],
+            "tickvals": ticks,
+            "ticktext": [GAIN_TICKS[tick] for tick in ticks],
+            "showgrid": True,
             "fixedrange": True,
-            "automargin": True,
-            "zeroline": True,
-            "zerolinecolor": GREY,
-            "gridcolor": grid(page),
+        },
+        yaxis={
+            "tickvals": rows,
+            "ticktext": [safe(name) for name in names],
+            "range": [-0.6, len(answers) - 0.4],
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
         },
     )

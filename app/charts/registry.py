@@ -35,8 +35,8 @@ Row = Mapping[str, Any]
 Ask = Callable[..., Any]
 """Function that answers a question of `app.queries` from the store: `ask(question, *arguments)`."""
 
-MOST_ROWS, POINTS, FEW, LARGE = 10, 2_000, 12, 330
-"""Rows of a chart by agent; points of a session; runs of one agent up to which each has bars of its
+MOST_ROWS, MOST_LOOPS, POINTS, FEW, LARGE = 10, 12, 2_000, 12, 330
+"""Rows of a chart by agent, and of loops; points of a session; runs of one agent up to which each has bars of its
 own; and pixels of a chart alone in its row.
 """
 
@@ -374,31 +374,21 @@ def loop(asked: Question, answer: LoopAnswer | None = None, axis: str = "") -> D
     return Drawn(f"loop-{answer.name}", title, caption, figure, len(answer.tries), "experiment")
 
 
-def loops_together(
-    asked: Question, shown: LoopAnswer | None = None, axis: str = ""
-) -> Drawn | None:
-    """Return the gain of several optimization loops on one scale, over the dollars where known."""
-    answers, first = _loop_of(asked)
-    shown, lines = (
-        shown or first,
-        [one for one in answers if one.gain_pct is not None and one.measured],
-    )
-    axis = axis or next(iter(loop_html.shared_axes(lines)))
-    drawn = [one for one in lines if axis in loop_html.axes(one)]
+def loop_gains(asked: Question, answers: Sequence[LoopAnswer] = ()) -> Drawn | None:
+    """Return gain against noise, a row per loop; by default of those that gained beyond noise."""
+    chosen = answers or [
+        one
+        for one in loop_queries.ordered(asked.ask(loop_queries.loops), "gain")
+        if one.gain_class is loop_queries.GainClass.BEYOND
+    ]
+    known = [one for one in chosen if one.improvements and one.gain_ratio and one.log_noise]
+    drawn = sorted(known, key=lambda one: -(one.gain_ratio or 0))[:MOST_LOOPS]
     if len(drawn) < 2:
         return None
-    thick = next((one for one in drawn if shown and one.key == shown.key), None)
-    order = sorted(drawn, key=lambda one: one is not thick)
-    figure = loops.together(order, thick, axis, asked.page)
-    caption = loop_html.together_caption(drawn, loops.MOST_GAIN, len(lines) - len(drawn))
-    return Drawn(
-        "loops",
-        "Several loops on one scale",
-        caption,
-        figure,
-        sum(len(one.tries) for one in drawn),
-        "experiment",
-    )
+    about = "Grey: noise of the benchmark; dot: gain; both as logarithms of ratios."
+    about += f" The {len(drawn)} largest of {len(known):,}." if len(drawn) < len(known) else ""
+    title = loop_html.gains_title(drawn)
+    return Drawn("loops", title, about, loops.gains(drawn, asked.page), len(drawn), "loop")
 
 
 def wall_time(asked: Question) -> Drawn | None:
@@ -453,6 +443,6 @@ CHARTS = {
         Chart("session", "context and cost of one run, response by response", session, "run"),
         Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),
         Chart("loop", "the experiments of one optimization loop", loop, "loop"),
-        Chart("loops", "the gain of several optimization loops", loops_together),
+        Chart("loops", "gain against noise, a row per optimization loop", loop_gains),
     )
 }

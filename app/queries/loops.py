@@ -52,6 +52,16 @@ class LoopVerdict(StrEnum):
     UNKNOWN = "noise_unknown"
 
 
+class GainClass(StrEnum):
+    """What is known of a loop's gain, the best known first."""
+
+    BEYOND = "beyond"
+    UNKNOWN = "unknown"
+    INSIDE = "inside"
+    NONE = "none"
+    UNREAD = "unread"
+
+
 @dataclass
 class Try:
     """One experiment, with what follows from it.
@@ -133,6 +143,32 @@ class LoopAnswer:
     def cost_usd(self) -> Decimal | None:
         """What the loop cost: by its sessions, else as its log says; None if neither does."""
         return self.costs.total_usd
+
+    @property
+    def gain_class(self) -> GainClass:
+        """What is known of the gain. Without a verdict on an improvement its noise is unknown."""
+        if not self.improvements:
+            return GainClass.UNREAD if self.improvements is None else GainClass.NONE
+        return {
+            LoopVerdict.BEYOND: GainClass.BEYOND,
+            LoopVerdict.INSIDE: GainClass.INSIDE,
+        }.get(self.gain_verdict or LoopVerdict.UNKNOWN, GainClass.UNKNOWN)
+
+    @property
+    def gain_ratio(self) -> float | None:
+        """How many times as good the best is as the baseline; None unless both are positive."""
+        if self.gain_pct is None or not self.baseline or not self.best:
+            return None
+        if min(self.baseline, self.best) <= 0:
+            return None
+        is_lower = self.row["better"] == Better.LOWER
+        return self.baseline / self.best if is_lower else self.best / self.baseline
+
+    @property
+    def log_noise(self) -> float | None:
+        """The noise of one step on the scale of log(`gain_ratio`); None if it is unknown there."""
+        noise = self.noise
+        return noise.sign * math.log1p(noise.sign * noise.step()) if noise and noise.is_log else None
 
     @property
     def usd_since_improvement(self) -> Decimal | None:
@@ -248,25 +284,27 @@ class LoopSort(NamedTuple):
     falls: bool = True
 
 
+_RANKS = {known: -place for place, known in enumerate(GainClass)}
 ORDERS = {
-    "latest": LoopSort(
-        "Date, newest first", "last_at", lambda one: one.row["last_at"], "{} latest"
-    ),
     "gain": LoopSort(
-        "Gain, high to low", "gain_pct", lambda one: one.gain_pct, "{} with the largest gain"
+        "Largest gain",
+        "gain_ratio",
+        lambda one: None
+        if one.gain_pct is None
+        else (_RANKS[one.gain_class], one.gain_ratio or 1 + one.gain_pct / 100),
+        "{} first by gain, those beyond noise before others",
     ),
-    "cost": LoopSort(
-        "Cost, high to low", "cost_usd", lambda one: one.cost_usd, "{} most expensive"
-    ),
+    "latest": LoopSort("Newest", "last_at", lambda one: one.row["last_at"], "{} latest"),
+    "cost": LoopSort("Dearest", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),
     "per-improvement": LoopSort(
-        "Cost per improvement, low to high",
+        "Cheapest per improvement",
         "cost_per_improvement",
         lambda one: one.cost_per(one.improvements),
         "{} cheapest per improvement",
         falls=False,
     ),
     "per-percent": LoopSort(
-        "Cost per percent, low to high",
+        "Cheapest per percent",
         "usd_per_percent",
         lambda one: one.cost_per(one.gain_pct),
         "{} cheapest per percent",
@@ -560,6 +598,7 @@ SUMMARY = (
     "baseline",
     "best",
     "best_at",
+    "gain_ratio",
     "gain_pct",
     "noise",
     "beyond_noise",
@@ -598,6 +637,7 @@ def summary(answer: LoopAnswer) -> dict[str, Any]:
         "baseline": answer.baseline,
         "best": answer.best,
         "best_at": answer.best_at,
+        "gain_ratio": answer.gain_ratio,
         "gain_pct": answer.gain_pct,
         "noise": answer.noise.step() if answer.noise and answer.noise.is_log else None,
         "beyond_noise": answer.beyond_noise,

@@ -18,7 +18,7 @@ from schemas.rows.loop import CostBasis, ExperimentRow
 from schemas.rows.tables import arrow_schema
 from schemas.text import did_you_mean, one_line, plural
 
-LOOPS_KEPT = ("name", "loop", "gain_pct", "gain_verdict", "improvements", "cost_usd")
+LOOPS_KEPT = ("name", "loop", "gain_ratio", "gain_verdict", "improvements", "cost_usd")
 LOOPS_SHOWN = (
     *LOOPS_KEPT,
     "cost_per_improvement",
@@ -76,6 +76,7 @@ _TYPES = {
         (
             "baseline",
             "best",
+            "gain_ratio",
             "gain_pct",
             "gain_after_luck_pct",
             "noise",
@@ -102,7 +103,7 @@ _TYPES = {
 }
 
 
-def loops(store: Store, limit: int | None = None, sort: str = "latest") -> Answer:
+def loops(store: Store, limit: int | None = None, sort: str = "gain") -> Answer:
     """Return every loop with what it brought and cost, in one of ORDERS. Raises StoreError."""
     answers, order = (
         loop_queries.ordered(loop_queries.loops(store), sort),

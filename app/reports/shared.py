@@ -252,21 +252,19 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     answers = asked.ask(loop_queries.loops)
     if not answers:
         return Said("No optimization loop is in the store.", NO_LOOPS), []
-    first = loop_queries.first_to_show(answers)
-    parts: list[Part] = []
+    answers = loop_queries.ordered(answers, "gain")
     if len(answers) > 1:
-        parts += [
-            loop_html.loop_list(answers, first, asked.filters),
-            loop_html.legend(answers),
-            lambda: charts.loops_together(asked),
+        shown = [one for one in answers if one.gain_class is answers[0].gain_class]
+        return loop_html.loops_said(answers, asked.filters), [
+            loop_html.loop_list(shown, asked.filters),
+            lambda: charts.loop_gains(asked, shown),
         ]
-        parts.append(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(first))}</h2>')
-    parts += [
-        loop_html.strip(first),
-        lambda: charts.loop(asked, first),
-        loop_html.about_html(first),
+    [only] = answers
+    return Said(heading_of(only)), [
+        loop_html.strip(only),
+        lambda: charts.loop(asked, only),
+        loop_html.about_html(only),
     ]
-    return loop_html.loops_said(answers) if len(answers) > 1 else Said(heading_of(first)), parts
 
 
 def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:

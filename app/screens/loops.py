@@ -52,14 +52,21 @@ def downloads(name: str, table: Any, heading: str, of: Any) -> None:
             )
 
 
-def several(shown: LoopAnswer) -> None:
-    """Show a row per loop."""
-    st.html(words.loop_list(answers, shown, filters))
-    with st.container(
-        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-    ):
-        st.html(words.legend(answers) or "<i></i>", width="content")
+def several(answers: list[LoopAnswer]) -> None:
+    """Show the loops of one class of gains, those beyond noise first, and a chart of them."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="loop-shown"):
+        st.html('<span class="t-n t-spare">Show</span>', width="content")
+        show = widgets.choice("Show", words.classes(answers), "show", label_visibility="collapsed")
+        st.space("stretch")
+        st.html('<span class="t-n t-spare">Order</span>', width="content")
+        labels = {key: one.label for key, one in queries.ORDERS.items()}
+        order = widgets.pick("Order", labels, "sort", width=210, label_visibility="collapsed")
         downloads("loops", loops_table(answers), plural(len(answers), "loop"), LOOPS)
+    shown = [one for one in queries.ordered(answers, order) if one.gain_class == show]
+    st.html(words.loop_list(shown, filters))
+    if drawn := charts.loop_gains(asked_charts, shown):
+        widgets.subheading(drawn.title, drawn.caption)
+        widgets.plotted(drawn, "chart-loops")
 
 
 def one_loop(answer: LoopAnswer) -> None:
@@ -151,33 +158,18 @@ if not answers:
     st.markdown(plain(NO_LOOPS))
     st.code(cache.command("ingest PATH"), language=None)
     widgets.end_page()
-shown = named[0] if named else queries.first_to_show(answers)
-heading = Said(heading_of(shown)) if named or len(answers) == 1 else words.loops_said(answers)
+shown = named or (answers if len(answers) == 1 else [])
+heading = Said(heading_of(shown[0])) if shown else words.loops_said(answers, filters)
 if has_period(filters):
     coverage = " · ".join(filter(None, (heading.coverage, "the time filter does not choose loops")))
     heading = replace(heading, coverage=coverage)
+if len(answers) > 1 and shown:
+    every = html_parts.anchor(html_parts.link("loops", filters), f"All {len(answers):,} loops")
+    st.html(f'<p class="t-cap">{every}</p>')
 widgets.heading(heading, missing=False)
 if asked and not named:
     st.warning(f"No loop is called {plain(asked)}.", icon=":material/search_off:")
-if len(answers) > 1:
-    labels = {key: one.label for key, one in queries.ORDERS.items()}
-    order = widgets.pick("Sort by", labels, "sort", width=290, label_visibility="collapsed")
-    answers = queries.ordered(answers, order)
-    shown = named[0] if named else queries.first_to_show(answers)
-    several(shown)
-    if not named:
-        st.html(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(shown))}</h2>')
-one_loop(shown)
-drawn = [one for one in answers if one.gain_pct is not None and one.measured]
-if len(drawn) > 1:
-    axes = words.shared_axes(drawn)
-    said = st.container()
-    axis = (
-        widgets.choice("Along", axes, "loops-along", label_visibility="collapsed")
-        if len(axes) > 1
-        else next(iter(axes))
-    )
-    if together := charts.loops_together(asked_charts, shown, axis):
-        with said:
-            widgets.subheading(together.title, together.caption)
-        widgets.plotted(together, "chart-loops")
+if shown:
+    one_loop(shown[0])
+else:
+    several(answers)

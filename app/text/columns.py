@@ -95,9 +95,13 @@ _TIME_SOURCES = {
     "trusted_file": "file modification time (trusted)",
     "label": "given by hand (label date)",
 }
+PROGRESS = {"improving": "still improving", "plateauing": "slowing", "stuck": "stuck"}
+"""Whether a loop still gets anywhere → words."""
+
 _WORDS: dict[str, Callable[[str], str]] = {
     **dict.fromkeys(VERDICT_COLUMNS, lambda key: NAMES.get(key, words(key))),
     "gain_verdict": words,
+    "state": lambda key: PROGRESS.get(key, key),
     "agent": agent_name,
     **dict.fromkeys(("cost_cause", "causes", "cause"), cause_words),
     **dict.fromkeys(("evidence", "claimed_evidence"), evidence_words),

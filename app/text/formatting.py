@@ -211,6 +211,11 @@ def ratio(value: Any) -> str:
     return f"{number:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}×"
 
 
+def gain(value: Any) -> str:
+    """Return a ratio as percent below 2, from there on as it is: `+2.9%`, `5.84×`, `6,194×`."""
+    return _change(100 * (float(value) - 1)) if float(value) < 2 else ratio(value)
+
+
 def interval(low: Any, high: Any) -> str:
     """Return the ends of a ratio's interval: `1.10–1.36`."""
     return f"{ratio(low)[:-1]}–{ratio(high)[:-1]}"
@@ -350,6 +355,11 @@ FORMS = {
         *(ratio, lambda value: f"{float(value):,.6g}×"),
         workbook='0.00"×"',
         tick="{:,g}×".format,
+    ),
+    Unit.GAIN: Form(
+        *(gain, lambda value: f"{float(value):,.6g}×"),
+        workbook='0.00"×"',
+        tick=lambda value: gain(value).lstrip("+"),
     ),
     Unit.SHARE: Form(
         *(percent, lambda value: f"{float(value) * 100:,.6g}%".replace("-", MINUS)),

@@ -5,31 +5,39 @@ Its heading, the table of loops, the figures of one, and its experiments.
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import takewhile
 
 import pyarrow as pa
 import simplejson
 
 from app.queries.filters import Filters
 from app.queries.loop_costs import LoopSession
-from app.queries.loop_statistics import LoopProgress, NoiseFrom
-from app.queries.loops import LoopAnswer, LoopVerdict, Try
+from app.queries.loop_statistics import NoiseFrom
+from app.queries.loops import GainClass, LoopAnswer, LoopVerdict, Try
 from app.text import grids, html_parts
-from app.text.formatting import NOT_RECORDED, UNKNOWN, date_words, duration, short, sign_of, usd
+from app.text.columns import PROGRESS
+from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
 from app.text.html_parts import Segment
 from app.text.loops import (
     STATES,
     about,
+    before_and_best,
+    gain_figure,
     gain_words,
+    is_implausible,
     kept_words,
     noise_step,
     noise_words,
     step_words,
     tries_words,
+    why_unread,
 )
-from app.text.sentences import Said, none_or, upper_first
+from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, card, run_cell
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
@@ -48,10 +56,12 @@ BARS = {
 }
 """State of an experiment → class of its segment in a bar."""
 
-PROGRESS = {
-    LoopProgress.IMPROVING: "improving",
-    LoopProgress.PLATEAUING: "plateau",
-    LoopProgress.STUCK: "stuck",
+CLASSES = {
+    GainClass.BEYOND: "Beyond noise",
+    GainClass.UNKNOWN: "Noise unknown",
+    GainClass.INSIDE: "Inside noise",
+    GainClass.NONE: "No gain",
+    GainClass.UNREAD: "Cannot be read",
 }
 NOISE_FROM = {
     NoiseFrom.REPEATS: "from repeats",
@@ -86,41 +96,81 @@ GRID = grids.Listing(
 LONGEST_VALUE, MOST_NAMED = 60, 4
 
 
-def loops_said(answers: Sequence[LoopAnswer]) -> Said:
-    """Return the heading of several loops.
+def total_words(answers: Sequence[LoopAnswer], each: int = 1) -> str:
+    """Return the known cost of loops, divided by a count of steps, with its bounds."""
+    known = [one for one in answers if one.cost_usd is not None]
+    bounds = sorted({one.costs.basis for one in known} & {"lower_bound", "upper_bound"})
+    total = sum((one.cost_usd or Decimal(0) for one in known), Decimal(0))
+    return usd(total / each, ", ".join(bounds))
 
-    How many gained more than noise, and what all of them cost.
-    """
-    verdicts = [one.gain_verdict for one in answers if one.improvements]
-    beyond, inside = verdicts.count(LoopVerdict.BEYOND), verdicts.count(LoopVerdict.INSIDE)
-    unknown, none = len(verdicts) - beyond - inside, sum(one.improvements == 0 for one in answers)
-    costs = [(one.cost_usd, one.costs.basis) for one in answers if one.cost_usd is not None]
-    heading = f"{none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
-    if len(costs) == len(answers):
-        bounds = ", ".join(
-            sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
-        )
-        heading += f", for {usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)} in all"
-    rest = (
-        (inside, "gained no more than noise or luck brings"),
-        (unknown, "gained an amount that may be noise, since each code was measured once"),
-        (none, "brought no improvement"),
-        (len(answers) - len(verdicts) - none, "tell no gain"),
+
+def loops_said(answers: Sequence[LoopAnswer], filters: Filters) -> Said:
+    """Return the first lines of several loops: how many gained beyond noise, and what they cost."""
+    beyond = [one for one in answers if one.gain_class is GainClass.BEYOND]
+    priced = [one for one in answers if one.cost_usd is not None]
+    steps = sum(one.beyond_noise or 0 for one in beyond)
+    heading = f"{none_or(len(beyond))} of {len(answers):,} loops **gained beyond noise**"
+    known = [one for one in beyond if one in priced]
+    if beyond and known == beyond and steps:
+        heading += f", for {total_words(beyond, steps)} a step"
+    second = ""
+    if beyond and not known:
+        these = f"these {spelled(len(beyond))}" if len(beyond) > 1 else "it"
+        second = f"What {these} cost is not recorded."
+    elif known != beyond:
+        second = f"What {len(beyond) - len(known):,} of them cost is not recorded."
+    dearest = sorted(priced, key=lambda one: -(one.cost_usd or 0))
+    vain = list(takewhile(lambda one: one not in beyond, dearest))[:2]
+    if vain:
+        which = "The dearest loop" if len(vain) == 1 else "The two dearest loops"
+        second = f"{second} {which} ({total_words(vain)}) gained nothing beyond noise.".strip()
+    tries = sum((one.experiments or 0) - one.counts_of_baseline for one in answers)
+    noisy = sum(one.noise is not None for one in answers if one.improvements)
+    coverage = (
+        f"**{tries_words(tries)}** · noise known for {plural(noisy, 'loop')} · "
+        f"cost known for {len(priced):,} of {len(answers):,}"
     )
-    tries = sum(one.experiments or 0 for one in answers)
-    known = (
-        "" if len(costs) == len(answers) else f" · cost known of {len(costs):,} of {len(answers):,}"
-    )
-    if known and costs:
-        bounds = ", ".join(
-            sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT})
-        )
-        known += f": {usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)}"
-    return Said(
-        f"{heading}.",
-        "; ".join(f"{count:,} {what}" for count, what in rest if count) + ".",
-        f"{plural(tries, 'experiment')}{known}",
-    )
+    return Said(f"{heading}.", second, coverage, _doubts(answers, filters))
+
+
+def _doubts(answers: Sequence[LoopAnswer], filters: Filters) -> list[Doubt]:
+    """Return what is not sure of the figures of several loops."""
+
+    def doubt(doubted: Sequence[LoopAnswer], words: str, show: GainClass) -> list[Doubt]:
+        address = html_parts.link("loops", filters, show=show)
+        text = f"{plural(len(doubted), 'loop')}: {words}."
+        return [Doubt(text, "show them", address)] if doubted else []
+
+    def of(known: GainClass) -> list[LoopAnswer]:
+        return [one for one in answers if one.gain_class is known]
+
+    rough = [one for one in of(GainClass.BEYOND) if one.noise and one.noise.is_rough]
+    large = [one for one in answers if is_implausible(one)]
+    return [
+        *doubt(
+            of(GainClass.UNKNOWN),
+            "each code was measured once, so the gain may be noise",
+            GainClass.UNKNOWN,
+        ),
+        *doubt(
+            rough,
+            "beyond a noise of few repeats, or estimated from discarded tries",
+            GainClass.BEYOND,
+        ),
+        *(
+            Doubt(
+                f"{one.name} gained {gain_figure(one)}: check that its benchmark did not change.",
+                "its tries",
+                address_of(one, filters),
+            )
+            for one in large[:1]
+        ),
+        *doubt(
+            of(GainClass.UNREAD),
+            "the log lacks the direction, the decisions or the baseline",
+            GainClass.UNREAD,
+        ),
+    ]
 
 
 def address_of(answer: LoopAnswer, filters: Filters) -> str:
@@ -128,66 +178,76 @@ def address_of(answer: LoopAnswer, filters: Filters) -> str:
     return html_parts.link("loops", filters, loop=answer.row["loop_id"])
 
 
-def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: Filters) -> str:
-    """Return a row per loop: name, tries by state, gain and whether it is noise, state, cost.
+def classes(answers: Sequence[LoopAnswer]) -> dict[str, str]:
+    """Return the classes of gains that loops have, with their numbers."""
+    counted = Counter(one.gain_class for one in answers)
+    return {key: f"{label} {counted[key]:,}" for key, label in CLASSES.items() if counted[key]}
 
-    `shown` is marked.
-    """
+
+def loop_list(answers: Sequence[LoopAnswer], filters: Filters) -> str:
+    """Return a row per loop of one class: gain, ends, noise, steps, tries by state, state, cost."""
 
     def name(one: LoopAnswer) -> TextCell:
-        address = address_of(one, filters)
-        return TextCell(one.name, one.row["metric"] or "", address=address, kind="t-link")
+        metric = one.row["metric"] or ""
+        return TextCell(strong=one.name, note=metric, address=address_of(one, filters))
+
+    def gain(one: LoopAnswer) -> TextCell:
+        if not one.improvements or one.gain_pct is None:
+            return TextCell("")
+        hint = f"{short(one.gain_pct, Unit.PERCENT)} of the baseline"
+        return TextCell(strong=gain_figure(one), hint=hint)
+
+    def noise(one: LoopAnswer) -> str:
+        if one.noise is None or not one.improvements:
+            return ""
+        return noise_step(one.noise.step(), is_log=one.noise.is_log) if one.noise.sigma else "none"
+
+    def steps(one: LoopAnswer) -> TextCell:
+        if one.beyond_noise is None or not one.improvements:
+            return TextCell("")
+        return TextCell(f"{one.beyond_noise:,}", f"of {one.improvements:,}")
 
     def tries(one: LoopAnswer) -> TextCell:
         segments = [Segment(BARS[state], one.counts[state] or 0, STATES[state]) for state in BARS]
         return TextCell(kept_words(one), bar=segments)
 
-    def verdict(one: LoopAnswer) -> TextCell:
-        if one.gain_pct is None or not one.improvements:
-            return TextCell(note=gain_words(one))
-        words = "noise unknown" if one.gain_verdict is LoopVerdict.UNKNOWN else noise_words(one)
-        return TextCell(
-            words, kind="t-is-faster" if one.gain_verdict is LoopVerdict.BEYOND else "t-n"
-        )
+    def why(one: LoopAnswer) -> TextCell:
+        return TextCell(note="" if one.improvements is not None else why_unread(one))
 
-    columns = (
-        Col("Loop", name),
-        Col("Tries", tries, "w"),
-        Col("Gain", lambda one: short(one.gain_pct, Unit.PERCENT), "r"),
-        Col("Against the noise", verdict),
-        Col("State", lambda one: PROGRESS[one.state] if one.state else UNKNOWN, "w"),
-        Col(
-            "Cost",
-            lambda one: usd(one.cost_usd, one.costs.basis, NOT_RECORDED),
-            "r",
-        ),
-        Col(
-            "Per\nimprovement",
-            lambda one: usd(one.cost_per(one.improvements), one.costs.basis),
-            "r w",
-        ),
-        Col("Per 1 %\ngain", lambda one: usd(one.cost_per(one.gain_pct), one.costs.basis), "r w"),
-        Col(
-            "Last",
-            lambda one: date_words(one.row["last_at"]),
-            "r w",
-        ),
-    )
-    table = TextTable(columns, answers, lambda one: "sum" if shown is one else "")
-    return table.html(frame="t-scroll t-tall t-loops")
+    def cost(one: LoopAnswer) -> str:
+        return usd(one.cost_usd, one.costs.basis, "")
 
+    def cost_per_step(one: LoopAnswer) -> str:
+        if one.cost_usd is not None and not one.beyond_noise:
+            return f"none for {cost(one)}"
+        return usd(one.cost_per(one.beyond_noise), one.costs.basis, NOT_RECORDED)
 
-def legend(answers: Sequence[LoopAnswer]) -> str:
-    """Return what the bars of the list mean."""
-    return html_parts.legend(
+    is_beyond = all(one.gain_class is GainClass.BEYOND for one in answers)
+    first = (Col("Loop", name), Col("Gain", gain, "r"))
+    noisy = Col("Noise", noise, "r")
+    table = TextTable(
         (
-            "",
-            [
-                (BARS[state], STATES[state])
-                for state in BARS
-                if any(one.counts[state] for one in answers)
-            ],
-        )
+            *first,
+            Col("Before → best", lambda one: before_and_best(one) if one.improvements else "", "r"),
+            noisy,
+            Col("Steps beyond\nnoise", steps, "r w"),
+            Col("Tries", tries, "w"),
+            Col("State", lambda one: PROGRESS[one.state] if one.state else "", "w"),
+            Col("Why", why),
+            Col("Cost", cost, "r"),
+        ),
+        answers,
+    ).filled
+    if is_beyond:
+        shown = [column for column in table.columns if column.label != "Cost"]
+        table = TextTable((*shown, Col("Cost per\nstep", cost_per_step, "r w")), answers)
+    phone = TextTable((*first, noisy), answers) if is_beyond else TextTable(first, answers)
+    large = [one for one in answers if is_implausible(one)]
+    named = joined([f"{one.name} ({gain_figure(one)})" for one in large[:MOST_NAMED]])
+    check = f"{named}: check first that the benchmark did not change." if large else ""
+    return (
+        f'<div class="t-wide t-scroll">{table.html(frame="")}</div>'
+        f'<div class="t-phone">{phone.cards}</div><p class="t-cap">{html_parts.text(check)}</p>'
     )
 
 
@@ -217,7 +277,7 @@ def strip(answer: LoopAnswer) -> str:
         )
     if answer.gain_pct is not None and answer.improvements:
         boxes.append(
-            ("Gain", short(answer.gain_pct, Unit.PERCENT), noise_words(answer).partition(" (")[0])
+            ("Gain", gain_figure(answer), noise_words(answer).partition(" (")[0])
         )
     if noise and answer.improvements is not None:
         step = noise.step()
@@ -290,37 +350,27 @@ def axes(answer: LoopAnswer) -> dict[str, str]:
     return {key: label for key, label in AXES.items() if has[key]}
 
 
-def shared_axes(answers: Sequence[LoopAnswer]) -> dict[str, str]:
-    """Return what several loops can be drawn along.
+def gains_title(drawn: Sequence[LoopAnswer]) -> str:
+    """Return the finding of the chart of gains: the smallest one against its noise."""
+    least = min(times_its_noise(one) for one in drawn)
+    if len(drawn) == 1:
+        return f"The gain is {times_words(least)} its noise"
+    if least < 2:
+        most = max(times_its_noise(one) for one in drawn)
+        return f"The gains are up to {times_words(most)} their noise"
+    return f"Each of the {spelled(len(drawn))} gained at least {int(least):,} times its noise"
 
-    Their experiments, and their dollars if two of them or more have costs.
-    """
-    has_costs = sum("usd" in axes(one) for one in answers) > 1
-    return {key: AXES[key] for key in ("experiments", *(("usd",) if has_costs else ()))}
+
+def times_its_noise(answer: LoopAnswer) -> float:
+    """Return log(gain) ÷ log(noise); infinite without noise."""
+    return math.log(answer.gain_ratio or 1) / noise if (noise := answer.log_noise) else math.inf
 
 
-def together_caption(answers: Sequence[LoopAnswer], most: float, without_cost: int = 0) -> str:
-    """Return how to read the chart of several loops.
-
-    Gains beyond `most` percent are named, since they leave it.
-
-    `without_cost`: loops that it leaves out.
-    """
-    beyond = [
-        f"{one.name} {short(one.gain_pct, Unit.PERCENT)}"
-        for one in answers
-        if (one.gain_pct or 0) > most
-    ]
-    more = (
-        (
-            " Beyond the axis: "
-            f"{', '.join(beyond[:MOST_NAMED])}{' …' if len(beyond) > MOST_NAMED else ''}."
-        )
-        if beyond
-        else ""
-    )
-    more += f" Left out: {plural(without_cost, 'loop')} of unknown cost." if without_cost else ""
-    return f"Best so far against each loop's own baseline, in percent; positive is better.{more}"
+def times_words(times: float) -> str:
+    """Return `4.2×`, `24×`, `>1,000×`."""
+    if times > 1000:
+        return ">1,000×"
+    return f"{times:,.0f}×" if times >= 9.95 else f"{times:.1f}×"
 
 
 def is_drawn(answer: LoopAnswer) -> bool:

@@ -64,7 +64,22 @@ def gain_words(answer: LoopAnswer) -> str:
         return "no improvement" if answer.measured else ""
     if answer.gain_pct is None:
         return f"best {short(answer.best, Unit.QUANTITY)}"
-    return f"{short(answer.gain_pct, Unit.PERCENT)}, {noise_words(answer)}"
+    return f"{gain_figure(answer)}, {noise_words(answer)}"
+
+
+def gain_figure(answer: LoopAnswer) -> str:
+    """Return `+2.9%`, `279×`; in percent of the baseline if that is not positive."""
+    if answer.gain_ratio is None:
+        return short(answer.gain_pct, Unit.PERCENT)
+    return short(answer.gain_ratio, Unit.GAIN)
+
+
+def before_and_best(answer: LoopAnswer) -> str:
+    """Return `1,054 → 3.776`, with four digits, since they may differ little."""
+    if answer.baseline is None or answer.best is None:
+        return ""
+    ends = (answer.baseline, answer.best)
+    return " → ".join(f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}" for end in ends)
 
 
 def noise_words(answer: LoopAnswer) -> str:
@@ -105,10 +120,8 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     `sessions`: also how the cost of each session is divided.
     """
     row, costs, said = answer.row, answer.costs, list[str]()
-    if row["no_gain"]:
-        said.append(f"No gain is given. {row['no_gain'].rstrip('.')}.")
-    elif row["better"] == "unknown" and answer.row["has_decisions"]:
-        said.append("No gain is given: the log does not say whether higher or lower is better.")
+    if why := why_unread(answer):
+        said.append(f"No gain is given: {why}.")
     if answer.noise and answer.improvements is not None:
         source = NOISE_FROM[answer.noise.source]
         rough = (
@@ -146,11 +159,8 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
             "Each code was measured once, so nobody knows how much of the gain is noise: "
             "measure the first and the best again."
         )
-    if answer.gain_pct is not None and answer.gain_pct > MOST_PLAUSIBLE_PCT:
-        said.append(
-            "A gain above 100× is rarely one benchmark: look for changed inputs, or "
-            "simulated beside measured values."
-        )
+    if is_implausible(answer):
+        said.append(f"{gain_figure(answer)}: check first that the benchmark did not change.")
     said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
     if answer.state:
         said.append(f"State: {state_words(answer)}.")
@@ -173,7 +183,21 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     return said
 
 
-MOST_PLAUSIBLE_PCT = 9_900.0
+def why_unread(answer: LoopAnswer) -> str:
+    """Return why a loop has no gain as its log says, or what the log lacks; "" if neither."""
+    if answer.row["no_gain"]:
+        return str(answer.row["no_gain"]).rstrip(".")
+    if answer.row["better"] == "unknown" and answer.row["has_decisions"]:
+        return "the log does not say whether higher or lower is better"
+    return ""
+
+
+MOST_PLAUSIBLE = 1_000.0
+
+
+def is_implausible(answer: LoopAnswer) -> bool:
+    """Return whether a gain is so large that the benchmark may have changed."""
+    return (answer.gain_ratio or 1 + (answer.gain_pct or 0) / 100) > MOST_PLAUSIBLE
 
 
 def state_words(answer: LoopAnswer) -> str:
@@ -181,7 +205,7 @@ def state_words(answer: LoopAnswer) -> str:
     if answer.state is LoopProgress.IMPROVING:
         return "still improving"
     if answer.state is LoopProgress.PLATEAUING:
-        return "plateauing: its last improvement is ten tries and a third of all back"
+        return "slowing: its last improvement is ten tries and a third of all back"
     if not answer.improvements:
         return "stuck: nothing improved"
     return (

@@ -859,8 +859,15 @@ LOOPS: Columns = {
             ),
         ),
         Entry(
-            "gain_pct",
+            "gain_ratio",
             "Gain",
+            Unit.GAIN,
+            "higher",
+            "How many times as good the best is as the baseline; below 2 written as percent.",
+        ),
+        Entry(
+            "gain_pct",
+            "Change",
             Unit.PERCENT,
             "higher",
             "Best against the baseline, in percent of the baseline; positive is better.",
