@@ -6,7 +6,9 @@ What is drawn of whatever a log holds, and that every figure is the query's.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts import loops as charts
-from app.charts.registry import Question, loops_together
+from app.charts.registry import Question, loop_gains
 from app.queries.filters import Filters
 from app.queries.loop_costs import LoopCosts, LoopSession, TryCost
 from app.text import loop_html as words
@@ -169,50 +171,30 @@ def test_every_loop_can_be_drawn_with_a_mark_for_each_value(
             if trace.customdata is not None
             for value in trace.y
         )
-    charts.together([answer], answer, "experiments", None)
+    if answer.gain_ratio and answer.log_noise:
+        charts.gains([answer], None)
     for made in (
         words.strip(answer),
-        words.loop_list([answer], None, EVERYTHING),
+        words.loop_list([answer], EVERYTHING),
         words.about_html(answer),
     ):
         assert "nan" not in made
 
 
-def test_several_loops_are_drawn_by_their_gain_whichever_direction_is_better() -> None:
-    lower, higher = (
-        answer_of((B, 10.0), (K, 8.0)),
-        answer_of((B, 10.0), (K, 60.0), better=Better.HIGHER),
-    )
-    drawn = charts.together([lower, higher], lower, "experiments", "light")
-    assert list(drawn.data[0].y) == pytest.approx([0, 20])
-    assert drawn.data[1].y[1] == pytest.approx(charts.MOST_GAIN * 1.05), (
-        "500 % would make the other a flat line"
-    )
-    assert "+500%" in words.together_caption([lower, higher], charts.MOST_GAIN)
-    assert drawn.data[0].line.width > drawn.data[1].line.width
-    apart = charts.together(
-        [answer_of((D, 9.0), (K, 8.0), baseline=10.0)], None, "experiments", "light"
-    )
-    assert (apart.data[0].x[0], apart.data[0].y[0]) == (0, 0), (
-        "the way of the gain begins at the baseline"
-    )
-
-
-def test_dollars_show_only_loops_with_a_cost_and_a_scale_of_their_own() -> None:
-    spent = LoopCosts({2: TryCost(Decimal(3), 10, "r", "e")}, total_usd=Decimal(3), basis="exact")
-    answers = [
-        answer_of((B, 10.0), (K, 9.0 - place), costs=costs)
-        for place, costs in enumerate((spent, spent, LoopCosts()))
-    ]
-    for place, answer in enumerate(answers):
-        answer.row = {**answer.row, "loop_no": place}
-    asked = Question(lambda *_: answers)
-    every, dollars = loops_together(asked), loops_together(asked, axis="usd")
-    assert every is not None
-    assert dollars is not None
-    assert [len(drawn.figure.data) for drawn in (every, dollars)] == [3, 2]
-    assert "Left out: 1 loop of unknown cost." in dollars.caption
-    assert dollars.figure.layout.yaxis.range[1] < every.figure.layout.yaxis.range[1]
+def test_gain_and_noise_lie_on_one_scale_whichever_direction_is_better() -> None:
+    lower = answer_of(tries=NOISY)
+    inverse = [replace(one, value=one.value and 8_000 / one.value) for one in NOISY]
+    higher = answer_of(tries=inverse, better=Better.HIGHER)
+    assert lower.gain_ratio == pytest.approx(100 / 79.6)
+    assert (higher.gain_ratio, higher.log_noise) == pytest.approx(
+        (lower.gain_ratio, lower.log_noise)
+    ), "a time and a rate of the same code gained the same"
+    drawn = loop_gains(Question(lambda *_: [lower, higher]))
+    assert drawn is not None
+    assert list(drawn.figure.data[-1].x) == pytest.approx([math.log(100 / 79.6)] * 2)
+    assert drawn.figure.data[0].x[1] == pytest.approx(lower.log_noise)
+    times = math.log(100 / 79.6) / (lower.log_noise or 1)
+    assert f"at least {int(times)} times its noise" in drawn.title
 
 
 def test_the_heading_of_several_loops_counts_each_once() -> None:
@@ -222,6 +204,7 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
         *[(D, 2760.0)] * 21,
         baseline=2754.2,
         peers=(2706.3, 2700.9, 2685.2),
+        costs=LoopCosts(total_usd=Decimal(786), basis="upper_bound"),
     )
     spent = LoopCosts(total_usd=Decimal("66.12"), basis="upper_bound")
     answers = [
@@ -231,10 +214,12 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
         answer_of((B, 1.0), (D, 2.0)),
         answer_of((K, 1.0), better=Better.UNKNOWN),
     ]
-    said = words.loops_said(answers)
-    assert said.heading == "1 of 5 loops gained **more than noise**."
-    assert said.second.count("; ") == 3
-    assert "cost known of 1 of 5: ≤\u00a0$66.12" in said.coverage
+    said = words.loops_said(answers, EVERYTHING)
+    assert said.heading == "1 of 5 loops **gained beyond noise**, for ≤\u00a0$66.12 a step."
+    assert said.second == "The dearest loop (≤\u00a0$786.00) gained nothing beyond noise."
+    assert "cost known for 2 of 5" in said.coverage
+    assert [label[-2:] for label in words.classes(answers).values()] == [" 1"] * 5
+    assert len(words.classes(answers)) == 5
 
 
 def test_texts_of_strangers_stay_texts() -> None:
@@ -251,7 +236,7 @@ def test_texts_of_strangers_stay_texts() -> None:
     answer = answer_of(tries=tries, name=HOSTILE, unit=HOSTILE, notes=(HOSTILE,))
     answer.costs.sessions.append(LoopSession("r", HOSTILE, "wrote the log"))
     made = (
-        words.loop_list([answer], None, EVERYTHING),
+        words.loop_list([answer], EVERYTHING),
         words.strip(answer),
         words.about_html(answer),
         words.session_table(answer, EVERYTHING),
@@ -327,11 +312,11 @@ def two_loops(read_once: StoreOnce) -> Store:
 
 def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, screens: Open) -> None:
     page = page_text(screens(two_loops.location, "screens/loops.py"))
-    assert "None of 2 loops gained more than noise ." in page
-    assert "cost known of 1 of 2: $0.05" in page
+    assert "None of 2 loops gained beyond noise ." in page
+    assert "cost known for 1 of 2" in page
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
     assert (
-        "Kernel: 1 of 2 tries kept, +10%, noise unknown (each code was measured once), $0.05"
+        "Kernel: 1 of 2 tries kept, +11%, noise unknown (each code was measured once), $0.05"
         in page_text(app)
     )
     assert "folder and time" in page_text(app)
@@ -340,9 +325,9 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
         "Time",
         "Dollars",
     ]
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 1
     ran = page_text(screens(two_loops.location, "screens/run.py", run="s1"))
-    assert "Ran the loop Kernel : 1 of 2 tries kept, +10%" in ran
+    assert "Ran the loop Kernel : 1 of 2 tries kept, +11%" in ran
 
 
 def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(

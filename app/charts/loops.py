@@ -39,8 +39,12 @@ MOST_LINEAR = 10.0
 """Times that baseline and best may differ on a linear axis."""
 
 GAIN_TICKS = {
-    math.log(ratio): short(ratio, Unit.GAIN).lstrip("+")
-    for ratio in (1.001, 1.01, 1.1, 2, 10, 1000)
+    math.log(1.001): "0.1%",
+    math.log(1.01): "1%",
+    math.log(1.1): "10%",
+    math.log(2): "2×",
+    math.log(10): "10×",
+    math.log(1000): "1,000×",
 }
 """Logarithm of a ratio → its label on the axis of gains."""
 

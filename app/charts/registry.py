@@ -36,8 +36,8 @@ Ask = Callable[..., Any]
 """Function that answers a question of `app.queries` from the store: `ask(question, *arguments)`."""
 
 MOST_ROWS, MOST_LOOPS, POINTS, FEW, LARGE = 10, 12, 2_000, 12, 330
-"""Rows of a chart by agent, and of loops; points of a session; runs of one agent up to which each has bars of its
-own; and pixels of a chart alone in its row.
+"""Rows of a chart by agent, and of loops; points of a session; runs of one agent up to which each
+has bars of its own; and pixels of a chart alone in its row.
 """
 
 

@@ -157,18 +157,24 @@ class LoopAnswer:
     @property
     def gain_ratio(self) -> float | None:
         """How many times as good the best is as the baseline; None unless both are positive."""
-        if self.gain_pct is None or not self.baseline or not self.best:
+        if not self.baseline or not self.best or min(self.baseline, self.best) <= 0:
             return None
-        if min(self.baseline, self.best) <= 0:
+        return self.as_ratio(self.gain_pct)
+
+    def as_ratio(self, gain_pct: float | None) -> float | None:
+        """Return a gain in percent of the baseline as a ratio: −20% of a time is 1.25×."""
+        if gain_pct is None:
             return None
-        is_lower = self.row["better"] == Better.LOWER
-        return self.baseline / self.best if is_lower else self.best / self.baseline
+        share = gain_pct / 100
+        return 1 / (1 - share) if self.row["better"] == Better.LOWER else 1 + share
 
     @property
     def log_noise(self) -> float | None:
         """The noise of one step on the scale of log(`gain_ratio`); None if it is unknown there."""
         noise = self.noise
-        return noise.sign * math.log1p(noise.sign * noise.step()) if noise and noise.is_log else None
+        return (
+            noise.sign * math.log1p(noise.sign * noise.step()) if noise and noise.is_log else None
+        )
 
     @property
     def usd_since_improvement(self) -> Decimal | None:
@@ -238,7 +244,7 @@ def loops(store: Store) -> list[LoopAnswer]:
 
 
 def _name(row: Row) -> str:
-    """Return the loop's name, else the folder and file of its log."""
+    """Return the loop's name, else the folder of its log without owner and date, else its file."""
     *folders, file = re.split(r"[/\\!]", row["source_name"])
     folder = next(
         (
@@ -248,7 +254,8 @@ def _name(row: Row) -> str:
         ),
         "",
     )
-    return one_line(row["name"] or (f"{folder}/{file}" if folder else file))
+    repo = re.sub(r"^[\d._-]{8,}(?=.)", "", folder.rpartition("+")[2])
+    return one_line(row["name"] or repo or file)
 
 
 def _tell_apart(answers: Sequence[LoopAnswer]) -> None:
@@ -289,9 +296,11 @@ ORDERS = {
     "gain": LoopSort(
         "Largest gain",
         "gain_ratio",
-        lambda one: None
-        if one.gain_pct is None
-        else (_RANKS[one.gain_class], one.gain_ratio or 1 + one.gain_pct / 100),
+        lambda one: (
+            None
+            if one.gain_pct is None
+            else (_RANKS[one.gain_class], one.gain_ratio or 1 + one.gain_pct / 100)
+        ),
         "{} first by gain, those beyond noise before others",
     ),
     "latest": LoopSort("Newest", "last_at", lambda one: one.row["last_at"], "{} latest"),

@@ -99,7 +99,7 @@ LONGEST_VALUE, MOST_NAMED = 60, 4
 def total_words(answers: Sequence[LoopAnswer], each: int = 1) -> str:
     """Return the known cost of loops, divided by a count of steps, with its bounds."""
     known = [one for one in answers if one.cost_usd is not None]
-    bounds = sorted({one.costs.basis for one in known} & {"lower_bound", "upper_bound"})
+    bounds = sorted({one.costs.basis or "" for one in known} - {"", CostBasis.EXACT})
     total = sum((one.cost_usd or Decimal(0) for one in known), Decimal(0))
     return usd(total / each, ", ".join(bounds))
 
@@ -130,7 +130,7 @@ def loops_said(answers: Sequence[LoopAnswer], filters: Filters) -> Said:
         f"**{tries_words(tries)}** · noise known for {plural(noisy, 'loop')} · "
         f"cost known for {len(priced):,} of {len(answers):,}"
     )
-    return Said(f"{heading}.", second, coverage, _doubts(answers, filters))
+    return Said(f"{heading}.", second, coverage, tuple(_doubts(answers, filters)))
 
 
 def _doubts(answers: Sequence[LoopAnswer], filters: Filters) -> list[Doubt]:
@@ -189,7 +189,8 @@ def loop_list(answers: Sequence[LoopAnswer], filters: Filters) -> str:
 
     def name(one: LoopAnswer) -> TextCell:
         metric = one.row["metric"] or ""
-        return TextCell(strong=one.name, note=metric, address=address_of(one, filters))
+        note = "" if one.name.endswith(metric) else metric
+        return TextCell("", note, one.name, "t-plain", address_of(one, filters))
 
     def gain(one: LoopAnswer) -> TextCell:
         if not one.improvements or one.gain_pct is None:
@@ -276,9 +277,7 @@ def strip(answer: LoopAnswer) -> str:
             ("Best", f"{short(answer.best, Unit.QUANTITY)}{unit}", at or row["metric"] or "")
         )
     if answer.gain_pct is not None and answer.improvements:
-        boxes.append(
-            ("Gain", gain_figure(answer), noise_words(answer).partition(" (")[0])
-        )
+        boxes.append(("Gain", gain_figure(answer), noise_words(answer).partition(" (")[0]))
     if noise and answer.improvements is not None:
         step = noise.step()
         shown = noise_step(step, is_log=noise.is_log) if noise.sigma else "none"

@@ -152,7 +152,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
         ):
             said.append(
                 "Without the luck of the best try the gain is at least about "
-                f"{short(answer.gain_after_luck_pct, Unit.PERCENT)}."
+                f"{short(answer.as_ratio(answer.gain_after_luck_pct), Unit.GAIN)}."
             )
     elif answer.improvements:
         said.append(

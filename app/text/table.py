@@ -145,7 +145,7 @@ class TextTable:
         kept = [
             column
             for column in self.columns
-            if any(str(column.cell(row)) not in _MISSING for row in self.rows)
+            if any(str(column.cell(row)) not in ("", *_MISSING) for row in self.rows)
         ]
         return TextTable(kept, self.rows, self.of_row)
 
