@@ -114,6 +114,18 @@ def test_a_gain_below_the_noise_of_repeated_baselines_is_inside_it() -> None:
     assert heading_of(answer) == "NTT prover: 1 of 23 tries kept, +1.0%, inside noise (2.5%)"
 
 
+def test_a_step_from_code_that_was_kept_when_measured_again_is_judged() -> None:
+    tries = [
+        Experiment(state=B, value=100.0),
+        Experiment(state=K, value=50.0),
+        Experiment(state=K, value=49.9, repeats=2),
+        Experiment(state=State.OTHER, value=50.1, repeats=2),
+        Experiment(state=K, value=25.0),
+    ]
+    verdicts = [one.verdict for one in answer_of(tries=tries).tries]
+    assert verdicts[2:] == [LoopVerdict.INSIDE, None, LoopVerdict.BEYOND]
+
+
 def test_one_measurement_of_each_code_says_nothing_of_noise() -> None:
     answer = answer_of((B, 10.0), (K, 9.0))
     assert (answer.noise, answer.beyond_noise, answer.gain_verdict) == (

@@ -203,7 +203,7 @@ def test_settings_beside_a_log_say_where_pi_worked(tmp_path: Path) -> None:
     (tmp_path / ".auto").mkdir()
     (tmp_path / ".auto/log.jsonl").write_text(PI)
     [loop] = pi.read(flat)
-    assert loop.notes == ["`.auto/log.jsonl` beside it goes on in its place"]
+    assert loop.notes == ["`.auto/log.jsonl` in the same folder continues this log"]
 
 
 def test_absurd_values_end_no_reading() -> None:

@@ -505,7 +505,7 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
             one.verdict = LoopVerdict.BEYOND if is_real else LoopVerdict.INSIDE
         if one.verdict is not LoopVerdict.INSIDE:
             since = 0
-        kept = one.number
+        kept = one.row["repeats"] or one.number
     if answer.noise:
         answer.beyond_noise = sum(one.verdict is LoopVerdict.BEYOND for one in answer.tries)
     if answer.gain_pct is not None and answer.improvements:

@@ -233,7 +233,7 @@ def loop_list(answers: Sequence[LoopAnswer], filters: Filters) -> str:
             noisy,
             Col("Steps beyond\nnoise", steps, "r w"),
             Col("Tries", tries, "w"),
-            Col("State", lambda one: PROGRESS[one.state] if one.state else "", "w"),
+            Col("State", lambda one: PROGRESS[one.state] if one.state else ""),
             Col("Why", why),
             Col("Cost", cost, "r"),
         ),

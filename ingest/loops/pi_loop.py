@@ -273,7 +273,11 @@ def _stale(file: MeasuredFile) -> list[str]:
     """
     is_flat = file.file_name == "autoresearch.jsonl" and file.folders[-1:] != (".auto",)
     place = file.neighbour(".auto/log.jsonl") if is_flat else None
-    return ["`.auto/log.jsonl` beside it goes on in its place"] if place and place.is_file() else []
+    return (
+        ["`.auto/log.jsonl` in the same folder continues this log"]
+        if place and place.is_file()
+        else []
+    )
 
 
 def _read_events(file: MeasuredFile) -> Iterable[Loop]:
