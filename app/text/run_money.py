@@ -272,6 +272,10 @@ def _second(money: RunMoney, place: int) -> str:
     if again.saved_usd and money.cost_usd and again.saved_usd * 10 > money.cost_usd:
         would = usd(money.cost_usd - again.saved_usd)
         done = "written" if _is_written(money) else "sent again"
+        if money.parts[0].key != AGAIN:
+            done = done.removesuffix(" again")
+            often = _often(again.times)
+            return f"Had it not {done} its context again {often}, it would have cost about {would}."
         those = "that" if again.times == 1 else f"those {again.times:,}"
         return f"Had {those} been read instead of {done}, it would have cost about {would}."
     paid = [part for part in money.parts if part.usd and part.key in LABELS][place : place + 1]
