@@ -178,7 +178,7 @@ def test_of_many_rows_each_agent_keeps_one() -> None:
         figures("codex", "m", 2),
         figures("trae", "m", 1),
     ]
-    kept = [(row.agent, row.model) for row in charts.largest(rows, 10)]
+    kept = [(row.agent, row.model) for row in charts.largest(rows, lambda row: row.runs, 10)]
     assert kept == [
         *(("claude-code", f"m{number}") for number in range(8)),
         ("codex", "m"),

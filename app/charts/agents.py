@@ -14,7 +14,19 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import LEFT, colour, figure, grid, ink, line, log_axis, row_axis, safe, symbol
+from app.charts.base import (
+    LEFT,
+    band,
+    colour,
+    figure,
+    grid,
+    ink,
+    line,
+    log_axis,
+    row_axis,
+    safe,
+    symbol,
+)
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Range
 from app.text.agents import median_cost
@@ -42,7 +54,7 @@ NEAR = 0.3
 point and one below.
 """
 
-ROW, LEAST, MOST = 34, 230, 400
+ROW, LEAST, MOST = 44, 74, 300
 
 
 @dataclass(frozen=True)
@@ -51,8 +63,8 @@ class Strip:
 
     Runs are (value, kind, run id, title); kinds: filled, hollow and BOUNDS.
 
-    `median` is the value of the bar and `label` its words at the right; `empty` is the text of a
-    row without runs. `quantiles` (5, 25, 50, 75, 95 %) replace runs if there are too many.
+    `median` is the value of the bar and `label` its words at the right. `quantiles` (5, 25, 50, 75,
+    95 %) replace runs if there are too many.
     """
 
     name: str
@@ -60,7 +72,6 @@ class Strip:
     runs: Sequence[tuple[float, str, str, str]] = ()
     median: float | None = None
     label: str = ""
-    empty: str = ""
     quantiles: Sequence[float] = ()
 
 
@@ -68,12 +79,14 @@ class Strip:
 class StripContent:
     """Content of a strip chart.
 
-    A column of `app.queries.agents.points`, its unit, and the kind of its mark.
+    A column of `app.queries.agents.points`, its unit, the kind of its mark, how many values a row
+    has, and the noun for what other logs lack.
     """
 
     key: str
     unit: Unit
     kind: Callable[[Row], str]
+    known: Callable[[AgentFigures], int]
     lacks: str
 
 
@@ -99,15 +112,18 @@ def bounds_legend(kinds: Iterable[str]) -> str:
 
 
 CONTENTS = {
-    "cost": StripContent("cost_usd", Unit.USD, _of_cost, "no cost in its logs"),
+    "cost": StripContent("cost_usd", Unit.USD, _of_cost, lambda row: row.cost.known, "cost"),
     "time": StripContent(
         "duration_ms",
         Unit.MILLISECONDS,
         lambda run: "filled" if run["is_completed"] else "hollow",
-        "no time in its logs",
+        lambda row: row.wall_ms or 0,
+        "time",
     ),
-    "claims": StripContent("claimed_speedup", Unit.RATIO, lambda _: "filled", "no claim"),
-    "turns": StripContent("per_turn_usd", Unit.USD, _of_cost, "no turns or no cost"),
+    "claims": StripContent(
+        "claimed_speedup", Unit.RATIO, lambda _: "filled", lambda row: row.claimed.known, ""
+    ),
+    "turns": StripContent("per_turn_usd", Unit.USD, _of_cost, lambda row: row.cost.known, "cost"),
 }
 
 
@@ -145,13 +161,16 @@ def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
     return found
 
 
-def largest(rows: Sequence[AgentFigures], most: int) -> list[AgentFigures]:
-    """Return the `most` rows with the most runs, in the given order, at least one of each agent."""
-    firsts = {row.agent: id(row) for row in sorted(rows, key=lambda row: row.runs)}.values()
-    kept = {
-        id(row) for row in sorted(rows, key=lambda row: (id(row) not in firsts, -row.runs))[:most]
-    }
-    return [row for row in rows if id(row) in kept]
+def largest(
+    rows: Sequence[AgentFigures], known: Callable[[AgentFigures], int], most: int
+) -> list[AgentFigures]:
+    """Return the `most` rows with the most money, then the most `known` values, in the given order.
+
+    Rows without a known value are left out.
+    """
+    found = [row for row in rows if known(row)]
+    by_money = sorted(found, key=lambda row: (-(row.cost_usd or 0), -known(row)))[:most]
+    return [row for row in found if row in by_money]
 
 
 def strips_of(
@@ -190,8 +209,6 @@ def strips_of(
             spread = row.wall if what == "time" else row.claimed
             label = short(spread.median or 0, content.unit)
         is_enough = spread.known >= ENOUGH
-        lacks = content.lacks if row.started or what in ("claims", "turns") else "never started"
-        empty = "" if runs or box or (what == "cost" and row.cost.known) else lacks
         made.append(
             Strip(
                 row_name(row, rows),
@@ -199,7 +216,6 @@ def strips_of(
                 runs,
                 spread.median if is_enough else None,
                 label if is_enough else "",
-                empty,
                 box,
             )
         )
@@ -281,7 +297,6 @@ def strips(
             )
         note = {"xref": "paper", "y": at, "showarrow": False, "font": {"size": 12}}
         notes += [note | {"x": 1, "xanchor": "right", "text": safe(row.label)}] if row.label else []
-        notes += [note | {"x": 0.4, "text": safe(row.empty)}] if row.empty else []
     values = [value for row in rows for value in (*(run[0] for run in row.runs), *row.quantiles)]
     axis = log_axis([*values, *through], unit, page, narrow=True)
     first, last = axis["range"]
@@ -296,7 +311,7 @@ def strips(
         page,
         shapes=shapes,
         annotations=notes,
-        height=min(MOST, max(LEAST, ROW * len(rows) + 46)),
+        height=min(MOST, max(LEAST, ROW * len(rows) + 30)),
         margin=LEFT | room,
         xaxis=axis,
         yaxis=row_axis([row.name for row in rows]),
@@ -383,6 +398,98 @@ def panels(
         },
         **axes,
     )
+
+
+RANK_COLOURS = {
+    "faster": ("#0F8A84", "#35A79E"),
+    "same": ("#A9ABA6", "#737C7E"),
+    "inside_noise": ("#A9ABA6", "#737C7E"),
+    "slower": ("#B5352C", "#D9695F"),
+}
+"""Class of a comparable result → its colour on light and dark pages."""
+
+
+def ranks(
+    runs: Sequence[Row], groups: Sequence[tuple[int, int, str]], page: str | None
+) -> go.Figure:
+    """Return measured speedups in order: a dot beyond noise, a ring measured once, band ±5%.
+
+    `groups` have words: first place, last place, words.
+    """
+    night, found = page == "dark", [float(run["measured_speedup"]) for run in runs]
+    traces = []
+    for kind, colours in RANK_COLOURS.items():
+        for is_beyond in (False, True):
+            mine = [
+                (place, run)
+                for place, run in enumerate(runs, 1)
+                if run["measured_class"] == kind and run["is_beyond_noise"] is is_beyond
+            ]
+            if not mine:
+                continue
+            traces.append(
+                go.Scatter(
+                    mode="markers",
+                    x=[place for place, _ in mine],
+                    y=[run["measured_speedup"] for _, run in mine],
+                    marker={
+                        "symbol": "circle" if is_beyond else "circle-open",
+                        "color": colours[night],
+                        "size": 8,
+                        "line": {"width": 1.5, "color": colours[night]},
+                    },
+                    customdata=[[run["run_id"]] for _, run in mine],
+                    showlegend=False,
+                    cliponaxis=False,
+                    hoverinfo="text",
+                    hovertext=[
+                        f"{safe(run['title'])}<br>{ratio(run['measured_speedup'])}"
+                        for _, run in mine
+                    ],
+                )
+            )
+    ends = f"1st of {len(runs):,}", f"{len(runs):,}{_ordinal_suffix(len(runs))}"
+    axis = log_axis([*found, 0.8, 1.5], Unit.RATIO, page, narrow=True)
+    return figure(
+        traces,
+        page,
+        shapes=[band(page)],
+        annotations=[_rank_note(runs, *one) for one in groups],
+        height=240,
+        margin={"l": 4, "r": 8, "t": 8, "b": 24},
+        xaxis={
+            "range": [0, len(runs) + 1],
+            "tickvals": [1, len(runs)],
+            "ticktext": ends,
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+        },
+        yaxis=axis,
+    )
+
+
+def _rank_note(runs: Sequence[Row], first: int, last: int, words: str) -> dict[str, Any]:
+    """Return the words beside the results from place `first` to `last`, where there is room."""
+    is_left = (first + last) / 2 < len(runs) / 2
+    at, value = (last, runs[last - 1]) if is_left else (first, runs[first - 1])
+    return {
+        "x": at,
+        "y": math.log10(value["measured_speedup"]),
+        "text": safe(words),
+        "showarrow": False,
+        "xanchor": "left" if is_left else "right",
+        "yanchor": "top" if is_left else "bottom",
+        "xshift": 8 if is_left else -8,
+        "yshift": -2 if is_left else 6,
+        "font": {"size": 12},
+    }
+
+
+def _ordinal_suffix(number: int) -> str:
+    if 10 < number % 100 < 14:
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figure:

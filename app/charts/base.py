@@ -18,6 +18,7 @@ import plotly.graph_objects as go
 from app.text.formatting import FORMS, UNKNOWN_NAME, exact
 from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns, Entry
+from schemas.catalogue.metrics import BAND
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -465,4 +466,19 @@ def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
         "automargin": True,
         "ticklabelstandoff": 6,
         "range": [-0.6, len(names) - 0.4],
+    }
+
+
+def band(page: str | None) -> dict[str, Any]:
+    """Return the shape of the ±5% in which measured ratios count as the same."""
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": 1 / (1 + BAND),
+        "y1": 1 + BAND,
+        "line": {"width": 0},
+        "layer": "below",
+        "fillcolor": "#28333A" if page == "dark" else "#E7E4DA",
     }

@@ -26,10 +26,10 @@ from app.queries.filters import NO_FILTERS, Filters
 from app.queries.loops import LoopAnswer
 from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
+from app.text import speedups as speedup_words
 from app.text import usage as usage_words
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
-from schemas.text import plural
 
 Row = Mapping[str, Any]
 Ask = Callable[..., Any]
@@ -66,18 +66,8 @@ class Question:
 
     @cached_property
     def leaves(self) -> Sequence[AgentFigures]:
-        """The rows of charts by agent."""
-        return agents.largest(agents.leaves(self.rows), MOST_ROWS)
-
-    @cached_property
-    def named(self) -> Sequence[AgentFigures]:
-        """The rows that a title may speak of: those of the charts, and their agents."""
-        drawn = {row.agent for row in self.leaves}
-        return [
-            row
-            for row in self.rows
-            if row.is_all or row in self.leaves or (not row.is_model and row.agent in drawn)
-        ]
+        """The agents and models that charts may draw."""
+        return agents.leaves(self.rows)
 
     @cached_property
     def points(self) -> list[dict[str, Any]]:
@@ -109,13 +99,27 @@ class Question:
         return Drawn(name, title, caption, figure, n, what, self.filters)
 
 
+LEAST_SHARE = 0.6
+"""Least part of the known money that a chart of costs draws; below it there is no chart."""
+
+
 def _strips(
-    asked: Question, what: str, name: str, title: str, about: str, rows: Sequence[AgentFigures] = ()
+    asked: Question,
+    what: str,
+    name: str,
+    title: Callable[[Sequence[AgentFigures], Sequence[AgentFigures]], str] | str,
+    about: str,
 ) -> Drawn | None:
-    """Return a chart with a row per agent and model: each run, or quantiles for too many runs."""
+    """Return a chart with a row per agent and model: each run, or quantiles for too many runs.
+
+    `title` may be a function of the drawn and all rows.
+    """
+    content = agents.CONTENTS[what]
+    every = agents.largest(asked.leaves, content.known, len(asked.leaves))
+    rows = every[:MOST_ROWS]
+    if not rows:
+        return None
     boxes: dict[Any, Sequence[float]] = {}
-    left = 0 if rows else len(agents.leaves(asked.rows)) - len(asked.leaves)
-    rows = rows or asked.leaves
     if asked.rows[0].runs > agents.MOST_POINTS and what in ("cost", "time"):
         column, which = (
             (asked.measure.column, "is_started")
@@ -125,50 +129,52 @@ def _strips(
         found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
         boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
     strips = agents.strips_of(what, rows, asked.points, boxes)
-    about += f" {plural(left, 'row')} with fewer runs left out." if left else ""
-    about += agents.bounds_legend(run[1] for strip in strips for run in strip.runs)
     n = sum(len(strip.runs) for strip in strips)
     if boxes:
-        n = asked.rows[0].cost.known if what == "cost" else asked.rows[0].wall.known
-    return asked.drawn(
-        name, title, about, agents.strips(strips, agents.CONTENTS[what].unit, asked.page), n
-    )
+        n = sum((row.cost if what == "cost" else row.wall).known for row in rows)
+    if what == "cost":
+        money, drawn = (sum(float(row.cost_usd or 0) for row in some) for some in (every, rows))
+        if drawn < LEAST_SHARE * money:
+            return None
+        about = f"{overview.share_drawn(every, rows)}; {about}"
+    lacking = [row for row in asked.leaves if row.started and not content.known(row)]
+    about += overview.lacking_words(lacking, content.lacks)
+    about += agents.bounds_legend(run[1] for strip in strips for run in strip.runs)
+    heading = title if isinstance(title, str) else title(rows, asked.rows)
+    return asked.drawn(name, heading, about, agents.strips(strips, content.unit, asked.page), n)
 
 
 def cost_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return what runs cost, by agent and model."""
-    about = f"{asked.measure.label} per run, log scale; bar: median."
-    return _strips(
-        asked, "cost", "cost-per-run", title or overview.cost_title(asked.named, asked.rows), about
-    )
+    return _strips(asked, "cost", "cost-per-run", title or overview.cost_title, "bar: median")
 
 
 def time_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return how long runs took, by agent and model."""
-    about = "Wall time per run, log scale; filled: completed; bar: their median."
-    return _strips(
-        asked, "time", "time-per-run", title or overview.time_title(asked.named, asked.rows), about
-    )
+    about = "Wall time; filled: completed, bar: their median"
+    return _strips(asked, "time", "time-per-run", title or overview.time_title, about)
 
 
-def claims(asked: Question, title: str = "", *, only_claiming: bool = False) -> Drawn | None:
-    """Return claimed speedups by agent and model. `only_claiming`: only rows with a claim."""
-    if not asked.rows[0].claimed.known:
+def claims(asked: Question, title: str = "") -> Drawn | None:
+    """Return claimed speedups by agent and model."""
+    title = title or overview.claims_title(asked.rows[0])
+    return _strips(asked, "claims", "claims", title, "Claimed speedup per run; bar: median")
+
+
+def measured_ranks(asked: Question) -> Drawn | None:
+    """Return all comparable results in the order of their speedup; None for fewer than five."""
+    runs = asked.ask(agent_queries.comparable, asked.filters, agents.MOST_POINTS).to_pylist()
+    if len(runs) < agent_queries.ENOUGH:
         return None
-    rows = (
-        [row for row in agents.leaves(asked.rows) if row.claimed.known]
-        if only_claiming
-        else asked.leaves
-    )
-    about = "Claimed speedup per run, log scale; bar: median."
-    return _strips(
-        asked, "claims", "claims", title or overview.claims_title(asked.rows[0]), about, rows
-    )
+    title = overview.ranks_title(asked.rows[0])
+    about = "Measured speedup, smallest first; log scale; ring: measured once"
+    figure = agents.ranks(runs, overview.rank_groups(runs), asked.page)
+    return asked.drawn("measured-ranks", title, about, figure, len(runs))
 
 
 def cost_per_turn(asked: Question) -> Drawn | None:
     """Return what a turn cost, by agent and model."""
-    about = f"{asked.measure.label} per turn of each run, log scale; bar: median."
+    about = "Cost per turn of each run; bar: median"
     title = "What a turn costs" if asked.rows[0].claimed.known else "No run claims a speedup"
     return _strips(asked, "turns", "cost-per-turn", title, about)
 
@@ -181,7 +187,7 @@ def claimed_and_measured(asked: Question) -> Drawn | None:
     )
     if not points:
         return None
-    title = overview.held_words(total).rstrip(".") or overview.NONE_CHECKED
+    title = speedup_words.held_words(total).rstrip(".") or speedup_words.NONE_CHECKED
     about = "Speedup per run; hollow: measured another part than claimed"
     return asked.drawn(
         "claimed-and-measured",
@@ -194,7 +200,8 @@ def claimed_and_measured(asked: Question) -> Drawn | None:
 
 def cost_and_success(asked: Question) -> Drawn | None:
     """Return cost of a run against share of successful ones, with a point per agent and model."""
-    what, standings = agents.standings(asked.leaves)
+    rows = agents.largest(asked.leaves, lambda row: row.cost.known, MOST_ROWS)
+    what, standings = agents.standings(rows)
     if len(standings) < 3:
         return None
     about = (
@@ -416,6 +423,9 @@ CHARTS = {
     for one in (
         Chart("cost-per-run", "what each run cost, by agent and model", cost_per_run),
         Chart("time-per-run", "how long each run took, by agent and model", time_per_run),
+        Chart(
+            "measured-ranks", "measured speedups of all comparable results in order", measured_ranks
+        ),
         Chart("cost-per-turn", "what a turn cost, by agent and model", cost_per_turn),
         Chart("claims", "claimed speedups, by agent and model", claims),
         Chart(

@@ -9,12 +9,12 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.charts.agents import Row, Strip, leaves, pair_hover, strips, strips_of
-from app.charts.base import GREY, LEFT, PAPER, colour, figure, grid, ink, line, safe, symbol
+from app.charts.base import GREY, LEFT, PAPER, band, colour, figure, grid, ink, line, safe, symbol
 from app.queries.agents import AgentFigures
 from app.queries.measured import UNCOMPARED, Checks
 from app.text.formatting import agent_name
 from app.text.speedups import few_medians, largest_claims
-from schemas.catalogue.metrics import BAND, MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.units import Unit
 
 MOST_PAIRS = 600
@@ -104,17 +104,6 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
                 },
             )
         )
-    band = {
-        "type": "rect",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": 1 / (1 + BAND),
-        "y1": 1 + BAND,
-        "line": {"width": 0},
-        "layer": "below",
-        "fillcolor": "#28333A" if page == "dark" else "#E7E4DA",
-    }
     above = {
         "xref": "paper",
         "x": 1,
@@ -130,7 +119,7 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
     return figure(
         traces,
         page,
-        shapes=[band],
+        shapes=[band(page)],
         annotations=[above | {"text": safe(words)}] if words else [],
         height=330,
         margin={"l": 4, "r": 8, "t": 22, "b": 4},

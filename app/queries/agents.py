@@ -17,7 +17,7 @@ from app.queries.runs import bound_of
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import MEASURED_CLASSES, VERDICT_METRICS
+from schemas.catalogue.metrics import IS_BEYOND_NOISE, MEASURED_CLASSES, VERDICT_METRICS
 
 ENOUGH = 5
 """Fewest values for a median; fewer are given as a range."""
@@ -28,6 +28,9 @@ _DOUBTS = {
     "beyond_noise": "runs_beyond_noise",
 }
 
+COMPARABLE = ("faster", "same", "inside_noise", "slower")
+"""Classes of runs measured against a comparable baseline."""
+
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 
 
@@ -37,8 +40,9 @@ class AgentFigures:
 
     `model` of an agent is its most frequent one.
 
-    `tasks`, `started`: counts; `asked`: runs that only name the model that was asked for; `rated`:
-    runs that ISO-Bench's rule rates, comparable or not. The ends of started runs are `completed`,
+    `tasks`, `started`: counts. `comparable_tasks`, `faster_tasks` and `beyond_tasks` (faster beyond
+    noise) count tasks, and runs of unknown tasks one by one. `asked` runs only name the model that
+    was asked for; ISO-Bench's rule rates `rated` ones. The ends of started runs are `completed`,
     `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum by the measure over the
     `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound,
     estimate`), `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in
@@ -88,6 +92,9 @@ class AgentFigures:
     not_by_median: int = 0
     at_end: int | None = None
     beyond_noise: int = 0
+    comparable_tasks: int = 0
+    faster_tasks: int = 0
+    beyond_tasks: int = 0
 
     @property
     def never_started(self) -> int:
@@ -107,7 +114,7 @@ class AgentFigures:
     @property
     def comparable(self) -> int:
         """Runs measured against a comparable baseline."""
-        return sum(self.measured[name] for name in ("faster", "same", "inside_noise", "slower"))
+        return sum(self.measured[name] for name in COMPARABLE)
 
     @property
     def same_part(self) -> int:
@@ -132,13 +139,13 @@ class AgentFigures:
 
     @property
     def cost_per_faster_usd(self) -> Decimal | None:
-        """Cost of all started runs per run measured faster.
+        """Cost of all started runs per task measured faster.
 
         None without any, or if the cost is unknown for one run in ten.
         """
-        if not self.faster or self.cost_usd is None or not self.is_cost_known:
+        if not self.faster_tasks or self.cost_usd is None or not self.is_cost_known:
             return None
-        return self.cost_usd / self.faster
+        return self.cost_usd / self.faster_tasks
 
     @property
     def is_cost_known(self) -> bool:
@@ -149,7 +156,7 @@ class AgentFigures:
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
     """Return all runs in one row, then each agent followed by its models.
 
-    Those with a run measured faster first, then by runs.
+    Agents with a run measured faster come first, then those that complete most; models by cost.
 
     Raises StoreError.
     """
@@ -169,6 +176,15 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
     )
     classes = ", ".join(
         f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES
+    )
+    task = "distinct coalesce(task_key, run_id)"
+    tasks = ", ".join(
+        f"count({task}) filter ({which}) as {name}_tasks"
+        for name, which in (
+            ("comparable", f"measured_class in {COMPARABLE}"),
+            ("faster", "measured_class = 'faster'"),
+            ("beyond", f"measured_class = 'faster' and {IS_BEYOND_NOISE}"),
+        )
     )
     doubts = ", ".join(f"{VERDICT_METRICS[key].sql} as {name}" for name, key in _DOUBTS.items())
     turns = {"held": "kept", "more": "over_claimed", "less": "under_claimed", "wrong": "wrong_sign"}
@@ -205,7 +221,8 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
             {"" if is_cut else money}
             sum(duration_ms) filter (is_started) as wall_ms,
-            {listed}, {classes}, {doubts}, count(*) filter (is_checked) as checked, {turned},
+            {listed}, {classes}, {doubts}, {tasks}, {turned},
+            count(*) filter (is_checked) as checked,
             count(*) filter (is_checked and scope_differs) as other_part,
             count(*) filter (is_checked and scope_differs and claim_verdict = 'kept') as other_held
         from chosen
@@ -230,10 +247,10 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
     ordered = [row for row in found if row.is_all]
     for agent in sorted(
         (row for row in found if not row.is_all and not row.is_model),
-        key=lambda row: not row.faster,
+        key=lambda row: (not row.faster, -row.completed / max(row.started, 1), *_by_cost(row)),
     ):
         models = [row for row in found if row.is_model and row.agent == agent.agent]
-        ordered += [agent, *sorted(models, key=lambda row: row.model is None)]
+        ordered += [agent, *sorted(models, key=lambda row: (row.model is None, *_by_cost(row)))]
     return ordered
 
 
@@ -267,13 +284,17 @@ def _with_spent(
     return [*had, *(none | row for row in found.values())]
 
 
+def _by_cost(row: AgentFigures) -> tuple[Decimal, int]:
+    return -(row.cost_usd or Decimal(0)), -row.runs
+
+
 def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the rows for a table of agents.
+    """Return the rows for a table of agents; those that never started only if no other did.
 
     An agent's models get rows if at least two of them have ENOUGH runs.
     """
     shown: list[AgentFigures] = []
-    for row in (row for row in rows if not row.is_all):
+    for row in (row for row in rows if not row.is_all and (row.started or not rows[0].started)):
         siblings = [
             other
             for other in rows
@@ -282,6 +303,20 @@ def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
         if not row.is_model or len(siblings) > 1:
             shown.append(row)
     return shown
+
+
+def hidden_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
+    """Return the agents and models that the table leaves out since none of their runs started."""
+    shown = shown_rows(rows)
+    parents = {row.agent for row in shown if row.is_model}
+    return [
+        row
+        for row in rows
+        if not row.started
+        and row not in shown
+        and not row.is_all
+        and row.is_model is (row.agent in parents)
+    ]
 
 
 def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST) -> pa.Table:
@@ -320,14 +355,17 @@ def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Tab
     return fetch(store, sql, condition.parameters)
 
 
-def fastest(store: Store, filters: Filters, limit: int) -> list[tuple[str, str, float]]:
-    """Return (id, title, measured speedup) of the runs measured fastest. Raises StoreError."""
+def comparable(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """Return at most `limit` runs with a comparable result, the smallest speedup first.
+
+    Id, title, agent, speedup, class of the measurement, and whether it is beyond noise. Raises
+    StoreError.
+    """
     condition = where(filters)
     sql = f"""
-        select run_id, title, measured_speedup from {measured.with_verdicts(store)}
-        where {condition.sql} and verdict = 'faster' order by measured_speedup desc, run_id limit
-            {int(limit)}"""
-    return [
-        (row["run_id"], row["title"], float(row["measured_speedup"]))
-        for row in fetch(store, sql, condition.parameters).to_pylist()
-    ]
+        select run_id, title, agent, measured_speedup, measured_class,
+            coalesce({IS_BEYOND_NOISE}, false) as is_beyond_noise, count(*) over () as found
+        from {measured.with_verdicts(store)}
+        where {condition.sql} and measured_class in {COMPARABLE} and measured_speedup > 0
+        order by measured_speedup, run_id limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters)

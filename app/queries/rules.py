@@ -14,14 +14,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from statistics import fmean, geometric_mean, harmonic_mean
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from app.queries.reading import fetch
+from app.queries.runs import bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import CostMeasure
+from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.rows.measurement import Failure
 
 WORST = 10
@@ -717,6 +721,96 @@ def scores_of(
                 )
             )
     return made
+
+
+class OwnScore(NamedTuple):
+    """An agent and model by the own rule of a benchmark.
+
+    `successes` of `tasks`, only of rules that are shares. `cost_usd`: of the started runs on these
+    tasks, None if it is unknown for one in ten.
+    """
+
+    agent: str
+    model: str
+    score: float
+    successes: int
+    tasks: int
+    cost_usd: Decimal | None
+    bounds: str
+
+    @property
+    def usd_per_success(self) -> Decimal | None:
+        """Cost of the judged tasks' runs per success; None without any."""
+        return self.cost_usd / self.successes if self.cost_usd and self.successes else None
+
+
+class OwnRule(NamedTuple):
+    """What a benchmark's own rule says of everything measured for it, the best score first."""
+
+    study: str
+    meaning: str
+    is_share: bool
+    scores: list[OwnScore]
+
+    @property
+    def succeeds(self) -> str:
+        """When a task counts as a success: `at most 5% worse than the human's patch`."""
+        return self.meaning.partition(". ")[0].removeprefix("Share ").rstrip(".")
+
+    @property
+    def lets_in(self) -> str:
+        """What the rule counts that a strict one would leave out."""
+        return self.meaning.partition(". ")[2] or self.meaning
+
+    def of(self, row: Any) -> OwnScore | None:
+        """Return the score of a row of `app.queries.agents`, which names agent and model."""
+        return next(
+            (one for one in self.scores if one.agent == row.agent and one.model == row.model), None
+        )
+
+
+def studies(store: Store) -> list[str]:
+    """Return the benchmarks with a rule of their own that have results of agents."""
+    sql = "select distinct format from measurements where variant = 'candidate'"
+    formats = [row["format"] or "" for row in fetch(store, sql, {}).to_pylist()]
+    named = {
+        study for prefix, study in _STUDIES.items() for name in formats if name.startswith(prefix)
+    }
+    return sorted(named)
+
+
+def own_rule(store: Store, study: str, measure: CostMeasure) -> OwnRule:
+    """Return the scores by a benchmark's own rule. Raises StoreError."""
+    rule = next(rule for rule in RULES.values() if rule.study == study)
+    made = []
+    for who, tried in _ordered(cases_of(store)):
+        judged = [one for one in _judged(rule, who, tried) if one[1].value is not None]
+        if who.benchmark != study or len(judged) < FEWEST_VALUES or not who.agent:
+            continue
+        values = [float(one.value or 0) for _, one in judged]
+        sql = f"""
+            select sum({measure.column}) as cost_usd, count({measure.column}) as known,
+                count(*) as started,
+                coalesce(string_agg(distinct {bound_of(measure)}, ', '), '') as bounds
+            from v_runs where is_started and agent = $agent and model_group = $model
+                and list_has_any($about, [task, left(head_commit, 7), left(base_commit, 7)])"""
+        about = [case.about for case, _ in judged if case]
+        chosen = {"agent": who.agent, "model": who.model, "about": about}
+        cost = fetch(store, sql, chosen).to_pylist()[0]
+        is_known = bool(cost["started"]) and 10 * cost["known"] >= 9 * cost["started"]
+        made.append(
+            OwnScore(
+                who.agent,
+                who.model,
+                rule.score(values),
+                round(sum(values)) if rule.is_share else 0,
+                len(judged),
+                cost["cost_usd"] if is_known else None,
+                cost["bounds"],
+            )
+        )
+    made.sort(key=lambda one: -one.score)
+    return OwnRule(study, rule.meaning, rule.is_share, made)
 
 
 def _ordered(found: Mapping[Who, Tried]) -> list[tuple[Who, Tried]]:

@@ -34,7 +34,7 @@ from app.text.filter_words import with_known_words
 from app.text.formatting import short_id
 from app.text.html_parts import shown, without_links
 from app.text.loops import NO_LOOPS, heading_of
-from app.text.sentences import Said
+from app.text.sentences import Doubt, Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.errors import UsageError
@@ -97,11 +97,7 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
         asked = replace(asked, of=asked.ask(run_page.run_id_of, what))
         said, parts = _run(asked, with_text=with_text)
         title, name, about = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}", ""
-    made: list[str | tuple[Drawn, Drawn]] = [
-        without_links(
-            html_parts.heading(said.heading, said.second, said.coverage, doubts=said.doubts)
-        )
-    ]
+    made: list[str | tuple[Drawn, Drawn]] = [without_links(html_parts.heading(said))]
     for one in parts:
         if isinstance(one, str):
             made.append(without_links(one))
@@ -117,41 +113,36 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
     )
 
 
+def overview_doubts(asked: Question) -> list[Doubt]:
+    """Return the reservations about the figures of the Overview, each with a link to details."""
+    rows, why = asked.rows, []
+    if rows[0].never_started:
+        why = asked.ask(failure_queries.never_started_because, asked.filters)
+    another = asked.ask(cost_queries.at_another_price, asked.filters)
+    return overview.doubts_about(
+        rows,
+        why,
+        asked.ask(undated, asked.filters),
+        overview.another_price(another, asked.measure),
+        asked.filters,
+    )
+
+
 def _overview(asked: Question) -> tuple[Said, list[Part]]:
     rows, total = asked.rows, asked.rows[0]
     agents = [row for row in rows if not row.is_all and not row.is_model]
-    why = (
-        asked.ask(failure_queries.never_started_because, asked.filters)
-        if total.never_started
-        else []
-    )
-    fastest = asked.ask(agent_queries.fastest, asked.filters, 2) if total.faster > 1 else []
-    another = overview.another_price(
-        asked.ask(cost_queries.at_another_price, asked.filters), asked.measure
-    )
-    found = overview.cautions(rows, why, fastest, asked.ask(undated, asked.filters), another)
-    before_you_quote = overview.cautions_html(found, asked.filters)
     if total.runs <= charts.FEW and len(agents) == 1:
         runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
         table = overview.runs_table(runs, asked.filters).on_any_screen(kind="t-grid")
-        return overview.few_runs(rows, asked.measure), [
-            lambda: charts.few_runs(asked),
-            table,
-            before_you_quote,
-        ]
-    is_checked = total.checked >= overview.ENOUGH_PAIRS
+        said = replace(overview.few_runs(rows, asked.measure), doubts=overview_doubts(asked))
+        return said, [lambda: charts.few_runs(asked), table]
     shown = agent_queries.shown_rows(rows)
-    return overview.overview(rows, asked.measure), [
+    said = replace(overview.overview(rows, asked.measure), doubts=overview_doubts(asked))
+    return said, [
         agent_table(shown, asked.filters).on_any_screen(legend=agent_legend(shown)),
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
-        lambda: (
-            charts.claimed_and_measured(asked)
-            if is_checked
-            else charts.claims(asked) or charts.cost_per_turn(asked)
-        ),
-        lambda: charts.cost_and_success(asked),
-        before_you_quote,
+        lambda: charts.measured_ranks(asked) if total.comparable else charts.claims(asked),
     ]
 
 
@@ -187,9 +178,7 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
     parts: list[Part] = [
         lambda: charts.claimed_beside_measured(asked),
         lambda: charts.claimed_over_measured(asked),
-        None
-        if total.checked
-        else lambda: charts.claims(asked, "What is claimed", only_claiming=True),
+        None if total.checked else lambda: charts.claims(asked, "What is claimed"),
     ]
     if total.runs_measured:
         seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]

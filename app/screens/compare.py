@@ -136,7 +136,7 @@ def too_few() -> None:
     """Show what a comparison needs."""
     found = cache.ask(queries.compare, [queries.narrowed(filters, one) for one in groups])
     name = sentences.names(found.groups, groups)[0].whole
-    widgets.heading(Said(sentences.too_few_groups(found.baseline.runs, name)), missing=False)
+    widgets.heading(Said(sentences.too_few_groups(found.baseline.runs, name)))
     st.markdown(
         "Ingest with labels and compare these, for example before and after a change of the prompt:"
     )
@@ -161,7 +161,7 @@ if len(groups) < 2:
     if groups:
         too_few()
     else:
-        widgets.heading(Said(sentences.too_few_groups(0, "")), missing=False)
+        widgets.heading(Said(sentences.too_few_groups(0, "")))
     widgets.end_page()
 narrowed = [queries.narrowed(filters, one) for one in groups]
 pair = str(st.session_state.get("pair") or queries.TASK)
@@ -171,7 +171,7 @@ widgets.force_cost(found.basis if found.is_forced else None)
 pair = choose_groups()
 if pair != found.pair:
     found = cache.ask(queries.compare, narrowed, pair, cost)
-widgets.heading(sentences.compare(found, called, filters), missing=False)
+widgets.heading(sentences.compare(found, called, filters))
 widgets.titled(charts.compared(widgets.question(filters, cost), found, called), "compare")
 st.html(sentences.comparison_table(found, called))
 if others := sentences.other_pairs(offer.pairs, groups, filters):

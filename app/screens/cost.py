@@ -113,13 +113,11 @@ def show_sessions() -> None:
     listed = cache.ask(session_queries.sessions, filters, LISTED)
     if not listed.num_rows:
         with head:
-            widgets.heading(
-                Said("None of these runs has billed responses of its own."), missing=False
-            )
+            widgets.heading(Said("None of these runs has billed responses of its own."))
         widgets.end_page()
     used = cache.ask(usage, UsageRequest(filters, (BLOCK,)), cache.this_minute())
     with head:
-        widgets.heading(costs.sessions(used), missing=False)
+        widgets.heading(costs.sessions(used))
     with st.container(horizontal=True, gap="small"):
         by = widgets.choice(
             "Per", {key: USAGE_DIMENSIONS[key].label for key in PERIODS}, "usage-per"

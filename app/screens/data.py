@@ -27,7 +27,7 @@ def quality() -> None:
     """Show known facts by agent, findings, and the result of every document."""
     rows, documents = cache.ask(queries.by_agent, filters), cache.ask(queries.documents)
     with head:
-        widgets.heading(sentences.quality(rows, documents), missing=False)
+        widgets.heading(sentences.quality(rows, documents))
     if rows[0].runs:
         st.html(sentences.known_table(rows, filters))
     found = cache.ask(claim_queries.findings_by_rule, filters).to_pylist()

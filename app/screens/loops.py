@@ -154,7 +154,7 @@ def one_experiment(one: Try, answer: LoopAnswer) -> None:
 
 
 if not answers:
-    widgets.heading(Said("No optimization loop is in the store."), missing=False)
+    widgets.heading(Said("No optimization loop is in the store."))
     st.markdown(plain(NO_LOOPS))
     st.code(cache.command("ingest PATH"), language=None)
     widgets.end_page()
@@ -166,7 +166,7 @@ if has_period(filters):
 if len(answers) > 1 and shown:
     every = html_parts.anchor(html_parts.link("loops", filters), f"All {len(answers):,} loops")
     st.html(f'<p class="t-cap">{every}</p>')
-widgets.heading(heading, missing=False)
+widgets.heading(heading)
 if asked and not named:
     st.warning(f"No loop is called {plain(asked)}.", icon=":material/search_off:")
 if shown:

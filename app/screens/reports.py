@@ -17,10 +17,10 @@ from app.reports.exports import REPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET, FirstPageRequest, figure_table
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
-from app.text import html_parts
 from app.text.agents import agent_legend
 from app.text.html_parts import plain
 from app.text.overview import overview
+from app.text.sentences import Said
 from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
@@ -149,9 +149,7 @@ if total > report_files.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first
-st.html(
-    html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines))
-)
+widgets.heading(Said(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines)))
 st.html(page.agent_table.on_any_screen(legend=agent_legend(page.agents)))
 sides = "".join(table.html() for table in (figure_table(page.figures), *page.top_tables))
 st.html(f'<div class="t-side">{sides}</div>')

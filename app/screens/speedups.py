@@ -1,5 +1,7 @@
 """Claimed against measured speedups, by agent and run by run."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.charts import registry as charts
@@ -16,6 +18,7 @@ from app.text import speedups as sentences
 from app.text.claims import EXAMPLE_TABLE, MEASURED_WITH, band_words, hidden_words
 from app.text.formatting import agent_name
 from app.text.html_parts import code_span
+from app.text.sentences import Doubt
 from schemas.catalogue.metrics import MEASURED_CLASSES, QUADRANTS
 from schemas.rows.claim import ClaimKind
 from schemas.text import plural
@@ -31,13 +34,12 @@ rows = asked.rows
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
 quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
 said = sentences.speedups(rows)
-link = (
-    f"all {quantified:,} claims with a figure, in their sentences"
-    if quantified > 1
-    else "the claim in its sentence"
-)
-address = html_parts.link("speedups", filters, tab="sentences") if quantified else ""
-st.html(html_parts.heading(said.heading, said.second, said.coverage, address, label=link))
+if quantified:
+    claims = f"{plural(quantified, 'claim')} with a figure"
+    address = html_parts.link("speedups", filters, tab="sentences")
+    listed = Doubt(claims, "in their sentences", address)
+    said = replace(said, doubts=[listed])
+widgets.heading(said)
 
 
 def how_to_measure() -> None:
@@ -142,7 +144,7 @@ if total.checked:
         if silent := sentences.unchecked_agents(rows):
             st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
 else:
-    widgets.titled(charts.claims(asked, "What is claimed", only_claiming=True), "speedups-claims")
+    widgets.titled(charts.claims(asked, "What is claimed"), "speedups-claims")
 if not total.runs_measured:
     lists(None)
     how_to_measure()

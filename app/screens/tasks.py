@@ -112,10 +112,10 @@ def grid(made: task_words.Matrix, value: str, *, by_repo: bool) -> None:
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 totals = cache.ask(queries.totals, filters)
 if not totals.tasks:
-    widgets.heading(task_words.no_tasks(totals), missing=False)
+    widgets.heading(task_words.no_tasks(totals))
     st.code(cache.command("ingest PATH --label task=NAME"), language=None)
     widgets.end_page()
-widgets.heading(task_words.tasks(totals), missing=False)
+widgets.heading(task_words.tasks(totals))
 
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="task-choices"):
     st.html('<span class="t-n t-spare">In the cells</span>', width="content")

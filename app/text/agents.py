@@ -8,6 +8,7 @@ from typing import Any
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Range
+from app.queries.rules import OwnRule
 from app.text.formatting import (
     FEWEST_RUNS,
     NOT_MEASURED,
@@ -21,9 +22,8 @@ from app.text.formatting import (
 )
 from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.sentences import spelled
-from app.text.table import Col, TextCell, TextTable, agent_cell, count
-from schemas.catalogue.metrics import MEASURED_CLASSES
-from schemas.text import agreeing
+from app.text.table import Col, TextCell, TextTable, agent_cell
+from schemas.text import agreeing, plural
 
 
 def median_cost(row: AgentFigures) -> str:
@@ -54,10 +54,13 @@ def range_words(values: Range, write: Callable[[Any], str]) -> str:
     return written if few else f"a median of {written}"
 
 
-def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
+def agent_table(
+    rows: Sequence[AgentFigures], filters: Filters, own: OwnRule | None = None
+) -> TextTable:
     """Return agents and models as a table without empty columns.
 
-    The rows are from `app.queries.agents.shown_rows`.
+    The rows are from `app.queries.agents.shown_rows`. `own`: scores by a benchmark's own rule,
+    instead of the measured results.
     """
 
     def name(row: AgentFigures) -> TextCell:
@@ -67,10 +70,10 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
                 return TextCell("model not recorded", kind="t-n")
             address = link("", of_agent.with_values("main-model", [row.model]))
             return TextCell(model_name(row.model), address=address, kind="t-plain", hint=row.model)
-        own = [one for one in rows if one.is_model and one.agent == row.agent]
+        parts = [one for one in rows if one.is_model and one.agent == row.agent]
         models = model_name(row.model)
-        if own:
-            models = f"{sum(one.model is not None for one in own)} models"
+        if parts:
+            models = f"{sum(one.model is not None for one in parts)} models"
         elif row.model and row.models > 1:
             models += f", +{row.models - 1}"
         return agent_cell(row.agent, models, filters, row.model or "")
@@ -87,62 +90,99 @@ def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
         value, few = median_or_range(row.claimed, ratio)
         return TextCell(value, few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
 
-    def per_faster(row: AgentFigures) -> TextCell | str:
-        each = row.cost_per_faster_usd
-        return UNKNOWN if each is None else TextCell(strong=usd(each, row.bounds))
-
+    is_measured = any(row.runs_measured for row in rows)
     shown = (
         Col("Agent, model", name),
-        Col("Runs", lambda row: f"{row.runs:,}", "r"),
-        Col("Outcome", _outcome),
-        Col("Never\nstarted", lambda row: count(row.never_started), "r"),
-        Col("Cost", cost, "r"),
-        Col("Per run\n(median)", median_cost, "r"),
         Col(
-            "Wall time\n(completed, median)",
-            lambda row: TextCell(*median_or_range(row.wall, duration)),
+            "Started",
+            lambda row: TextCell(
+                f"{row.started:,}", f"of {row.runs:,}" if row.never_started else ""
+            ),
             "r",
         ),
-        Col("Claimed\n(median)", claimed, "r"),
-        Col("Measured", _measured),
-        Col("Cost per\nfaster run", per_faster, "r"),
+        Col("Completed\n(of started)", _outcome),
+        Col("Cost", cost, "r"),
+        Col("per run\n(median)", median_cost, "r"),
+        Col("Wall time\n(completed)", lambda row: TextCell(*_wall(row)), "r"),
+        *(() if is_measured else (Col("Claimed\n(median)", claimed, "r"),)),
+        *(_by_own_rule(own, rows) if own else _STRICT),
     )
     return TextTable(shown, rows, lambda row: "m" if row.is_model else "").filled
 
 
-def agent_legend(rows: Sequence[AgentFigures]) -> str:
+def _by_own_rule(own: OwnRule, rows: Sequence[AgentFigures]) -> tuple[Col, Col]:
+    """Return the columns of scores by a benchmark's own rule."""
+
+    def succeeded(row: AgentFigures) -> TextCell:
+        if any(one.is_model and one.agent == row.agent for one in rows if not row.is_model):
+            return TextCell("see its models", kind="t-n")
+        score = own.of(row)
+        if score is None:
+            return TextCell(NOT_MEASURED)
+        of = f" of {plural(score.tasks, 'task')}"
+        if not own.is_share:
+            return TextCell(of, strong=ratio(score.score))
+        share = f" · {percent(score.score)}" if score.tasks >= FEWEST_RUNS else ""
+        bar = [
+            Segment("faster", score.successes, "succeeded"),
+            Segment("same", score.tasks - score.successes, "did not succeed"),
+        ]
+        return TextCell(f"{of}{share}", strong=f"{score.successes:,}", bar=bar)
+
+    def each(row: AgentFigures) -> TextCell:
+        score = own.of(row)
+        is_known = score and score.usd_per_success is not None
+        return TextCell(usd(score.usd_per_success, score.bounds) if is_known and score else UNKNOWN)
+
+    return Col(f"Succeeded, {own.study}'s rule", succeeded), Col("Cost per\nsuccess", each, "r")
+
+
+def _wall(row: AgentFigures) -> tuple[str, str]:
+    value, few = median_or_range(row.wall, duration)
+    return value, plural(row.wall.known, "run") if few else ""
+
+
+def agent_legend(rows: Sequence[AgentFigures], own: OwnRule | None = None) -> str:
     """Return the legend of the table's bars: outcomes and measurements that occur."""
     agents = [row for row in rows if not row.is_model]
     measured = [_measured_counts(row) for row in agents]
+    second = (
+        "Measured",
+        [one for one in MEASURED.items() if any(row[one[0]] for row in measured)],
+    )
+    if own:
+        second = (
+            "Succeeded",
+            [("faster", own.succeeds), ("same", "not")] if own.is_share else [],
+        )
     return legend(
         (
-            "Outcome",
+            "Completed",
             [one for one in OUTCOMES.items() if any(getattr(row, one[0]) for row in agents)],
         ),
-        ("Measured", [one for one in MEASURED.items() if any(row[one[0]] for row in measured)]),
+        second,
     )
 
 
 def _outcome(row: AgentFigures) -> TextCell:
-    """Return the completed runs: `178 completed · 98%`, `33 completed of 77 known`, `6 of 17 …`.
-
-    Only runs that started count: the others do not depend on the agent.
-    """
+    """Return the completed ones of the started runs: `178 · 100%`, `1 of 1 known`, `6 of 17`."""
     bar = [Segment(kind, getattr(row, kind), label) for kind, label in OUTCOMES.items()]
     if not row.started:
         return TextCell("none started" if row.runs else "none ended", bar=bar)
     if row.unknown_ends:
-        ended = f"completed of {row.known_ends:,} known"
-        ended = ended if row.known_ends else "known to be completed"
+        ended = f" of {row.known_ends:,} known"
     elif row.started < FEWEST_RUNS:
-        ended = f"of {row.started:,} completed"
+        ended = f" of {row.started:,}"
     else:
-        ended = f"completed · {percent(row.completed / row.started)}"
-    return TextCell(f" {ended}", strong=f"{row.completed:,}", bar=bar)
+        ended = f" · {percent(row.completed / row.started)}"
+    return TextCell(ended, strong=f"{row.completed:,}", bar=bar)
 
 
 def _measured(row: AgentFigures) -> TextCell:
-    """Return `12 faster · 52 same · 7 slower · 2 break`, `0 of 96 comparable · 9 break`."""
+    """Return `1 beyond noise · 11 once · 52 same · 7 slower · 2 break`.
+
+    Without a comparable result `none of 96 comparable · 9 break`.
+    """
     if not row.runs_measured:
         return TextCell(NOT_MEASURED)
     counts = _measured_counts(row)
@@ -150,20 +190,37 @@ def _measured(row: AgentFigures) -> TextCell:
     breaks = row.measured["breaks"]
     broken = [f"{breaks:,} {agreeing(breaks, 'breaks')}"] if breaks else []
     if not row.comparable:
-        return TextCell(" · ".join([f"0 of {row.runs_measured:,} comparable", *broken]), bar=bar)
-    other = [
-        f"{row.measured[name]:,} {MEASURED_CLASSES[name]}"
-        for name in ("same", "inside_noise", "slower")
-        if row.measured[name]
+        return TextCell(" · ".join([f"none of {row.runs_measured:,} comparable", *broken]), bar=bar)
+    words = [
+        f"{counts[kind]:,} {word}"
+        for kind, word in (
+            ("faster", "beyond noise"),
+            ("once", "once"),
+            ("same", "same"),
+            ("inside_noise", "inside noise"),
+            ("slower", "slower"),
+        )
+        if counts[kind]
     ]
-    return TextCell(" · ".join([" faster", *other, *broken]), strong=f"{row.faster:,}", bar=bar)
+    strong, _, rest = " · ".join([*words, *broken]).partition(" ")
+    return TextCell(f" {rest}", strong=strong, bar=bar)
 
 
 def _measured_counts(row: AgentFigures) -> dict[str, int]:
     own = ("faster", "same", "inside_noise", "slower", "breaks", "machine")
     return {key: row.measured[key] for key in own} | {
-        "uncompared": row.runs_measured - sum(row.measured[key] for key in own)
+        "faster": row.beyond_noise,
+        "once": row.faster - row.beyond_noise,
+        "uncompared": row.runs_measured - sum(row.measured[key] for key in own),
     }
+
+
+def _per_faster(row: AgentFigures) -> TextCell | str:
+    each = row.cost_per_faster_usd
+    return UNKNOWN if each is None else TextCell(strong=usd(each, row.bounds))
+
+
+_STRICT = Col("Measured, strict", _measured), Col("Cost per\nfaster task", _per_faster, "r")
 
 
 def doubts(faster: int, beyond_noise: int, disputed: int, not_by_median: int) -> str:

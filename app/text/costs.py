@@ -30,7 +30,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import agent_and_model
-from app.text.overview import coverage, only_spent
+from app.text.overview import agents_of, coverage, only_spent
 from app.text.sentences import Said, joined, spelled
 from app.text.table import (
     NO_DATE,
@@ -239,7 +239,7 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         if measure is REPORTED
         else "at list prices is not known"
     )
-    covers = coverage(total, measure)
+    covers = coverage(total, agents_of(rows), measure)
     if not total.runs and total.cost_usd is not None:
         return Said(only_spent(total), "", covers)
     if not total.started:

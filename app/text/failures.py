@@ -76,7 +76,7 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     return Said(
         f"{plural(total.runs, 'run')} of {whose}: {joined([*filter(None, ends)])}.",
         "",
-        coverage(total, measure),
+        coverage(total, agents, measure),
     )
 
 

@@ -21,13 +21,13 @@ import simplejson
 from app.queries import filter_inputs as urls
 from app.queries.filters import Filters
 from app.text.formatting import agent_name, model_name
-from app.text.sentences import Doubt
+from app.text.sentences import Doubt, Said
 from schemas.agents import AGENTS
 from schemas.text import in_json, one_line, visible
 
 OUTCOMES = {
     "completed": "completed",
-    "limited": "ended by a limit",
+    "limited": "stopped",
     "failed": "failed",
     "unknown_ends": "unknown",
     "never_started": "never started",
@@ -35,12 +35,13 @@ OUTCOMES = {
 """Field of AgentFigures → label of the outcome it counts, in the order of bars."""
 
 MEASURED = {
-    "faster": "faster",
+    "faster": "beyond noise",
+    "once": "faster once",
     "same": "same (±5%)",
     "inside_noise": "inside noise",
     "slower": "slower",
-    "breaks": "the change breaks",
-    "uncompared": "not comparable, no baseline",
+    "breaks": "breaks",
+    "uncompared": "not comparable",
     "machine": "machine failed",
 }
 """Class of a measurement → label, in the order of bars."""
@@ -80,27 +81,13 @@ def said(sentence: str) -> str:
     return re.sub(r"\*\*(.+?)\*\*", r"<em>\1</em>", html.escape(visible(sentence)))
 
 
-def heading(
-    sentence: str,
-    second: str = "",
-    coverage: str = "",
-    address: str = "",
-    *,
-    label: str = "what is missing",
-    doubts: Sequence[Doubt] = (),
-) -> str:
-    """Return the first lines of a screen.
-
-    Answer, second fact, and coverage, with a link (to what the logs lack) or what is not sure.
-    """
-    link = (
-        f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
-    )
+def heading(lines: Said) -> str:
+    """Return the first lines of a screen: answer, qualifier, and coverage with what is not sure."""
     parts = (
-        f'<h1 class="t-h1">{said(sentence)}</h1>',
-        f'<p class="t-sub">{said(second)}</p>' if second else "",
-        f'<div class="t-cap">{said(coverage)}{link}{how_sure(doubts)}</div>'
-        if coverage or address
+        f'<h1 class="t-h1">{said(lines.heading)}</h1>',
+        f'<p class="t-sub">{said(lines.second)}</p>' if lines.second else "",
+        f'<div class="t-cap">{said(lines.coverage)}{how_sure(lines.doubts)}</div>'
+        if lines.coverage or lines.doubts
         else "",
     )
     return "".join(parts)

@@ -5,27 +5,29 @@ Rows are those of `app.queries.agents.agents`: all runs in the first, then agent
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
-from app.text import html_parts
-from app.text.agents import doubts, range_words
+from app.queries.rules import OwnRule
+from app.text.agents import disputed_words, median_cost
 from app.text.answers import undated_cost
 from app.text.claims import words
 from app.text.formatting import (
     BOUND_NAMES,
     NOT_RECORDED,
+    UNKNOWN,
     agent_name,
     duration,
     model_name,
+    percent,
     ratio,
     short,
     usd,
 )
-from app.text.sentences import Said, joined, none_or, spelled, upper_first
+from app.text.html_parts import link
+from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import agreeing, plural
@@ -34,14 +36,8 @@ from schemas.units import Unit
 if TYPE_CHECKING:
     from app.queries.reading import Undated
 
-TWO_LINES = 175
-"""Characters of a heading that fit into two lines on a wide page."""
-
 MOST_NAMED = 3
-
-ENOUGH_PAIRS = 3
-
-NONE_CHECKED = "No checked claim is about the part that was measured"
+"""Agents that a heading names."""
 
 
 def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -49,35 +45,21 @@ def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
     return [row for row in rows if not row.is_all and not row.is_model]
 
 
-def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the first lines of a screen or report about these runs."""
+def overview(
+    rows: Sequence[AgentFigures], measure: CostMeasure = BEST, own: OwnRule | None = None
+) -> Said:
+    """Return the first lines of a screen or report about these runs.
+
+    `own`: judged by this rule of a benchmark.
+    """
     total, agents = rows[0], agents_of(rows)
-    covers = coverage(total, measure)
+    if own and own.scores:
+        judged = sum(one.tasks for one in own.scores)
+        parts = [*_runs_and_costs(total, measure), f"**{judged:,}** results judged"]
+        return Said(_by_own_rule(own), own.lets_in, " · ".join(parts))
     if not total.runs and total.cost_usd is not None:
-        return Said(only_spent(total), "", covers)
-    if total.faster:
-        heading = f"{_faster(agents)} {_without_speedup(agents)}".strip()
-    elif total.comparable:
-        whose = f" of {agent_name(agents[0].agent)}" if len(agents) == 1 else ""
-        if total.comparable == 1:
-            heading = (
-                f"The one run{whose} that can be compared with a baseline **did not become "
-                "faster**."
-            )
-        else:
-            heading = (
-                f"**None of the {total.comparable:,} runs**{whose} that can be compared with a "
-                "baseline became faster."
-            )
-    else:
-        heading = _spent(total, agents)
-        if total.claimed.known:
-            claims = _claimed(total)
-            if len(heading) + len(claims) > TWO_LINES:
-                return Said(heading, claims, covers)
-            heading = f"{heading} {claims}"
-    sure = doubts(total.faster, total.beyond_noise, total.disputed, total.not_by_median)
-    return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
+        return Said(only_spent(total), "", coverage(total, agents, measure))
+    return Said(_answer(total, agents), _qualifier(total), coverage(total, agents, measure))
 
 
 def only_spent(total: AgentFigures) -> str:
@@ -85,224 +67,122 @@ def only_spent(total: AgentFigures) -> str:
     return f"**{usd(total.cost_usd, total.bounds)}** was spent by runs that ended at another time."
 
 
-def _faster(agents: Sequence[AgentFigures]) -> str:
-    """Return how often agents were measured faster, of one agent also for how much.
-
-    `Claude Code was measured faster in 12 of 71 comparable runs, **beyond noise in 1**, for
-    $154.15.`
-    """
-    found = sorted((row for row in agents if row.faster), key=lambda row: -row.faster)
-    first = found[0]
-    said = (
-        f"{agent_name(first.agent)} was measured faster in "
-        f"{first.faster:,} of {plural(first.comparable, 'comparable run')}"
-    )
-    if len(found) == 1:
-        cost = "at a cost that is not known"
-        if first.cost_usd is not None and first.is_cost_known:
-            cost = f"for {usd(first.cost_usd, first.bounds)}"
-        return f"{said}, **beyond noise in {first.beyond_noise or 'none'}**, {cost}."
-    others = [
-        f"{agent_name(row.agent)} in {row.faster:,} of {row.comparable:,}"
-        for row in found[1:MOST_NAMED]
-    ]
-    if rest := found[MOST_NAMED:]:
-        others.append(
-            f"{plural(len(rest), 'other agent')} in {sum(row.faster for row in rest):,} of "
-            f"{sum(row.comparable for row in rest):,}"
-        )
-    beyond = sum(row.beyond_noise for row in found)
-    return f"{joined([said, *others])}, **beyond noise in {beyond or 'none'}**."
-
-
-def _without_speedup(agents: Sequence[AgentFigures]) -> str:
-    """Return a sentence on agents without a run measured faster.
-
-    For a single agent, the results of its claims.
-    """
-    others = [row for row in agents if not row.faster]
-    if not others:
-        return "" if len(agents) > 1 else held_words(agents[0])
-    whom, their = (
-        (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
-    )
-    comparable, measured = (
-        sum(row.comparable for row in others),
-        sum(row.runs_measured for row in others),
-    )
-    if comparable:
-        return f"None of the {plural(comparable, 'comparable run')} of {whom} became faster."
-    if measured:
-        none = (
-            f"none of {their} {measured:,} measured runs can"
-            if measured > 1
-            else f"{their} one measured run cannot"
-        )
-        return f"What {whom} achieved is unknown: {none} be compared."
-    return f"No run of {whom} was measured."
-
-
-def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
-    """Return a sentence with cost, share completed and time.
-
-    Example: `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.`
-    """
-    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{spelled(len(agents))} agents"
-    subject = upper_first(f"{spelled(total.runs, 'run')} of {whose}")
+def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    """Return which agents were measured faster; else how many runs they complete."""
+    winners = [row for row in agents if row.faster]
+    winners.sort(key=lambda row: (-row.faster_tasks / row.comparable_tasks, agent_name(row.agent)))
+    if len(winners) == 1:
+        best = winners[0]
+        beyond = f"beyond noise on {best.beyond_tasks or 'none'}"
+        cost = f", for {usd(best.cost_usd, best.bounds)}" if best.is_cost_known else ""
+        tasks = plural(best.comparable_tasks, "task")
+        name, k = agent_name(best.agent), best.faster_tasks
+        return f"{name} was measured faster on {k:,} of {tasks}, **{beyond}**{cost}."
+    if winners:
+        return f"{_named(winners, _measured_faster, MOST_NAMED)}."
+    if total.comparable:
+        tasks = f"{total.comparable_tasks:,} checked tasks"
+        if total.comparable_tasks == 1:
+            tasks = "the one checked task"
+        whose = agent_name(agents[0].agent) if len(agents) == 1 else "the agents"
+        cost = f"; {whose} spent {usd(total.cost_usd, total.bounds)}" if total.cost_usd else ""
+        return f"**None** of {tasks} became faster{cost}."
     if not total.started:
-        return (
-            f"{subject}: **none of them started**."
-            if total.runs > 1
-            else f"{subject}: **it never started**."
-        )
-    cost = "cost **an amount that is not recorded**"
-    if total.cost_usd is not None:
-        partly = (
-            ""
-            if total.is_cost_known
-            else f" as far as is known ({total.cost.known:,} of {total.started:,} that started)"
-        )
-        cost = f"cost **{usd(total.cost_usd, total.bounds)}**{partly}"
-    if total.wall_ms is not None and total.runs <= 12 and total.claimed.known:
-        return f"{subject} {cost} and took {duration(total.wall_ms)} in all."
-    if not total.known_ends:
-        return f"{subject} {cost}; how they ended is unknown."
-    of = (
-        f"{total.known_ends:,}"
-        if not total.unknown_ends
-        else f"{total.known_ends:,} with a known end"
-    )
-    wall = (
-        f", in a median of {duration(total.wall.median or 0)}" if total.wall.known >= ENOUGH else ""
-    )
-    return f"{subject} {cost}; {total.completed:,} of {of} completed{wall}."
+        return f"None of {plural(total.runs, 'run')} **ever started**."
+    unmeasured = "; no result can be compared" if total.runs_measured else "; no result is measured"
+    known = [row for row in agents if row.known_ends]
+    known.sort(key=lambda row: (-row.known_ends, agent_name(row.agent)))
+    if not known:
+        return f"How {plural(total.started, 'run')} ended is **not recorded**{unmeasured}."
+    return f"{_named(known, _completes, 2)}{unmeasured}."
 
 
-def _claimed(total: AgentFigures) -> str:
-    """Return `One claims a speedup, 3.17×; none was measured.`."""
-    known = total.claimed.known
-    if known == 1:
-        claim = (
-            f"{'It claims' if total.runs == 1 else 'One claims'} a speedup, "
-            f"{ratio(total.claimed.median or 0)}"
-        )
-    else:
-        claim = (
-            f"{upper_first(spelled(known))} claim a speedup, {range_words(total.claimed, ratio)}"
-        )
-    if total.runs_measured:
-        return f"{claim}; none of the {total.runs_measured:,} measured can be compared."
-    return f"{claim}; {'nobody measured it' if total.runs == 1 else 'none was measured'}."
+def _named(
+    rows: Sequence[AgentFigures], words: Callable[[AgentFigures, str], str], most: int
+) -> str:
+    """Return the words for the first `most` agents, and how many others there are."""
+    phrases = [words(row, "" if number else "first") for number, row in enumerate(rows[:most])]
+    others = len(rows) - most
+    return ", ".join(phrases) + (f" and {plural(others, 'other agent')}" if others > 0 else "")
 
 
-def held_words(row: AgentFigures) -> str:
-    """Return how many of the claims about the measured part held.
-
-    `None of 13 checked claims held.`; "" without such a claim.
-    """
-    if row.same_part == 1:
-        return f"The one checked claim {'held' if row.held else 'did not hold'}."
-    return f"{none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
+def _measured_faster(row: AgentFigures, place: str) -> str:
+    verb = "was measured faster on" if place else "on"
+    of = f"{row.faster_tasks:,} of {row.comparable_tasks:,}{' tasks' if place else ''}"
+    return f"{agent_name(row.agent)} {verb} {f'**{of}**' if place else of}"
 
 
-def other_part_words(row: AgentFigures) -> str:
-    """Return a sentence on checked claims about another part than was measured; "" without any.
-
-    Such claims prove nothing.
-    """
-    if not row.other_part:
-        return ""
-    many, more = row.other_part > 1, " more" if row.same_part else ""
-    held = (
-        f"{spelled(row.other_held) if row.other_held else 'none'} of them"
-        if many
-        else "it"
-        if row.other_held
-        else "it has not"
-    )
-    subject = f"{upper_first(spelled(row.other_part))}{more} {'are' if many else 'is'}"
-    return f"{subject} about another part than the benchmark: {held} held."
+def _completes(row: AgentFigures, place: str) -> str:
+    of = f"{row.completed:,} of {row.known_ends:,}{' runs' if place else ''}"
+    cost = median_cost(row)
+    each = "" if cost == UNKNOWN else f" at {cost} each"
+    verb = "completes " if place else ""
+    return f"{agent_name(row.agent)} {verb}{f'**{of}**' if place else of}{each}"
 
 
-def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
-    """Return the results of claims with a comparable measurement, or "" without any."""
-    if not total.checked:
-        return ""
-    claimants = [row for row in agents if row.same_part]
-    whose = f"{agent_name(claimants[0].agent)}'s" if len(claimants) == 1 else "the"
-    kinds = [
-        (total.more, "promised more than was measured"),
-        (total.less, "promised less"),
-        (total.wrong, "became slower"),
-    ]
-    if not total.same_part:
-        return f"{NONE_CHECKED}. {other_part_words(total)}"
-    if total.same_part == 1:
-        became = next(what for number, what in ((total.held, "held"), *kinds) if number)
-        has = (
-            "is about the part that was measured"
-            if total.other_part
-            else "has a comparable measurement"
-        )
-        return f"Of {whose} claims, one {has}: it {became}. {other_part_words(total)}".rstrip()
-    became = joined(
-        [
-            f"{none_or(total.held).lower()} held",
-            *(f"{number:,} {what}" for number, what in kinds if number),
-        ]
-    )
-    return (
-        f"Of {whose} {total.same_part:,} checked claims, {became}. {other_part_words(total)}"
-    ).rstrip()
+def _qualifier(total: AgentFigures) -> str:
+    """Return the one fact that would change the mind of a reader of the answer."""
+    once = total.faster_tasks - total.beyond_tasks
+    if once == total.faster_tasks == 1:
+        return "It was measured once, so nobody knows its noise."
+    if once == total.faster_tasks > 1:
+        return "Each was measured once, so nobody knows their noise."
+    if once == 1:
+        return "The other one was measured once, so nobody knows its noise."
+    if once:
+        return f"The other {once:,} were measured once each, so nobody knows their noise."
+    if total.disputed:
+        return disputed_words(total.faster, total.disputed, total.not_by_median)
+    if total.claimed.known and not total.checked:
+        return f"{claims_title(total)}."
+    return ""
 
 
-def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
-    """Return the numbers of runs, tasks, started runs, known costs and measured runs.
+def _by_own_rule(own: OwnRule) -> str:
+    """Return `By ISO-Bench's own rule Claude Code succeeds on 47% of 78 tasks; …`."""
+    several = {
+        one.agent for one in own.scores if sum(one.agent == two.agent for two in own.scores) > 1
+    }
+    phrases = []
+    for number, one in enumerate(own.scores[:4]):
+        name = agent_name(one.agent)
+        name += f" {model_name(one.model)}" if one.agent in several else ""
+        tasks = plural(one.tasks, "task") if not number else f"{one.tasks:,}"
+        verb, value = ("reaches", ratio(one.score))
+        if own.is_share:
+            verb, value = "succeeds on", percent(one.score)
+        score = f"{value} {'of' if own.is_share else 'on'} {tasks}"
+        phrases.append(f"{name} {verb} **{score}**" if not number else f"{name} on {score}")
+    rest = f"; {', '.join(phrases[1:])}" if phrases[1:] else ""
+    return f"By {own.study}'s own rule {phrases[0]}{rest}."
 
-    Example: `**1,487 runs** of 179 tasks · 986 started · cost known for **714** (…) · measured
-    **356**, comparable **71**`.
-    """
-    parts = [
-        f"**{plural(total.runs, 'run')}**"
-        + (f" of {plural(total.tasks, 'task')}" if total.tasks else "")
-    ]
-    if total.never_started:
-        parts.append(f"{total.started:,} started")
+
+def _runs_and_costs(total: AgentFigures, measure: CostMeasure) -> list[str]:
+    tasks = f" of {plural(total.tasks, 'task')}" if total.tasks else ""
+    parts = [f"**{plural(total.runs, 'run')}**{tasks}"]
     if total.started:
-        kinds = []
-        if measure is BEST and total.cost.known:
-            listed = total.cost.known - total.reported
-            kinds = [f"{total.reported:,} reported", f"{listed:,} at list prices"]
-            if not (total.reported and listed):
-                kinds = ["all reported" if total.reported else "all at list prices"]
-        if total.bounded:
-            bound = BOUND_NAMES.get(total.bounds, "bounds or estimates")
-            kinds.append(
-                f"{total.bounded:,} of these {bound}"
-                if total.bounded > 1
-                else f"one of these {bound[:-1]}"
-            )
         name = "cost" if measure is BEST else measure.name
-        parts.append(
-            f"{name} known for **{total.cost.known:,}**"
-            + (f" ({', '.join(kinds)})" if kinds else "")
-        )
+        parts.append(f"{name} known for **{total.cost.known:,}** of {total.started:,} started")
     if total.at_end is not None:
         whole = f", of {plural(total.at_end, 'run')} without responses at the end"
         parts.append(f"money when it was spent{whole if total.at_end else ''}")
+    return parts
+
+
+def coverage(
+    total: AgentFigures, agents: Sequence[AgentFigures], measure: CostMeasure = BEST
+) -> str:
+    """Return the numbers of runs, tasks, known costs and comparable results.
+
+    Example: `**1,487 runs** of 179 tasks · cost known for **714** of 942 started · results
+    comparable: **71** of 356, all of Claude Code`.
+    """
+    parts = _runs_and_costs(total, measure)
     if total.runs_measured:
-        by_rule = (
-            " (others by ISO-Bench's own rule: Speedups, verdicts --rule iso)"
-            if total.rated > total.comparable
-            else ""
-        )
-        parts.append(
-            f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**{by_rule}"
-        )
-    if total.asked:
-        parts.append(f"model of {total.asked:,} only as asked for")
-    if total.undated:
-        parts.append(f"{total.undated:,} without a date")
+        whose = [agent_name(row.agent) for row in agents if row.comparable]
+        all_of = f", all of {whose[0]}" if len(whose) == 1 < len(agents) else ""
+        of = f"of {total.runs_measured:,}{all_of}"
+        parts.append(f"results comparable: **{total.comparable:,}** {of}")
     return " · ".join(parts)
 
 
@@ -361,7 +241,7 @@ def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
 
 
 def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
-    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`.
+    """Return `A run costs $0.84 with Claude Code, $0.44 with TRAE gpt-5`.
 
     Two agents with enough exact costs, or one of their models.
 
@@ -372,28 +252,77 @@ def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> s
         for row in named
         if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median
     ]
-    said = [(_on(row, rows), usd(row.cost.median)) for row in _first_of_agents(known)]
-    if not said:
-        return "What a run costs"
-    return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(
-        f"; of {name}, {cost}" for name, cost in said[1:]
-    )
+    known = _first_of_agents(known)
+    figures = [f"{usd(row.cost.median)} with {_on(row, rows)}" for row in known]
+    return f"A run costs {', '.join(figures)}" if figures else "What a run costs"
 
 
 def time_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
-    """Return `Claude Code finishes in 3m 04s, TRAE in 19m 26s`.
+    """Return `A run takes 3m 04s with Claude Code, 3m 10s with Codex`.
 
     It names agents with enough completed runs.
     """
     known = [
         row for row in named if not row.is_all and row.wall.known >= ENOUGH and row.wall.median
     ]
-    said = [(_on(row, rows), duration(row.wall.median or 0)) for row in _first_of_agents(known)]
-    if not said:
-        return "How long a run takes"
-    return f"{said[0][0]} finishes in {said[0][1]}" + "".join(
-        f", {name} in {wall}" for name, wall in said[1:]
-    )
+    known = _first_of_agents(known)
+    figures = [f"{duration(row.wall.median or 0)} with {_on(row, rows)}" for row in known]
+    return f"A run takes {', '.join(figures)}" if figures else "How long a run takes"
+
+
+def share_drawn(every: Sequence[AgentFigures], drawn: Sequence[AgentFigures]) -> str:
+    """Return `All 714 known costs`, or `93 of 197 known costs, $241.00 of $285.14`."""
+    known, of = (sum(row.cost.known for row in rows) for rows in (drawn, every))
+    if known == of:
+        return f"All {plural(known, 'known cost')}" if known > 1 else "The one known cost"
+    money = [usd(sum(row.cost_usd or 0 for row in rows)) for rows in (drawn, every)]
+    return f"{known:,} of {of:,} known costs, {' of '.join(money)}"
+
+
+def lacking_words(rows: Sequence[AgentFigures], what: str) -> str:
+    """Return `. Codex logs no cost` of agents without any such value, "" without one."""
+    names = list(dict.fromkeys(agent_name(row.agent) for row in rows))
+    if not what or not names:
+        return ""
+    if len(names) > MOST_NAMED:
+        return f". {len(names)} agents log no {what}"
+    return f". {joined(names)} {agreeing(len(names), 'logs')} no {what}"
+
+
+def ranks_title(total: AgentFigures) -> str:
+    """Return `1 of 71 results is beyond noise`, or how many are faster if none is."""
+    if total.beyond_noise:
+        are = agreeing(total.beyond_noise, "is")
+        return f"{total.beyond_noise:,} of {total.comparable:,} results {are} beyond noise"
+    faster = f"{total.faster:,}" if total.faster else "None"
+    once = ", each measured once" if total.faster > 1 else ""
+    return f"{faster} of {total.comparable:,} results {agreeing(total.faster, 'is')} faster{once}"
+
+
+def rank_groups(runs: Sequence[Mapping[str, Any]]) -> list[tuple[int, int, str]]:
+    """Return (first place, last place, words) of the results that are slower, the same, faster.
+
+    `runs`: comparable results, the smallest speedup first.
+    """
+    found = []
+    for kind, name in (("slower", "slower"), ("same", "the same (±5%)"), ("faster", "faster")):
+        for is_beyond in (False, True):
+            places = [
+                place
+                for place, run in enumerate(runs, 1)
+                if run["measured_class"] == kind and run["is_beyond_noise"] is is_beyond
+            ]
+            if not places:
+                continue
+            label = f"{len(places):,} {name}"
+            if kind == "faster" and is_beyond:
+                label = f"{len(places):,} beyond noise"
+                if len(places) == 1:
+                    label = f"{ratio(runs[places[0] - 1]['measured_speedup'])}, beyond noise"
+            elif kind == "faster":
+                label += ", measured once"
+            found.append((places[0], places[-1], label))
+    return found
 
 
 def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -412,7 +341,7 @@ def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
         return agent_name(row.agent)
     is_only = len({other.agent for other in rows if not other.is_all}) == 1
     name = model_name(row.model)
-    return name if is_only else f"{agent_name(row.agent)} on {name}"
+    return name if is_only else f"{agent_name(row.agent)} {name}"
 
 
 def claims_title(total: AgentFigures) -> str:
@@ -430,20 +359,6 @@ def claims_title(total: AgentFigures) -> str:
     return f"{subject}; {checked}"
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """A warning for readers who quote a figure.
-
-    `label`, `page`, `more` and `agent` make the link to the details.
-    """
-
-    words: str
-    label: str
-    page: str
-    more: tuple[tuple[str, str], ...] = ()
-    agent: str | None = None
-
-
 def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
     """Return a sentence on costs at the price of another model, or "" if no such cost counts.
 
@@ -457,96 +372,73 @@ def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
     )
 
 
-def cautions(
+def doubts_about(
     rows: Sequence[AgentFigures],
     reasons: Sequence[tuple[str, int]],
-    largest: Sequence[tuple[str, str, float]],
     undated: Undated,
     another: str,
-) -> list[Caution]:
-    """Return up to four cautions, the gravest first.
+    filters: Filters,
+) -> list[Doubt]:
+    """Return the reservations about these figures, the gravest first.
 
-    `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs; `undated`:
-    the runs without a date; `another`: of `another_price`.
+    `reasons`: why runs never started; `undated`: the runs without a date; `another`: of
+    `another_price`.
     """
     total, agents = rows[0], agents_of(rows)
-    found: list[Caution] = [Caution(another, "Cost & time", "cost")] if another else []
+    speedups, data = link("speedups", filters), link("data", filters)
+    once, found = total.faster - total.beyond_noise, list[Doubt]()
+    if another:
+        found.append(Doubt(another, "Cost & time", link("cost", filters)))
+    if once:
+        rests = f"{once:,} of the {total.faster:,} faster results {agreeing(once, 'rests')}"
+        found.append(Doubt(f"{rests} on one measurement", "Measure again first", speedups))
+    if total.disputed:
+        median = f"; {total.not_by_median:,} not by the median" if total.not_by_median else ""
+        are = f"{total.disputed:,} of the {total.faster:,} {agreeing(total.disputed, 'is')} not"
+        found.append(Doubt(f"{are} faster by every value{median}", "Speedups", speedups))
+    if lost := total.runs_measured - total.comparable:
+        whose = [agent_name(row.agent) for row in agents if row.runs_measured > row.comparable]
+        have = f"{lost:,} of {plural(total.runs_measured, 'result')} {agreeing(lost, 'has')}"
+        of = f": {joined(whose)}" if len(whose) <= MOST_NAMED and len(agents) > 1 else ""
+        found.append(Doubt(f"{have} no comparable baseline{of}", "What is missing", data))
+    bounded = [row for row in agents if row.bounded_usd and row.cost_usd]
+    if bounded:
+        row = bounded[0] if len(bounded) == 1 else total
+        of = f"{agent_name(row.agent)}'s " if row.agent else ""
+        kind = BOUND_NAMES.get(row.bounds, "bounds or estimates")
+        money = f"{usd(row.bounded_usd)} of {of}{usd(row.cost_usd)} are {kind}"
+        chosen = filters.with_values("agent", [row.agent]) if row.agent else filters
+        words = f"{money}: logs without exact tokens"
+        found.append(Doubt(words, "Cost & time", link("cost", chosen)))
     if total.never_started:
-        most = max(agents, key=lambda row: row.never_started)
-        whose = (
-            f"; {most.never_started:,} are of {agent_name(most.agent)}"
-            if len(agents) > 1 and total.never_started > 1
-            else ""
-        )
-        why = ", ".join(
-            f"{label[0].lower()}{label[1:]} ({number:,})" for label, number in reasons[:3]
-        )
-        never = (
-            f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}{whose}"
-        )
-        found.append(Caution(never, "Failures", "runs", (("view", "Failures"),)))
-    for row in agents:
-        if row.bounded and row.cost_usd is not None and row.bounded_usd is not None:
-            name, kind = agent_name(row.agent), BOUND_NAMES.get(row.bounds, "bounds or estimates")
-            bounded = (
-                f"All {row.bounded:,} costs of {name} are {kind}"
-                if row.bounded > 1
-                else f"The only cost of {name} is one of {kind}"
-            )
-            if row.bounded < row.cost.known:
-                bounded = (
-                    f"{usd(row.bounded_usd)} of {name}'s {usd(row.cost_usd)} are "
-                    f"{kind}: the logs tell no exact tokens"
-                )
-            found.append(Caution(bounded, "Cost & time", "cost", (), row.agent))
-    for row in agents:
-        if row.unknown_ends:
-            cost = (
-                ", and none says what it cost"
-                if row.cost_usd is None and row.unknown_ends > 1
-                else ""
-            )
-            ends = (
-                f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} "
-                f"do not say how the run ended{cost}"
-            )
-            found.append(Caution(ends, "Data", "data", (), row.agent))
+        named = [f"{label} {number:,}" for label, number in reasons[:MOST_NAMED]]
+        others = sum(number for _, number in reasons[MOST_NAMED:])
+        why = ", ".join([*named, *([f"other {others:,}"] if others else [])])
+        never = f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}"
+        failures = link("runs", filters, view="Failures")
+        found.append(Doubt(never, "Failures", failures))
+    if open_ends := [row for row in agents if row.unknown_ends]:
+        row = open_ends[0] if len(open_ends) == 1 else total
+        of = f"{agent_name(row.agent)}: " if row.agent else ""
+        logs = f"{row.unknown_ends:,} of {plural(row.started, 'log')}"
+        found.append(Doubt(f"{of}{logs} do not record how the run ended", "Data", data))
     if undated.runs:
-        are = agreeing(undated.runs, "is")
+        are = f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)}"
         found.append(
-            Caution(
-                (
-                    f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)} {are} "
-                    "in no month"
-                ),
-                "Data",
-                "data",
+            Doubt(
+                f"{are} {agreeing(undated.runs, 'is')} in no month", "Data", link("data", filters)
             )
         )
-    if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
-        run_id, title, fastest = largest[0]
-        alone = (
-            f"The largest measured speedup, {ratio(fastest)}, is that of one run; the next "
-            f"is {ratio(largest[1][2])}"
-        )
-        found.append(Caution(f"{alone}: look at it first", title, "run", (("run", run_id),)))
-    return found[:4]
+    return found
 
 
-def cautions_html(found: Sequence[Caution], filters: Filters) -> str:
-    """Return cautions as a list, each with a link to its details; "" without any."""
-    items = ""
-    for one in found:
-        of = filters.with_values("agent", [one.agent]) if one.agent else filters
-        to = html_parts.anchor(
-            html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label)
-        )
-        items += f"<li><span>{html_parts.text(one.words)}</span>{to}</li>"
-    return (
-        f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>'
-        if items
-        else ""
-    )
+def never_started_words(hidden: Sequence[AgentFigures]) -> str:
+    """Return `Not shown: 1 run of o4-mini, never started` of rows that the table leaves out."""
+    if not hidden:
+        return ""
+    names = [model_name(row.model) if row.is_model else agent_name(row.agent) for row in hidden]
+    whose = joined(names) if len(names) <= MOST_NAMED else f"{len(names)} agents and models"
+    return f"Not shown: {plural(sum(row.runs for row in hidden), 'run')} of {whose}, never started"
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> TextTable:

@@ -10,7 +10,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What figures do not tell, and the link (its words and address) to where it can be mended."""
+    """A reservation about a screen's figures, and the link to where it can be looked into."""
 
     text: str
     label: str
@@ -21,14 +21,15 @@ class Doubt:
 class Said:
     """The first lines of a screen.
 
-    The answer with an `**emphasised**` part, the second most important fact, the data behind both,
-    and what is not sure of them.
+    `heading` is the answer, with an `**emphasised**` part, `second` the one fact that would change
+    the reader's mind, `coverage` the data behind both, `doubts` all other reservations, the gravest
+    first.
     """
 
     heading: str
     second: str = ""
     coverage: str = ""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: Sequence[Doubt] = ()
 
 
 def spelled(count: int, noun: str = "") -> str:

@@ -23,8 +23,8 @@ from app.text.claims import (
     words,
 )
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
-from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
-from app.text.sentences import Said, joined, spelled, upper_first
+from app.text.overview import agents_of
+from app.text.sentences import Said, joined, none_or, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import agreeing, plural, quoted
@@ -36,6 +36,38 @@ MOST_NAMED = 3
 
 LONGEST = 160
 """Characters of a sentence in a cell, since some errors of benchmarks fill pages."""
+
+
+NONE_CHECKED = "No checked claim is about the part that was measured"
+
+
+def held_words(row: AgentFigures) -> str:
+    """Return how many of the claims about the measured part held.
+
+    `None of 13 checked claims held.`; "" without such a claim.
+    """
+    if row.same_part == 1:
+        return f"The one checked claim {'held' if row.held else 'did not hold'}."
+    return f"{none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
+
+
+def other_part_words(row: AgentFigures) -> str:
+    """Return a sentence on checked claims about another part than was measured; "" without any.
+
+    Such claims prove nothing.
+    """
+    if not row.other_part:
+        return ""
+    many, more = row.other_part > 1, " more" if row.same_part else ""
+    held = (
+        f"{spelled(row.other_held) if row.other_held else 'none'} of them"
+        if many
+        else "it"
+        if row.other_held
+        else "it has not"
+    )
+    subject = f"{upper_first(spelled(row.other_part))}{more} {'are' if many else 'is'}"
+    return f"{subject} about another part than the benchmark: {held} held."
 
 
 def speedups(rows: Sequence[AgentFigures]) -> Said:

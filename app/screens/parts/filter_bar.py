@@ -85,6 +85,7 @@ SCREEN_WORDS = frozenset(
         "format",
         "group",
         "grouping",
+        "judged",
         "groups",
         "loop-along",
         "loops-along",

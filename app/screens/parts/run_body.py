@@ -54,7 +54,7 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
     head = f'<h1 class="t-h1">{html_parts.text(run["title"])}</h1>'
     if alone or not has_result:
         said = run_html.only_run(run, verdict) if alone else money_words.why_dear(run, money)
-        head = html_parts.heading(said.heading, said.second)
+        head = html_parts.heading(said)
     head += run_html.header_html(run, answered.num_rows, has_title=has_result or alone)
     head += run_html.failure_html(run)
     if has_result:

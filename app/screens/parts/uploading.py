@@ -132,7 +132,7 @@ def show(head: Any) -> None:
         st.session_state[LAST] = report.ingest_id
     with head:
         wrong = next((reject.detail or "" for one in arrived.reports for reject in one.rejects), "")
-        widgets.heading(sentences.upload(arrived.counts, wrong), missing=False)
+        widgets.heading(sentences.upload(arrived.counts, wrong))
     if arrived.reports:
         _results(arrived)
     else:

@@ -342,14 +342,9 @@ def filters_kept() -> dict[str, list[str]]:
     }
 
 
-def heading(said: Said, *, missing: bool = True) -> None:
-    """Place the answer of a screen at the top, its coverage, with a link to what the logs lack."""
-    address = (
-        html_parts.link("data", filter_urls.read_link(filters_kept()).filters) if missing else ""
-    )
-    st.html(
-        html_parts.heading(said.heading, said.second, said.coverage, address, doubts=said.doubts)
-    )
+def heading(said: Said) -> None:
+    """Place the answer of a screen at the top."""
+    st.html(html_parts.heading(said))
 
 
 def subheading(title: str, caption: str = "") -> None:
