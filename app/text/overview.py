@@ -57,9 +57,10 @@ def overview(
         judged = sum(one.tasks for one in own.scores)
         parts = [*_runs_and_costs(total, measure), f"**{judged:,}** results judged"]
         return Said(_by_own_rule(own), own.lets_in, " · ".join(parts))
+    covers = coverage(total, agents, measure)
     if not total.runs and total.cost_usd is not None:
-        return Said(only_spent(total), "", coverage(total, agents, measure))
-    return Said(_answer(total, agents), _qualifier(total), coverage(total, agents, measure))
+        return Said(only_spent(total), "", covers)
+    return Said(_answer(total, agents), _qualifier(total, agents), covers)
 
 
 def only_spent(total: AgentFigures) -> str:
@@ -120,9 +121,13 @@ def _completes(row: AgentFigures, place: str) -> str:
     return f"{agent_name(row.agent)} {verb}{f'**{of}**' if place else of}{each}"
 
 
-def _qualifier(total: AgentFigures) -> str:
+def _qualifier(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     """Return the one fact that would change the mind of a reader of the answer."""
     once = total.faster_tasks - total.beyond_tasks
+    if once and sum(row.faster > 0 for row in agents) > 1:
+        beyond = f"{total.beyond_noise or 'None'} {agreeing(total.beyond_noise or 1, 'is')}"
+        others = "the others" if total.beyond_noise else "all"
+        return f"{beyond} beyond noise; {others} were measured once."
     if once == total.faster_tasks == 1:
         return "It was measured once, so nobody knows its noise."
     if once == total.faster_tasks > 1:
