@@ -171,19 +171,17 @@ def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str,
     assert charts.bounds_legend(run[1] for run in strips[0].runs) == f" {said}."
 
 
-def test_of_many_rows_each_agent_keeps_one() -> None:
-    """Ten models of one agent took all rows of a chart whose title named a second agent."""
+def test_of_many_rows_the_dearest_are_drawn_in_the_order_of_the_table() -> None:
+    """Rows with the most runs were drawn, and left out most of the money."""
     rows = [
-        *(figures("claude-code", f"m{number}", 30 - number) for number in range(12)),
-        figures("codex", "m", 2),
-        figures("trae", "m", 1),
+        figures("claude-code", "many", 30, cost_usd=Decimal(1)),
+        figures("codex", "dear", 2, cost_usd=Decimal(90)),
+        figures("trae", "unknown", 9, cost=Range(0)),
     ]
-    kept = [(row.agent, row.model) for row in charts.largest(rows, lambda row: row.runs, 10)]
-    assert kept == [
-        *(("claude-code", f"m{number}") for number in range(8)),
-        ("codex", "m"),
-        ("trae", "m"),
-    ]
+    drawn = charts.largest(rows, lambda row: row.cost.known, 2)
+    assert [row.model for row in drawn] == ["many", "dear"]
+    [dearest] = charts.largest(rows, lambda row: row.cost.known, 1)
+    assert dearest.model == "dear"
 
 
 def test_a_median_stands_from_five_values_on() -> None:

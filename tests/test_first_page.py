@@ -297,9 +297,7 @@ def test_every_format_begins_with_the_page(whole: CostReport, name: str) -> None
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
     said = (
-        []
-        if name == "json"
-        else ["Eight runs of Claude Code cost $36.00; 7 of 8 completed", "Claude Code"]
+        [] if name == "json" else ["Claude Code completes 7 of 8 runs at $4.50 each", "cost $36.00"]
     )
     words = [
         "Agents in March",
@@ -326,8 +324,8 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     assert str(name).startswith("Claude Code · model-")
     heads = [one_line(column.label) for column in table.columns]
     assert dict(zip(heads[1:], map(str, cells), strict=True)) == {
-        "Runs": "8", "Outcome": "7 of 8 completed", "Cost": usd(row.cost_usd),
-        "Per run (median)": "$4.50", "Wall time (completed, median)": "1m 00s",
+        "Started": "8", "Completed (of started)": "7 of 8", "Cost": usd(row.cost_usd),
+        "per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
     }  # fmt: skip
     assert {one.bounds for top in found.tops for one in top.shares} == {""}
     costs = [

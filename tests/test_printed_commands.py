@@ -205,7 +205,7 @@ def test_a_name_that_no_run_has_is_noted_with_those_that_come_near(
     done = tachograph("runs --model sonnet --repo x", cwd=filled)
     assert (done.returncode, done.stdout) == (0, "")
     assert "No run has model 'sonnet'. Did you mean claude-sonnet-4-5?\n" in done.stderr
-    assert "No run has repo 'x'.\n" in done.stderr
+    assert "No run has project 'x'.\n" in done.stderr
     assert "No run has" not in tachograph("runs --model claude-sonnet-4-5", cwd=filled).stderr
 
 

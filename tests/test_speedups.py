@@ -189,8 +189,8 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
     table = made.first.agent_table
     heads = [one_line(column.label) for column in table.columns]
     shown = dict(zip(heads, map(str, table.cells[0]), strict=True))
-    assert (shown["Measured"], shown["Cost per faster run"]) == (
-        "3 faster · 3 same · 1 slower · 1 breaks",
+    assert (shown["Measured, strict"], shown["Cost per faster task"]) == (
+        "3 once · 3 same · 1 slower · 1 breaks",
         "$3.83",
     )
     assert made.first.as_dict()["measured"]["cost_per_faster_compared_usd"] == Decimal("2.25")

@@ -167,7 +167,10 @@ def _runs_and_costs(total: AgentFigures, measure: CostMeasure) -> list[str]:
     parts = [f"**{plural(total.runs, 'run')}**{tasks}"]
     if total.started:
         name = "cost" if measure is BEST else measure.name
-        parts.append(f"{name} known for **{total.cost.known:,}** of {total.started:,} started")
+        money = f" {usd(total.cost_usd, total.bounds)}," if total.cost_usd is not None else ""
+        parts.append(
+            f"{name}{money} known for **{total.cost.known:,}** of {total.started:,} started"
+        )
     if total.at_end is not None:
         whole = f", of {plural(total.at_end, 'run')} without responses at the end"
         parts.append(f"money when it was spent{whole if total.at_end else ''}")
@@ -179,8 +182,8 @@ def coverage(
 ) -> str:
     """Return the numbers of runs, tasks, known costs and comparable results.
 
-    Example: `**1,487 runs** of 179 tasks · cost known for **714** of 942 started · results
-    comparable: **71** of 356, all of Claude Code`.
+    Example: `**1,487 runs** of 179 tasks · cost ≤ $2,051, known for **714** of 942 started ·
+    results comparable: **71** of 356, all of Claude Code`.
     """
     parts = _runs_and_costs(total, measure)
     if total.runs_measured:
