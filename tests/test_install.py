@@ -228,7 +228,7 @@ def completions(*words: str) -> list[str]:
         ("runs --evidence b", ["benchmarked"]),
         ("runs --agent claude", ["claude-code"]),
         ("runs --excluded o", ["only"]),
-        ("runs --since last", ["last-week", "last-month"]),
+        ("runs --since last", ["last-night", "last-24-hours", "last-week", "last-month"]),
         ("report --by model,outc", ["model,outcome"]),
         ("report --metrics cost_usd,cost_per_comp", ["cost_usd,cost_per_completed_usd"]),
         ("usage --tz Europe/Berl", ["Europe/Berlin"]),
