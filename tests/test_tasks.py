@@ -5,24 +5,26 @@ Its figures, words and colours, the sentence above it, and where a click leads.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable
+from decimal import Decimal
+from html import unescape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tachograph
+import tachograph as tachograph_module
 from app.queries import tasks as queries
 from app.queries.filters import NO_FILTERS
-from app.queries.tasks import OTHERS, VALUES, TaskTotals
+from app.queries.tasks import OTHERS, VALUES
 from app.text import tasks as task_words
-from app.text.formatting import agent_name
-from app.text.tasks import tasks as sentence
 from ingest.store.database import Store
-from schemas.agents import AGENTS
 from tests.conftest import Run, StoreOnce
 from tests.test_definitions import TASKS, fill
 from tests.test_theme import READABLE, contrast
@@ -51,7 +53,7 @@ def fill_several(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def tasks(store_once: StoreOnce) -> Any:
-    return tachograph.open(store_once("tasks", fill).location)
+    return tachograph_module.open(store_once("tasks", fill).location)
 
 
 @pytest.fixture(scope="module")
@@ -166,43 +168,77 @@ def test_no_bound_is_lost_between_store_and_cell(bounds: str | None, sign: str) 
 
 
 def test_every_text_of_a_cell_can_be_read_by_day_and_by_night() -> None:
-    looks = [*task_words.LOOKS.values(), *task_words.TEAL, *task_words.BLUE, task_words.PLAIN]
-    pairs = [pair for look in looks for pair in zip(look.paper, look.ink, strict=True)]
+    style = (Path(task_words.__file__).parents[1] / "assets" / "dashboard.css").read_text()
+    both = r"light-dark\((.+?), (.+?)\)"
+    rule = rf"\.t-cell-(\w+) {{ background: {both}; color: {both}"
+    found = {kind: (colours[0::2], colours[1::2]) for kind, *colours in re.findall(rule, style)}
+    assert found.keys() == task_words.CELLS.keys()
+    pairs = [pair for of_both in found.values() for pair in of_both]
     assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < READABLE} == {}
 
 
-def test_every_agent_has_a_mark_in_a_grid() -> None:
-    assert {agent.marker for agent in AGENTS.values()} <= task_words.MARKS.keys()
-
-
-def test_the_rarest_columns_are_one_with_all_their_runs(several: Store) -> None:
-    whole = queries.cells(several, NO_FILTERS, ("agent", "model")).to_pylist()
-    cut = task_words.matrix(
-        queries.cells(several, NO_FILTERS, ("agent", "model"), most=2), "result"
-    )
+def test_the_rarest_columns_are_one_with_all_their_runs(
+    several: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "RARE", 2)
+    whole = queries.cells(several, NO_FILTERS, ("agent", "model"))
+    found, _ = queries.standings(several, NO_FILTERS)
+    short = queries.cells(several, NO_FILTERS, ("agent", "model"), is_short=True)
+    cut = task_words.matrix(short, found)
     assert cut.columns == (("claude-code", "claude-opus-4-6"), (OTHERS,))
-    assert sum(cell["runs"] for cell in cut.cells) == sum(row["runs"] for row in whole)
+    assert sum(cell["runs"] for cell in cut.cells) == sum(whole["runs"].to_pylist())
     [first] = [task for task in cut.tasks if task.key == "vllm@aaaa1111"]
     assert task_words.cell_words(first.cells[OTHERS,], "result") == "0.50× (1 of 2)"
 
 
-def test_the_orders_of_tasks_and_their_repositories(several: Store) -> None:
-    found = queries.cells(several, NO_FILTERS, ("agent",))
+def test_the_orders_of_tasks(several: Store) -> None:
+    cells, (found, _) = (
+        queries.cells(several, NO_FILTERS, ("agent",)),
+        queries.standings(several, NO_FILTERS),
+    )
     orders = {
-        order: [task.key for task in task_words.matrix(found, "result", order).tasks]
+        order: [task.key for task in task_words.matrix(cells, found, "result", order).tasks]
         for order in task_words.ORDERS
     }
     assert orders["alphabet"] == sorted(TASKS)
     assert orders["best"][0] == orders["apart"][0] == orders["cost"][0] == "vllm@aaaa1111"
-    by_repo = task_words.matrix(found, "result", by_repo=True)
-    assert [task.repo for task in by_repo.tasks] == ["vllm", "vllm", "engine", "kernels", None], (
-        "the largest first"
+    costs = {one.task: one.retry_usd for one in found}
+    known = [cost for key in orders["retry"] if (cost := costs[key]) is not None]
+    assert known == sorted(known)
+    assert None not in [costs[key] for key in orders["retry"]][: len(known)], (
+        "unknown ones are last"
     )
-    assert [task_words.done_of(by_repo.tasks[:2], column) for column in by_repo.columns] == [
-        "2 of 2 done",
-        "1 of 1 done",
-        "0 of 1 done",
-    ]
+
+
+def test_a_retry_costs_the_median_of_the_cheapest_that_completed_it(
+    several: Store, tachograph: Run
+) -> None:
+    """By the report of completed runs, agent by agent; the command prints the same."""
+    rows = tachograph_module.open(several.location).report(
+        by=("task", "agent", "model"), metrics=("cost_best_median_usd",), outcome="completed"
+    )
+    costs: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        if row["cost_best_median_usd"] is not None:
+            costs[row["task"]].append(row["cost_best_median_usd"])
+    found, _ = queries.standings(several, NO_FILTERS)
+    assert {one.task: one.retry_usd for one in found if one.retry_usd is not None} == {
+        task: min(mine) for task, mine in costs.items()
+    }
+    said = tachograph("tasks --order retry --format json --db", several.location)
+    printed = {row["task"]: row["retry_usd"] for row in json.loads(said.stdout)}
+    assert printed == {one.task: one.retry_usd and float(one.retry_usd) for one in found}
+
+
+@pytest.mark.parametrize("verdict", queries.VERDICTS)
+def test_a_verdict_chooses_tasks_alike_for_command_and_screen(
+    several: Store, tachograph: Run, verdict: str
+) -> None:
+    found, _ = queries.standings(several, NO_FILTERS)
+    said = tachograph("tasks --format json --verdict", verdict, "--db", several.location)
+    assert {row["task"] for row in json.loads(said.stdout)} == {
+        one.task for one in queries.having(found, verdict)
+    }
 
 
 def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -> None:
@@ -216,10 +252,8 @@ def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -
         "--format",
         "latex",
     ).stdout
-    assert (
-        r"vllm@aaaa1111 & $\uparrow$ 1.25$\times$ (2 of 3) & 3 & vllm\_core-0001, "
-        r"vllm\_core-0007 \\"
-    ) in said
+    assert r"vllm@aaaa1111 & measured faster once & \$0.25 & " in said
+    assert r"$\uparrow$ 1.25$\times$ (2" in said
     assert (said.count(r"\toprule"), tasks.location in said) == (1, False)
     listed = tachograph("tasks --db", tasks.location, "--format", "csv").stdout
     assert len(listed.splitlines()) == 1 + len(TASKS)
@@ -285,6 +319,8 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
             "task": st.sampled_from(["a@1", "a@2", "b/x", None]),
             "done": st.sampled_from([True, False, None]),
             "class": classes,
+            "twice": st.booleans(),
+            "cost": st.sampled_from([None, Decimal("0.25"), Decimal("3.5"), Decimal(40)]),
         }
     )
     return draw(
@@ -292,166 +328,133 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
     )
 
 
-def counted(runs: list[dict[str, Any]]) -> TaskTotals:
-    of_tasks: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for run in runs:
-        if run["task"]:
-            of_tasks[run["task"]].append(run)
-    done = [task for task, mine in of_tasks.items() if any(one["done"] for one in mine)]
-    ratios = ("faster", "same", "slower")
-    by: dict[str | None, set[str]] = defaultdict(set)
-    for task, mine in of_tasks.items():
-        for one in mine:
-            if one["class"] == "faster":
-                by[one["agent"]].add(task)
-    return TaskTotals(
-        tasks=len(of_tasks),
-        commits=sum("@" in task for task in of_tasks),
-        names=len(of_tasks),
-        runs=sum(map(len, of_tasks.values())),
-        taskless=sum(one["task"] is None for one in runs),
-        agents=tuple({one["agent"] for mine in of_tasks.values() for one in mine}),
-        completed=len(done),
-        unknown_ends=sum(
-            task not in done and any(one["done"] is None for one in mine)
-            for task, mine in of_tasks.items()
-        ),
-        measured=sum(
-            any(one["class"] != "not_measured" for one in mine) for mine in of_tasks.values()
-        ),
-        comparable=sum(any(one["class"] in ratios for one in mine) for mine in of_tasks.values()),
-        faster=sum(any(one["class"] == "faster" for one in mine) for mine in of_tasks.values()),
-        beyond_noise=0,
-        faster_by=tuple(
-            sorted(
-                ((agent, len(mine)) for agent, mine in by.items()),
-                key=lambda pair: (-pair[1], pair[0] or ""),
-            )
-        ),
-    )
-
-
-NUMBERS = {
-    word: number
-    for number, word in enumerate(tuple("no one two three four five six seven eight nine".split()))
-}
-
-
-def number_of(word: str) -> int:
-    return NUMBERS[word.lower()] if word.lower() in NUMBERS else int(word.replace(",", ""))
-
-
-@given(worlds())
-def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]) -> None:
-    said = sentence(counted(runs))
-    heading = said.heading.replace("**", "")
-    of_tasks = {
-        task: [one for one in runs if one["task"] == task]
-        for task in {one["task"] for one in runs} - {None}
-    }
-    ends = {task: [one["done"] for one in mine] for task, mine in of_tasks.items()}
-    faster = {
-        task for task, mine in of_tasks.items() if any(one["class"] == "faster" for one in mine)
-    }
-    surely = sum(True in mine for mine in ends.values())
-    maybe = sum(True in mine or None in mine for mine in ends.values())
-    if found := re.search(r"(at least )?(\d+) of (\d+) task", heading, re.IGNORECASE):
-        assert (int(found[2]), int(found[3])) == (surely, len(of_tasks))
-        assert bool(found[1]) is (maybe > surely), "an unknown end may be a completion"
-    elif found := re.match(r"All (\d+) tasks? were completed", heading):
-        assert int(found[1]) == surely == len(of_tasks)
-    elif "one task was completed" in heading:
-        assert surely == len(of_tasks) == 1
-    else:
-        assert surely == 0
-        assert bool(re.search("is (not )?known to", heading)) is (maybe > 0)
-    if found := re.search(
-        r"; (\w+) (?:was|were) measured faster, (none|all|\d+)? ?beyond noise", heading
-    ):
-        assert number_of(found[1]) == len(faster) > 0
-        whose = {
-            agent_name(one["agent"])
-            for mine in of_tasks.values()
-            for one in mine
-            if one["class"] == "faster"
-        }
-        if one_agent := re.search(r"noise, (?:all )?by ([^,]+)\.$", heading):
-            named = set(re.sub(r"\d+ by ", "", one_agent[1]).split(" and "))
-            assert named == whose or named == {f"{['four', 'five'][len(whose) - 4]} agents"}
-    else:
-        assert not faster
-        assert ("is unknown" in heading) <= (
-            not any(
-                one["class"] in ("same", "slower") for mine in of_tasks.values() for one in mine
+def counted(runs: list[dict[str, Any]]) -> list[queries.Standing]:
+    """What is known of each task, by an independent count."""
+    ranks = ["faster", "same", "slower", "breaks", "no_baseline", "machine", "not_measured"]
+    found = []
+    for task in sorted({run["task"] for run in runs} - {None}):
+        mine = [run for run in runs if run["task"] == task]
+        best = min((run["class"] for run in mine), key=ranks.index)
+        ends = {run["done"] for run in mine}
+        found.append(
+            queries.Standing(
+                task,
+                task[0],
+                (task,),
+                len(mine),
+                "not_comparable" if best in ("no_baseline", "machine") else best,
+                None,
+                is_beyond_noise=any(run["class"] == "faster" and run["twice"] for run in mine),
+                faster_by=tuple({run["agent"] for run in mine if run["class"] == "faster"}),
+                is_completed=True in ends,
+                is_open=True not in ends and None in ends,
+                retry_usd=min(
+                    (run["cost"] for run in mine if run["done"] and run["cost"]), default=None
+                ),
             )
         )
-    if found := re.search(r"(\d+) runs? names? no", said.coverage):
-        assert int(found[1]) == sum(one["task"] is None for one in runs)
+    return found
+
+
+@given(worlds(), st.sampled_from([queries.NOBODY, "faster", ""]))
+def test_the_sentence_is_never_stronger_than_the_runs(
+    runs: list[dict[str, Any]], show: str
+) -> None:
+    """Every figure of the first lines is recounted from the runs."""
+    said = task_words.tasks(counted(runs), show, sum(run["task"] is None for run in runs))
+    heading = said.heading.replace("**", "")
+    assert len(heading) <= 110
+    assert said.coverage.count(" · ") < 4
+    of_tasks = {
+        task: [run for run in runs if run["task"] == task]
+        for task in {run["task"] for run in runs} - {None}
+    }
+    classes = {task: {run["class"] for run in mine} for task, mine in of_tasks.items()}
+    faster = {task for task, mine in classes.items() if "faster" in mine}
+    beyond = {
+        task
+        for task in faster
+        if any(run["class"] == "faster" and run["twice"] for run in of_tasks[task])
+    }
+    checked = {task for task, mine in classes.items() if mine & {"same", "slower"}} - faster
+    figures = [int(word) for word in re.findall(r"(?<![$.\d])\d+(?![.\d])", heading)]
+    of = len(of_tasks)
+    number = {"none": 0, "all": len(faster)}
+    if told := re.search(r"measured faster, (\w+) ?", heading):
+        words = "all" if told[1] == "beyond" else told[1]
+        assert (number[words] if words in number else int(words)) == len(beyond)
+    if show == queries.NOBODY:
+        assert figures[:2] == [of - len(faster), of]
+        if not checked:
+            assert heading.endswith("none of them can be judged yet.")
+            return
+        assert figures[2] == len(checked)
+        costs = [
+            min(known)
+            for task in checked
+            if (known := [run["cost"] for run in of_tasks[task] if run["done"] and run["cost"]])
+        ]
+        assert ("costs about" in heading) is bool(costs)
+        if costs:
+            total = Decimal(re.sub(r".*\$([\d.]+)\.$", r"\1", heading))
+            assert abs(total - sum(costs)) <= Decimal("0.5")
+            assert f"{len(costs)} of these" in heading or len(costs) == len(checked)
+    elif show == "faster":
+        assert figures[:2] == [len(faster), of]
     else:
-        assert all(one["task"] for one in runs)
+        surely = sum(any(run["done"] for run in mine) for mine in of_tasks.values())
+        maybe = sum(any(run["done"] is not False for run in mine) for mine in of_tasks.values())
+        assert figures[:2] == [surely, of]
+        assert heading.startswith("At least") is (maybe > surely), (
+            "an unknown end may be a completion"
+        )
 
 
-def test_each_figure_of_the_sentence_is_that_of_the_cells(several: Store) -> None:
-    totals, made = (
-        queries.totals(several, NO_FILTERS),
-        task_words.matrix(queries.cells(several, NO_FILTERS, ("agent",)), "result"),
+def test_each_figure_of_the_sentence_is_that_of_the_table(several: Store) -> None:
+    (found, taskless), cells = (
+        queries.standings(several, NO_FILTERS),
+        queries.cells(several, NO_FILTERS, ("agent",)),
     )
-    assert totals.tasks == len(made.tasks) == len(TASKS)
-    assert totals.completed == sum(
-        any(cell["completed"] for cell in task.cells.values()) for task in made.tasks
-    )
-    assert (
-        totals.faster
-        == sum(any(cell["faster"] for cell in task.cells.values()) for task in made.tasks)
-        == 1
-    )
-    assert (totals.runs, totals.taskless, totals.commits, totals.faster_by) == (
-        7,
-        0,
-        2,
-        (("claude-code", 1),),
-    )
-    assert sentence(totals).heading == (
-        "All 5 tasks were completed at least once; **one was measured faster, none "
-        "beyond noise**, by Claude Code."
-    )
+    made = task_words.matrix(cells, found)
+    assert len(found) == len(made.tasks) == len(TASKS)
+    assert (taskless, sum(one.runs for one in found)) == (0, 7)
+    for task in made.tasks:
+        mine = task.cells.values()
+        assert (task.standing.verdict == "faster") is any(cell["faster"] for cell in mine)
+        assert task.standing.is_completed is any(cell["completed"] for cell in mine)
+    said = task_words.tasks(found, "")
+    assert said.heading == "**5 of 5 tasks** were completed; 1 measured faster, none beyond noise."
+    assert "1 measured faster, by Claude Code" in said.coverage
+    html = task_words.task_table(made, NO_FILTERS)
+    assert html.count("<b>") >= 2 * len(TASKS)
 
 
 def html_of(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
-def test_a_click_on_a_cell_opens_its_run_and_on_several_the_list_of_runs(
+def cell_links(html: str) -> dict[str, str]:
+    """Words of a cell → its address."""
+    found = re.findall(r't-cell[^>]*?href="([^"]+)"[^>]*>([^<]+)<', html)
+    return {words: unescape(address) for address, words in found}
+
+
+def test_a_cell_links_to_its_run_and_one_of_several_to_the_list_of_runs(
     several: Store, tasks: Any, screens: Open
 ) -> None:
-    app = screens(several.location, "screens/tasks.py")
-    assert "All 5 tasks were completed at least once" in html_of(app)
-    shown = app.dataframe[0].value
-    assert shown.iloc[:, 0].tolist() == [
-        "vllm",
-        "aaaa1111",
-        "dddd4444",
-        "engine",
-        "sort",
-        "kernels",
-        "sort",
-        "no project",
-        "sort",
-    ]
-    assert shown.iloc[1, 2:].tolist() == ["2.00×", "0.50×", "ended ?"]
-    app.session_state["tasks"] = {
-        "selection": {"rows": [], "columns": [], "cells": [(1, "gpt-5\u200b")]}
-    }
-    app.run()
-    assert not app.exception
-    assert app.query_params["run"] == "two"
-    app = screens(tasks.location, "screens/tasks.py")
-    app.session_state["tasks"] = {
-        "selection": {"rows": [], "columns": [], "cells": [(1, "opus-4-6")]}
-    }
-    app.run()
-    assert not app.exception
-    assert (app.query_params["task"], app.query_params["agent"]) == ("vllm@aaaa1111", "claude-code")
+    app = screens(several.location, "screens/tasks.py", show="all")
+    html = html_of(app)
+    assert "<em>5 of 5 tasks</em> were completed" in html
+    assert cell_links(html)["0.50×"] == "run?run=two"
+    store = Store(tasks.location)
+    cells = queries.cells(store, NO_FILTERS, ("agent",))
+    made = task_words.matrix(cells, queries.standings(store, NO_FILTERS)[0])
+    to = cell_links(task_words.task_table(made, NO_FILTERS))["1.25× (2 of 3)"]
+    assert parse_qs(urlsplit(to).query) == {"task": ["vllm@aaaa1111"], "agent": ["claude-code"]}
+    nobody = screens(several.location, "screens/tasks.py")
+    assert "Nobody made <em>4 of 5 tasks</em> faster" in html_of(nobody)
+    assert "Why 4 cannot be judged" in html_of(nobody)
+    assert "2.00×" not in html_of(nobody)
 
 
 def test_runs_without_a_task_say_which_label_gives_one(read_samples: Store, screens: Open) -> None:

@@ -7,8 +7,9 @@ import click
 from app.cli.answering import Asked, answering
 from app.cli.options import Word, by_option, cost_option, examples, utf8
 from app.cli.output import deliver
-from app.queries.tasks import VALUES
+from app.queries.tasks import VALUES, VERDICTS
 from app.reports import results
+from app.text.tasks import ORDERS
 from schemas.catalogue.failures import REASONS
 
 SEVERITIES = ("error", "warning", "info")
@@ -111,7 +112,9 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
 
 @click.command(
     epilog=examples(
-        "tasks", "tasks --by agent,model --value cost", "tasks --value measured -o tasks.tex"
+        "tasks --verdict checked",
+        "tasks --by agent,model --value cost --order cost",
+        "tasks --value measured -o tasks.tex",
     )
 )
 @by_option
@@ -122,14 +125,29 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
     show_default=True,
     help="What the cells show.",
 )
+@click.option(
+    "--verdict",
+    type=Word(VERDICTS),
+    help="Only these tasks: nobody made them faster, made faster, or what is known of them.",
+)
+@click.option(
+    "--order",
+    type=Word(tuple(ORDERS)),
+    default=next(iter(ORDERS)),
+    show_default=True,
+    help="Which come first.",
+)
 @answering()
-def tasks(by: tuple[str, ...], value: str, asked: Asked) -> None:
+def tasks(by: tuple[str, ...], value: str, verdict: str | None, order: str, asked: Asked) -> None:
     """Show tasks beside those who worked on them: a row per task, a column per agent (or --by).
 
     A task is repository and commit where a benchmark names it, else repository and name. Several
-    runs in a cell are counted: their median, or how many are done.
+    runs in a cell are counted: their median, or how many are done. A retry costs the median cost of
+    the cheapest agent and model that completed the task.
     """
-    deliver(results.tasks(asked.store, asked.filters, by or ("agent",), value), asked.output)
+    columns = by or ("agent",)
+    answer = results.tasks(asked.store, asked.filters, columns, value, verdict or "", order)
+    deliver(answer, asked.output)
 
 
 @click.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -21,15 +22,35 @@ VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 
 OTHERS = "other agents"
 
+RARE = 20
+"""A column with less than one in so many tasks is one of OTHERS."""
+
+CHECKED = ("same", "inside_noise", "slower")
+"""Verdicts of tasks that were measured and not faster."""
+
+RANKS = ("faster", *CHECKED, "breaks", "not_comparable", "not_measured")
+"""Verdicts of tasks, the best first: that of its best run."""
+
+GROUPS = ("checked", "breaks", "not_comparable", "not_measured")
+"""Groups of the tasks that nobody made faster."""
+
+NOBODY = "nobody"
+VERDICTS = (NOBODY, "faster", *GROUPS)
+
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 
 
 def cells(
-    store: Store, filters: Filters, by: Sequence[str], measure: CostMeasure = BEST, most: int = 0
+    store: Store,
+    filters: Filters,
+    by: Sequence[str],
+    measure: CostMeasure = BEST,
+    *,
+    is_short: bool = False,
 ) -> pa.Table:
     """Return figures of each `task` and `column` (a list, one name for each of `by`).
 
-    There are at most `most` columns; the rarest are merged as OTHERS.
+    `is_short`: columns with less than one in RARE tasks are merged as OTHERS.
 
     Counts of the cell's runs: all (`runs`; `run_id` of an only one), by outcome (`completed`,
     `known_ends`, `never_started`, `limits`, `unknown_ends`), by measurement (`faster`, `breaks`,
@@ -40,24 +61,18 @@ def cells(
     """
     condition, columns = where(filters), groups(by)
     listed = ", ".join(f"({group.sql})::varchar" for group in columns)
-    rank = (
-        (
-            f"case when columns > {int(most)} and rank >= {int(most)} then ['{OTHERS}'] else "
-            "names_of end"
-        )
-        if most
-        else "names_of"
-    )
+    name = "names_of"
+    if is_short:
+        name = f"case when is_rare and rare > 1 then ['{OTHERS}'] else names_of end"
     cost, ratios = f"{measure.column}) filter (is_started", "filter (measured_speedup is not null)"
     sql = f"""
         with chosen as (select *, {bound_of(measure)} as bound, [{listed}] as names_of from
             {with_verdicts(store)} where {condition.sql}),
-        counted as (select names_of, count(*) as runs from chosen where task_key is not null group
-            by 1),
-        ranked as (select names_of, row_number() over (order by runs desc, names_of) as rank,
-            count(*) over () as columns from counted)
+        counted as (select names_of, {RARE} * count(distinct task_key) < (select count(distinct
+            task_key) from chosen) as is_rare from chosen where task_key is not null group by 1),
+        ranked as (select *, count(*) filter (is_rare) over () as rare from counted)
         select
-            task_key as task, {rank} as "column", min(repo) as repo, count(*) as runs, case when
+            task_key as task, {name} as "column", min(repo) as repo, count(*) as runs, case when
                 runs = 1 then min(run_id) end as run_id,
             count(*) filter (is_completed) as completed, count(is_completed) as known_ends,
             count(*) filter (not is_started) as never_started, count(*) filter (is_started and
@@ -89,65 +104,94 @@ def cells(
 
 
 @dataclass(frozen=True, slots=True)
-class TaskTotals:
-    """Numbers of tasks, and of runs with and without one.
+class Standing:
+    """What is known of a task: the best `verdict` of its runs, one of VERDICTS.
 
-    Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a
-    `comparable` measurement, made `faster` (`faster_by`: agent and number, most first), and so
-    `beyond_noise`.
-    `commits` is the number of tasks that are commits, with `names` names in logs. `taskless` runs
-    name no task.
+    `is_beyond_noise`: one of them is faster beyond noise; `faster_by`: agents measured faster.
+    `is_open`: it is not known to be completed, but some ends are unknown. `retry_usd`: the median
+    cost of the completed runs of the agent and model with the least, with its `retry_bounds`.
     """
 
-    tasks: int
-    commits: int
-    names: int
+    task: str
+    repo: str | None
+    names: tuple[str, ...]
     runs: int
-    taskless: int
-    agents: tuple[str | None, ...]
-    completed: int
-    unknown_ends: int
-    measured: int
-    comparable: int
-    faster: int
-    beyond_noise: int
-    faster_by: tuple[tuple[str | None, int], ...]
+    verdict: str
+    best: float | None
+    is_beyond_noise: bool
+    faster_by: tuple[str | None, ...]
+    is_completed: bool
+    is_open: bool
+    retry_usd: Decimal | None = None
+    retry_agent: str | None = None
+    retry_model: str | None = None
+    retry_bounds: str | None = None
+
+    @property
+    def group(self) -> str:
+        """One of GROUPS."""
+        return "checked" if self.verdict in CHECKED else self.verdict
 
 
-def totals(store: Store, filters: Filters) -> TaskTotals:
-    """Return the figures of all tasks that match the filters. Raises StoreError."""
+def standings(
+    store: Store, filters: Filters, measure: CostMeasure = BEST
+) -> tuple[list[Standing], int]:
+    """Return (the standing of each task by name, the number of runs without one).
+
+    Raises StoreError.
+    """
     condition = where(filters)
+    # whatever else became of a measurement, its result cannot be compared
+    ranks = " ".join(
+        f"when '{name}' then {rank}" for rank, name in enumerate(RANKS) if name != "not_comparable"
+    )
     sql = f"""
-        with chosen as (select * from {with_verdicts(store)} where {condition.sql}),
-        of_tasks as (
-            select task_key, contains(task_key, '@') as is_commit, coalesce(bool_or(is_completed),
-                false) as is_done,
-                   not is_done and bool_or(is_started and is_completed is null) as is_unknown,
-                   bool_or(measured_class <> 'not_measured') as is_measured,
-                       bool_or(measured_speedup is not null) as is_comparable,
-                   bool_or(measured_class = 'faster') as is_faster,
-                   bool_or(measured_class = 'faster' and {IS_BEYOND_NOISE}) as is_beyond
-            from chosen where task_key is not null group by 1
+        with chosen as (
+            select *, {bound_of(measure)} as bound, case measured_class {ranks} else
+                {RANKS.index("not_comparable")} end as rank
+            from {with_verdicts(store)} where {condition.sql}
         ),
-        buyers as (
-            select agent, count(distinct task_key) as tasks from chosen
-            where measured_class = 'faster' and task_key is not null group by 1
+        sides as (
+            select task_key, agent, model_group as model, cast(median({measure.column}) as
+                decimal(38, 9)) as usd, string_agg(distinct bound, ', ' order by bound) as bounds
+            from chosen where task_key is not null and is_completed and is_started and
+                {measure.column} is not null group by all
+        ),
+        cheapest as (
+            select task_key, arg_min(struct_pack(usd, agent, model, bounds), struct_pack(usd,
+                agent, model)) as retry from sides group by 1
         )
-        select
-            count(*) as tasks, count(*) filter (is_commit) as commits,
-            (select count(distinct task) from chosen where task_key is not null) as names,
-            (select count(*) from chosen where task_key is not null) as runs,
-            (select count(*) from chosen where task_key is null) as taskless,
-            (select list(distinct coalesce(agent, '')) from chosen where task_key is not null) as
-                agents,
-            count(*) filter (is_done) as completed, count(*) filter (is_unknown) as unknown_ends,
-                count(*) filter (is_measured) as measured,
-            count(*) filter (is_comparable) as comparable, count(*) filter (is_faster) as faster,
-            count(*) filter (is_beyond) as beyond_noise,
-            (select list([agent, tasks::varchar] order by tasks desc, agent) from buyers) as
-                faster_by
-        from of_tasks"""
-    [row] = fetch(store, sql, condition.parameters).to_pylist()
-    row["agents"] = tuple(agent or None for agent in sorted(row["agents"] or ()))
-    row["faster_by"] = tuple((agent, int(tasks)) for agent, tasks in row["faster_by"] or ())
-    return TaskTotals(**row)
+        select task_key as task, min(repo) as repo, count(*) as runs, min(rank) as rank,
+            coalesce(list(distinct task order by task) filter (task is not null), []) as names,
+            max(measured_speedup) as best,
+            coalesce(bool_or(measured_class = 'faster' and {IS_BEYOND_NOISE}), false) as
+                is_beyond_noise,
+            coalesce(list(distinct coalesce(agent, '')) filter (measured_class = 'faster'), []) as
+                faster_by,
+            coalesce(bool_or(is_completed), false) as is_completed,
+            coalesce(bool_or(is_started and is_completed is null), false) as is_open,
+            any_value(retry) as retry
+        from chosen left join cheapest using (task_key) group by 1 order by 1"""
+    found, taskless = list[Standing](), 0
+    for row in fetch(store, sql, condition.parameters).to_pylist():
+        if row["task"] is None:
+            taskless = row["runs"]
+            continue
+        rank, retry = row.pop("rank"), row.pop("retry") or {}
+        row["names"] = tuple(row["names"])
+        row["faster_by"] = tuple(sorted((name or None for name in row["faster_by"]), key=str))
+        row["is_open"] = row["is_open"] and not row["is_completed"]
+        verdict = RANKS[rank]
+        found.append(
+            Standing(
+                **row, verdict=verdict, **{f"retry_{key}": value for key, value in retry.items()}
+            )
+        )
+    return found, taskless
+
+
+def having(found: Sequence[Standing], verdict: str) -> list[Standing]:
+    """Return the tasks of one of VERDICTS, all of them for ""."""
+    if verdict == NOBODY:
+        return [one for one in found if one.verdict != "faster"]
+    return [one for one in found if verdict in ("", one.group)]

@@ -863,19 +863,38 @@ _TASK_VALUES = {
 }
 
 
-def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "result") -> Answer:
-    """Return the matrix of one of VALUES as an answer. Raises UsageError."""
-    if value not in task_queries.VALUES:
-        raise UsageError(
-            f"unknown value {value!r}.",
-            (
-                f"{did_you_mean(value, task_queries.VALUES)}Choose from: "
-                f"{', '.join(task_queries.VALUES)}."
-            ),
-        )
+def tasks(
+    store: Store,
+    filters: Filters,
+    by: Sequence[str],
+    value: str = "result",
+    verdict: str = "",
+    order: str = "retry",
+) -> Answer:
+    """Return the matrix of one of VALUES as an answer.
+
+    `verdict`: only tasks of one of VERDICTS; `order`: one of ORDERS. Raises UsageError.
+    """
+    for what, word, words in (
+        ("value", value, task_queries.VALUES),
+        ("verdict", verdict, ("", *task_queries.VERDICTS)),
+        ("order", order, tuple(task_words.ORDERS)),
+    ):
+        if word not in words:
+            raise UsageError(
+                f"unknown {what} {word!r}.",
+                f"{did_you_mean(word, words)}Choose from: {', '.join(filter(None, words))}.",
+            )
     with read_transaction(store) as transaction:
-        found = task_queries.cells(transaction, transaction.searched(filters), by)
-    return tasks_answer(matrix(found, value), value, filters, store.location, by=by)
+        chosen = transaction.searched(filters)
+        found, taskless = task_queries.standings(transaction, chosen)
+        cells = task_queries.cells(transaction, chosen, by)
+    made = matrix(cells, task_queries.having(found, verdict), value, order)
+    show = verdict if verdict in ("", "faster") else task_queries.NOBODY
+    said = task_words.tasks(found, show, taskless)
+    answer = tasks_answer(made, value, filters, store.location, by=by)
+    lines = [said.heading, said.second, *(f"{one.text}." for one in said.doubts), answer.note]
+    return replace(answer, note=" ".join(filter(None, lines)).replace("**", ""))
 
 
 def tasks_answer(
@@ -899,9 +918,15 @@ def tasks_answer(
     number = pa.decimal128(38, 9) if value == "cost" else pa.float64()
     kinds = {
         "task": pa.string(),
+        "known": pa.string(),
         **dict.fromkeys(names.values(), pa.string()),
+        "retry_with": pa.string(),
+        "retry": pa.string(),
         "runs": pa.int64(),
         "names": pa.string(),
+        "verdict": pa.string(),
+        "retry_usd": pa.decimal128(38, 9),
+        f"retry_usd{BOUNDS_SUFFIX}": pa.string(),
     }
     for name in names.values():
         kinds |= {
@@ -914,7 +939,13 @@ def tasks_answer(
     for task in made.tasks:
         row: dict[str, Any] = dict.fromkeys(kinds) | {
             "task": task.key,
-            "names": ", ".join(task.names),
+            "known": task_words.known_words(task.standing),
+            "retry_with": task_words.retry_with(task.standing),
+            "retry": task_words.retry_words(task.standing),
+            "names": ", ".join(task.standing.names),
+            "verdict": task.standing.verdict,
+            "retry_usd": task.standing.retry_usd,
+            f"retry_usd{BOUNDS_SUFFIX}": task.standing.retry_bounds,
         }
         for column, name in names.items():
             cell = task.cells.get(column)
@@ -946,6 +977,15 @@ def tasks_answer(
         rows.append(row | {"runs": sum(cell["runs"] for cell in task.cells.values())})
     entries = by_key(
         Entry("task", "Task", meaning="Repository and commit, else repository and name."),
+        Entry("known", "What is known", meaning="The best verdict on its runs."),
+        Entry(
+            "retry_with", "Retry with", meaning="The cheapest agent and model that completed it."
+        ),
+        Entry(
+            "retry", "A retry costs", meaning="The median cost of the runs that completed it so."
+        ),
+        Entry("verdict", "Verdict"),
+        Entry("retry_usd", "A retry costs, exactly", Unit.USD),
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs of the task."),
         Entry("names", "Also called", meaning="Names of the task as logged."),
         *(Entry(name, " · ".join(map(group_name, by, column))) for column, name in names.items()),
@@ -958,7 +998,6 @@ def tasks_answer(
             *([f"{measure.label}."] if value == "cost" else []),
             about_cells,
             *(["↑ measured faster, = same (±5%), ↓ slower."] if has_symbols else []),
-            *([f"{plural(made.taskless, 'run')} without a task."] if made.taskless else []),
             f"{this_moment():%Y-%m-%d}.",
         )
     )
@@ -969,5 +1008,5 @@ def tasks_answer(
     about = heading(
         f"{plural(len(rows), 'task')}, {plural(runs, 'run')}, {value}", location, filters
     )
-    shown = ("task", *names.values(), "runs", "names")
-    return Answer(table, about, shown, of=entries, kept=("task", *names.values()), note=note)
+    shown = ("task", "known", "retry", *names.values(), "retry_with", "runs", "names")
+    return Answer(table, about, shown, of=entries, kept=shown[: len(names) + 3], note=note)

@@ -196,17 +196,16 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
 
 
 def _tasks(asked: Question) -> tuple[Said, list[Part]]:
-    totals = asked.ask(task_queries.totals, asked.filters)
-    if not totals.tasks:
-        return task_words.no_tasks(totals), []
-    made = task_words.matrix(
-        asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure),
-        "result",
-        by_repo=True,
-    )
-    return task_words.tasks(totals), [
-        task_words.legend(made, "result"),
-        task_words.matrix_html(made, "result"),
+    found, taskless = asked.ask(task_queries.standings, asked.filters, asked.measure)
+    if not found:
+        return task_words.no_tasks(taskless), []
+    cells = asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure)
+    is_measured = any(one.verdict != "not_measured" for one in found)
+    show = task_queries.NOBODY if is_measured else ""
+    made = task_words.matrix(cells, task_queries.having(found, show))
+    return task_words.tasks(found, show, taskless, asked.filters), [
+        task_words.task_table(made, asked.filters),
+        task_words.unjudged_table(found) if is_measured else "",
     ]
 
 

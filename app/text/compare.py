@@ -327,7 +327,9 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
         runs = html_parts.link("runs", NO_FILTERS if one is None else one)
 
         def cell(row: MeasureCells) -> TextCell:
-            return TextCell(row.values[place], address=runs if row.label == COMPLETED else "")
+            return TextCell(
+                row.values[place], address=runs if row.label == COMPLETED else "", kind="t-plain"
+            )
 
         return Col(name.whole, cell, "r", mark=html_parts.mark(name.agent))
 

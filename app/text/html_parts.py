@@ -93,6 +93,19 @@ def heading(lines: Said) -> str:
     return "".join(parts)
 
 
+def opened(label: str, command: str) -> str:
+    """Return a link that opens a command to copy."""
+    return (
+        f'<details class="t-sure t-copy"><summary>{text(label)}</summary>'
+        f"<section>{code(command)}</section></details>"
+    )
+
+
+def code(command: str) -> str:
+    """Return a command in the typeface of code, "" for none."""
+    return f'<code class="t-code">{text(command)}</code>' if command else ""
+
+
 def how_sure(doubts: Sequence[Doubt]) -> str:
     """Return `· How sure?`, which opens at most MOST_DOUBTS sentences with their links."""
     rows = "".join(

@@ -1,167 +1,117 @@
-"""Sentence and matrix of the screen Tasks.
+"""Tasks that nobody made faster, what is known of them, and what a retry costs.
 
-Tasks and agents, with the words and colours of its cells. Pure.
+The first lines, the table with its words and colours, and the matrix of tasks and agents. Pure.
 """
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from app.queries.filters import Filters
-from app.queries.tasks import OTHERS, TaskTotals
+from app.queries.tasks import GROUPS, NOBODY, OTHERS, Standing, having
 from app.text import html_parts
 from app.text.claims import beyond_words
-from app.text.formatting import NOT_MEASURED, agent_name, model_name, short
-from app.text.html_parts import muted
-from app.text.sentences import Said, joined, spelled, upper_first
-from schemas.agents import AGENTS
+from app.text.formatting import NOT_MEASURED, agent_name, model_name, short, usd
+from app.text.sentences import Doubt, Said, joined
+from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.metrics import BAND
-from schemas.text import agreeing, plural
+from schemas.text import agreeing, plural, visible
 from schemas.units import Unit
 
 Cell = Mapping[str, Any]
 Column = tuple[str | None, ...]
 
-MOST_NAMED = 3
-
-MOST_LISTED = 400
-"""Tasks in the list on a phone; downloaded tables have all."""
+MOST_NAMED, FIRST_ROWS, MOST_ROWS = 2, 15, 400
+"""Agents named in the coverage line, rows of a table at first, and rows of a page."""
 
 ORDERS = {
+    "retry": "Cheapest to retry",
     "best": "Measured, best first",
     "apart": "Agents disagree most",
     "cost": f"{METRICS_COMPARED['cost'].label}, high to low",
     "alphabet": "Name",
 }
+KNOWN = {
+    "checked": "Checked",
+    "breaks": "The change breaks",
+    "not_comparable": "Not comparable",
+    "not_measured": "Never measured",
+}
+"""Groups of tasks that nobody made faster, as choices."""
+
+HELP = {
+    "not_comparable": (
+        "Measured, but the results cannot be compared",
+        "tachograph measure RUN -- COMMAND",
+        "on one machine, with a baseline",
+    ),
+    "not_measured": ("Never measured", "", "the same"),
+    "breaks": ("The change breaks the software", "", "retry, then measure"),
+}
+"""Group that cannot be judged → why, and the command and words that would help."""
+
+STANDS = {
+    "same": "measured the same",
+    "inside_noise": "inside noise",
+    "slower": "measured slower",
+    "breaks": "the change breaks",
+    "not_comparable": "not comparable",
+    "not_measured": NOT_MEASURED,
+}
+
 SYMBOLS = {"faster": "↑ ", "same": "= ", "inside_noise": "≈ ", "slower": "↓ "}
 """Signs in place of colours of verdicts."""
 
 LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
 
-MARKS = {
-    "circle": "●",
-    "diamond": "◆",
-    "square": "■",
-    "hexagon": "⬢",
-    "hexagon2": "⬢",
-    "pentagon": "⬟",
-    "star": "★",
-    "hexagram": "✶",
-    "cross": "✚",
-    "x": "✖",
-    "triangle-up": "▲",
-    "triangle-down": "▼",
-    "triangle-left": "◀",
-    "triangle-right": "▶",
-    "bowtie": "⧓",
-    "star-diamond": "✦",
-    "diamond-wide": "⬥",
-    "diamond-tall": "⬧",
-    "circle-cross": "⊕",
-    "square-cross": "⊞",
-    "hourglass": "⧗",
+CELLS = {
+    "faster": "measured faster",
+    "same": "same (±5%)",
+    "inside_noise": "inside noise",
+    "slower": "slower",
+    "breaks": "the change breaks",
+    "done": "completed, not comparable",
+    "failed": "failed",
+    "limit": "limit",
+    "unknown": "end unknown",
+    "never": "never started",
 }
-"""Shapes of agents as characters, because a grid cannot draw shapes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Background and text colour for light and dark pages, and the meaning of a cell."""
-
-    paper: tuple[str, str]
-    ink: tuple[str, str]
-    label: str = ""
-
-    def style(self, *, dark: bool) -> str:
-        """Return the style for a grid."""
-        return f"background-color:{self.paper[dark]};color:{self.ink[dark]}"
-
-    @property
-    def css(self) -> str:
-        """Both styles as CSS."""
-        return (
-            f"background:light-dark({','.join(self.paper)});color:light-dark({','.join(self.ink)})"
-        )
-
-
-_TEXT, _MUTED, _DEEP, _INK = (
-    ("#0F1719", "#E4E8E5"),
-    ("#565C5E", "#A9B1B1"),
-    ("#FFFFFF", "#0B1215"),
-    ("#0F1719", "#0B1215"),
-)
-LOOKS = {
-    "faster": Look(("#0C7F79", "#35A79E"), _DEEP, "measured faster"),
-    "same": Look(("#DCDCD8", "#424A4C"), _TEXT, "same (±5%)"),
-    "inside_noise": Look(("#E9E8E3", "#333A3D"), _TEXT, "inside noise"),
-    "slower": Look(("#BD4D44", "#C9675E"), _DEEP, "slower"),
-    "breaks": Look(("#856A9E", "#9277B2"), _DEEP, "the change breaks"),
-    "done": Look(("#CED9DE", "#2D414D"), _TEXT, "completed, no ratio"),
-    "failed": Look(("#EDD3CE", "#452C2C"), _TEXT, "failed"),
-    "limit": Look(("#EADEC1", "#41391E"), _TEXT, "limit"),
-    "unknown": Look(("#EEEDEA", "#252B2E"), _MUTED, "end unknown"),
-    "never": Look(("#FBFAF7", "#11171A"), _MUTED, "never started"),
-}
-
-TEAL = (
-    *(
-        Look(paper, _TEXT)
-        for paper in (("#DFEDE9", "#162D2E"), ("#B4D8D4", "#1C4242"), ("#85C2BE", "#235F5C"))
-    ),
-    Look(("#4AA6A1", "#35A79E"), _INK),
-)
-BLUE = (
-    *(
-        Look(paper, _TEXT)
-        for paper in (("#E4E9EA", "#1F2C34"), ("#C2D0D7", "#2D414D"), ("#9CB4C2", "#3D5969"))
-    ),
-    Look(("#6D92A8", "#6FA3C4"), _INK),
-)
-SCALES = {"measured": TEAL, "claimed": TEAL, "cost": BLUE, "duration": BLUE}
-"""Content of a matrix → the single hue for its scale."""
-
-PLAIN = Look(("#FBFAF7", "#11171A"), _MUTED)
+"""Kind of a cell → what its colour means. The colours are in `app/assets/dashboard.css`."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A row: `names` are those in the logs."""
+    """A row: what is known of a task, and its cells."""
 
-    key: str
-    repo: str | None
-    names: tuple[str, ...]
+    standing: Standing
     cells: Mapping[Column, Cell]
 
     @property
-    def name(self) -> str:
-        """The commit or name, without the repository."""
-        is_within = self.repo and self.key.startswith((f"{self.repo}@", f"{self.repo}/"))
-        return self.key[len(self.repo or "") + 1 :] if is_within else self.key
+    def key(self) -> str:
+        return self.standing.task
 
     @property
     def also_called(self) -> str:
-        """`vllm_core-0064 +6`: the shortest other name in the logs, and the number of others."""
-        others = sorted(
-            (name for name in self.names if name != self.name), key=lambda name: (len(name), name)
-        )
-        return f"{others[0]}{f' +{len(others) - 1}' if len(others) > 1 else ''}" if others else ""
+        """`vllm_core-0064`: the shortest other name in the logs."""
+        names = [name for name in self.standing.names if name != self.key]
+        return min(names, key=lambda name: (len(name), name), default="")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Tasks in order with their `columns`, and the number of runs without a task."""
+    """Tasks in order, with their `columns`."""
 
     columns: tuple[Column, ...]
     tasks: tuple[Task, ...]
-    taskless: int
 
     @property
     def cells(self) -> list[Cell]:
@@ -169,126 +119,146 @@ class Matrix:
         return [cell for task in self.tasks for cell in task.cells.values()]
 
 
-def tasks(found: TaskTotals) -> Said:
+def tasks(
+    found: Sequence[Standing], show: str = NOBODY, taskless: int = 0, filters: Filters | None = None
+) -> Said:
     """Return the first lines of the screen Tasks, for at least one task.
 
-    An unknown outcome may be a completion.
+    `show`: NOBODY, `faster`, or "" for all. An unknown outcome may be a completion.
     """
-    only = agent_name(found.agents[0]) if len(found.agents) == 1 else ""
-    at_least = "at least " if found.unknown_ends else ""
-    number = f"{at_least}{found.completed:,} of {found.tasks:,} tasks"
-    if found.tasks == 1:
-        was = (
-            "was completed"
-            if found.completed
-            else "is not known to be completed"
-            if at_least
-            else "was not completed"
-        )
-        heading = f"{only}'s one task {was}" if only else f"The one task {was}"
-    elif only and found.completed:
-        heading = f"{only} completed {number}"
-    elif only:
-        heading = (
-            f"{only} {'is not known to have completed any' if at_least else 'completed none'} of "
-            f"{found.tasks:,} tasks"
-        )
-    elif not found.completed:
-        heading = (
-            f"None of {found.tasks:,} tasks {'is known to be' if at_least else 'was'} completed"
-        )
-    elif found.completed == found.tasks:
-        heading = f"All {found.tasks:,} tasks were completed at least once"
+    faster, checked = having(found, "faster"), having(found, "checked")
+    beyond = beyond_words(len(faster), sum(one.is_beyond_noise for one in faster))
+    of = f"of {plural(len(found), 'task')}"
+    measured = sum(one.verdict != "not_measured" for one in found)
+    second = ""
+    if show == NOBODY:
+        left = len(found) - len(faster)
+        heading = f"Nobody made **{left:,} {of}** faster{_retries(checked)}."
+        if checked and left > len(checked):
+            rest = left - len(checked)
+            second = (
+                f"The other {rest:,} {agreeing(rest, 'has')} no result that can be compared: "
+                "measuring comes before retrying."
+            )
+    elif show == "faster":
+        verb = agreeing(len(faster), "was")
+        told = f", {beyond}" if faster else ""
+        heading = f"**{len(faster):,} {of}** {verb} measured faster{told}."
+        if once := sum(not one.is_beyond_noise for one in faster):
+            whose = agreeing(once, "has")
+            second = f"{once:,} of them {whose} a single measurement each, of unknown noise."
     else:
-        verb = agreeing(found.completed, "was")
-        heading = f"{upper_first(number)} {verb} completed{'' if at_least else ' at least once'}"
-    return Said(f"{heading}{_faster(found)}.", "", _coverage(found))
+        done, open_ = (
+            sum(getattr(one, key) for one in found) for key in ("is_completed", "is_open")
+        )
+        at_least = "At least " if open_ else ""
+        told = f"; {len(faster):,} measured faster, {beyond}" if faster else ""
+        told = told or ("; none measured faster" if measured else "; no result is measured")
+        heading = f"{at_least}**{done:,} {of}** {agreeing(done, 'was')} completed{told}."
+        if open_:
+            second = (
+                f"How {'it' if open_ == 1 else 'they'} ended is not recorded for {open_:,} more."
+            )
+    return Said(
+        heading, second, _coverage(found, faster), tuple(_doubts(found, checked, taskless, filters))
+    )
 
 
-def no_tasks(found: TaskTotals) -> Said:
+def _retries(checked: Sequence[Standing]) -> str:
+    """Return `. 59 of them were checked; a retry of these 59 costs about $48`."""
+    if not checked:
+        return "; none of them can be judged yet"
+    number, costs = len(checked), [one for one in checked if one.retry_usd is not None]
+    told = f". {number:,} of them {agreeing(number, 'was')} checked"
+    if not costs:
+        return told
+    of = f"these {number:,}" if number == len(costs) else f"{len(costs):,} of these"
+    of = "it" if number == 1 else of
+    return f"{told}; a retry of {of} costs about {retry_sum(costs)}"
+
+
+def retry_sum(found: Sequence[Standing]) -> str:
+    """Return what a retry of these tasks costs, in whole dollars from ten on: `$48`, `≤ $6.12`."""
+    total = sum((one.retry_usd for one in found if one.retry_usd is not None), Decimal(0))
+    bounds = {base for one in found for base in (one.retry_bounds or "").split(", ") if base}
+    return usd(round(total) if total >= 10 else total, ", ".join(sorted(bounds))).removesuffix(
+        ".00"
+    )
+
+
+def no_tasks(taskless: int) -> Said:
     """Return its first lines if no run names a task."""
     second = (
-        f"{plural(found.taskless, 'run')} without a commit or task. A label names the task of "
+        f"{plural(taskless, 'run')} without a commit or task. A label names the task of "
         "runs at ingest:"
     )
     return Said("**No task is known**: none of these runs names one.", second)
 
 
-def _faster(found: TaskTotals) -> str:
-    """Return `; **12 were measured faster, 1 beyond noise**, all by Claude Code`, or a reason."""
-    if not found.measured:
-        return ""
-    if not found.comparable:
-        return "; whether any became faster **is unknown**: no measurement can be compared"
-    if not found.faster:
-        return f"; of {found.comparable:,} that can be compared, **none became faster**"
-    beyond = beyond_words(found.faster, found.beyond_noise)
-    clause = (
-        f"; **{spelled(found.faster)} {agreeing(found.faster, 'was')} measured faster, {beyond}**"
-    )
-    if len(found.agents) == 1:
-        return clause
-    if len(found.faster_by) == 1:
-        return (
-            f"{clause}, {'all ' if found.faster > 1 else ''}by {agent_name(found.faster_by[0][0])}"
-        )
-    if len(found.faster_by) > MOST_NAMED:
-        return f"{clause}, by {spelled(len(found.faster_by))} agents"
-    return (
-        f"{clause}, "
-        f"{joined([f'{number:,} by {agent_name(agent)}' for agent, number in found.faster_by])}"
-    )
+def _coverage(found: Sequence[Standing], faster: Sequence[Standing]) -> str:
+    """Return `**179 tasks** of 2 projects · 12 measured faster, all by Claude Code · …`."""
+    projects = len({one.repo for one in found if one.repo})
+    first = f"**{plural(len(found), 'task')}**"
+    parts = [f"{first} of {plural(projects, 'project')}" if projects else first]
+    if faster:
+        agents = {agent for one in faster for agent in one.faster_by}
+        whose = [agent_name(agent) for agent in sorted(agents, key=str)]
+        by = joined(whose) if len(whose) <= MOST_NAMED else f"{len(whose)} agents"
+        every = "all " if len(whose) == 1 and len(faster) > 1 else ""
+        parts.append(f"{len(faster):,} measured faster, {every}by {by}")
+    if any(one.retry_usd is not None for one in found):
+        parts.append("a retry costs what the cheapest completed run cost")
+    return " · ".join(parts)
 
 
-def _coverage(found: TaskTotals) -> str:
-    """Return what a row is, how many names it has, and which runs have no row."""
-    what = "One row per task: repository and name; no run tells the commit it started from."
-    if found.commits:
-        other = "" if found.commits == found.tasks else ", else repository and name"
-        names = (
-            f" ({plural(found.names, 'name')}, {plural(found.commits, 'commit')})"
-            if found.names
-            else ""
-        )
-        what = (
-            f"One row per task: repository and base commit{other}, whatever the run folders are "
-            f"called{names}."
-        )
-    unknown = (
-        f"Of {plural(found.unknown_ends, 'other')} the logs do not tell."
-        if found.unknown_ends
-        else ""
-    )
-    missing = "commit or task" if not found.commits or found.commits < found.tasks else "commit"
-    verbs = ("names", "is") if found.taskless == 1 else ("name", "are")
-    taskless = (
-        f"{plural(found.taskless, 'run')} {verbs[0]} no {missing} and {verbs[1]} not shown."
-        if found.taskless
-        else ""
-    )
-    return " ".join(
-        filter(None, (what, "Click a cell to open its run, or its runs.", unknown, taskless))
-    )
+def _doubts(
+    found: Sequence[Standing], checked: Sequence[Standing], taskless: int, filters: Filters | None
+) -> list[Doubt]:
+    """Return what these figures do not tell."""
+    chosen, told = filters or Filters(), list[Doubt]()
+    once = sum(one.verdict == "faster" and not one.is_beyond_noise for one in found)
+    bounds = sum(bool(one.retry_bounds) for one in checked)
+    unknown = sum(one.retry_usd is None for one in checked)
+    open_ = sum(one.is_open for one in found)
+    for number, text, label, page in (
+        (once, "of the faster tasks {have} a single measurement each", "Speedups", "speedups"),
+        (bounds, "of the retries {have} a cost that is a bound", "Cost & time", "cost"),
+        (
+            unknown,
+            "of the checked tasks {have} no completed run with a cost",
+            "Cost & time",
+            "cost",
+        ),
+        (open_, "of the tasks {have} runs with no known end, and none completed", "Runs", "runs"),
+        (taskless, "of the runs {have} no commit or task and so no row", "Runs", "runs"),
+    ):
+        if number:
+            words = text.format(have=agreeing(number, "has"))
+            told.append(Doubt(f"{number:,} {words}", label, html_parts.link(page, chosen)))
+    return told
 
 
-def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = False) -> Matrix:
-    """Return the rows of `app.queries.tasks.cells` as a matrix of one of VALUES.
+def matrix(
+    found: pa.Table, standings: Sequence[Standing], value: str = "result", order: str = "retry"
+) -> Matrix:
+    """Return the rows of `app.queries.tasks.cells` of these tasks as a matrix of one of VALUES.
 
-    The rows are in one of ORDERS, and by repository if `by_repo`.
+    The tasks are in one of ORDERS.
 
     Columns with a faster run come first, then by number of runs. Columns of an agent are adjacent;
     unnamed agents come last.
     """
+    known = {one.task for one in standings}
     rows = found.to_pylist()
     of_tasks: dict[str, dict[Column, Cell]] = defaultdict(dict)
     runs: dict[Column, int] = defaultdict(int)
     faster: dict[str | None, int] = defaultdict(int)
     for row in rows:
-        if row["task"] is not None:
+        faster[row["column"][0]] += row["faster"]
+        if row["task"] in known:
             column = tuple(row["column"])
             of_tasks[row["task"]][column] = row
             runs[column] += row["runs"]
-            faster[column[0]] += row["faster"]
     of_agents: dict[str | None, int] = defaultdict(int)
     for column, number in runs.items():
         of_agents[column[0]] += number
@@ -306,22 +276,14 @@ def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = 
             [name or "" for name in others],
         )
 
-    made = []
-    for key, mine in of_tasks.items():
-        names = tuple(sorted({name for cell in mine.values() for name in cell["names"] or ()}))
-        made.append(
-            Task(
-                key,
-                next((cell["repo"] for cell in mine.values() if cell["repo"]), None),
-                names,
-                mine,
-            )
-        )
+    made = [Task(one, of_tasks[one.task]) for one in standings]
 
     def rank(task: Task) -> Any:
         cells = list(task.cells.values())
         if order == "alphabet":
             return 0
+        if order == "retry":
+            return task.standing.retry_usd is None, task.standing.retry_usd or 0
         if order == "cost":
             return -float(sum(cell["cost_sum"] or 0 for cell in cells))
         if order == "best":
@@ -337,27 +299,8 @@ def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = 
             max(shares) - min(shares) if shares and value in ("result", "outcome") else 0.0
         )
 
-    sizes: dict[str | None, int] = defaultdict(int)
-    for task in made:
-        sizes[task.repo] += 1
-    made.sort(
-        key=lambda task: (
-            (task.repo is None, -sizes[task.repo], task.repo or "") if by_repo else (),
-            rank(task),
-            task.key,
-        )
-    )
-    return Matrix(
-        tuple(sorted(runs, key=place)),
-        tuple(made),
-        sum(row["runs"] for row in rows if row["task"] is None),
-    )
-
-
-def done_of(of: Sequence[Task], column: Column) -> str:
-    """Return `37 of 95 done`: completed tasks of a column among those it worked on; "" for none."""
-    mine = [task.cells[column] for task in of if column in task.cells]
-    return f"{sum(cell['completed'] > 0 for cell in mine):,} of {len(mine):,} done" if mine else ""
+    made.sort(key=lambda task: (rank(task), task.key))
+    return Matrix(tuple(sorted(runs, key=place)), tuple(made))
 
 
 def chosen_of(task: Task, column: Column, filters: Filters) -> Filters:
@@ -380,16 +323,6 @@ def column_words(column: Column) -> str:
     """Return `TRAE, gpt-5`."""
     return ", ".join(
         [OTHERS if column[0] == OTHERS else agent_name(column[0]), *map(model_name, column[1:])]
-    )
-
-
-def head_of(column: Column) -> str:
-    """Return `◆ TRAE`: an agent with its shape."""
-    agent = column[0]
-    return (
-        f"{MARKS[AGENTS[agent].marker]} {agent_name(agent)}"
-        if agent in AGENTS
-        else column_words(column[:1])
     )
 
 
@@ -466,7 +399,7 @@ def cell_verdict(cell: Cell) -> str:
 
 
 def cell_kind(cell: Cell, value: str = "result") -> str:
-    """Return the kind of a result or outcome as a key of LOOKS."""
+    """Return the kind of a result or outcome as a key of CELLS."""
     if value == "result" and (cell["verdicts"] or cell["breaks"]):
         return cell_verdict(cell) or "breaks"
     if cell["completed"]:
@@ -476,111 +409,93 @@ def cell_kind(cell: Cell, value: str = "result") -> str:
     ]
 
 
-def looks_of(cells: Sequence[Cell], value: str) -> dict[int, Look]:
-    """Return the look of each cell by its id.
-
-    Its kind for a result, else the step of its value on a scale.
-    """
-    if value in ("result", "outcome"):
-        return {id(cell): LOOKS[cell_kind(cell, value)] for cell in cells}
-    scale, ends, looks = SCALES[value], _steps(cells, value), {}
-    for cell in cells:
-        figure = cell_figure(cell, value)
-        looks[id(cell)] = scale[sum(float(figure) > end for end in ends)] if figure else PLAIN
-    return looks
+def known_words(one: Standing) -> str:
+    """Return what is known of a task: `measured the same`, `measured faster once`."""
+    if one.verdict == "faster":
+        return f"measured faster {'beyond noise' if one.is_beyond_noise else 'once'}"
+    return STANDS[one.verdict]
 
 
-def _steps(cells: Sequence[Cell], value: str) -> list[float]:
-    """Return the boundaries of a colour scale: equal log steps between 5 % and 95 % quantiles."""
-    known = sorted(float(figure) for cell in cells if (figure := cell_figure(cell, value)))
-    low, high = (known[len(known) // 20], known[-1 - len(known) // 20]) if known else (1.0, 1.0)
-    colours = len(SCALES[value])
-    return (
-        [low * (high / low) ** (step / colours) for step in range(1, colours)] if high > low else []
-    )
+def retry_words(one: Standing) -> str:
+    """Return `$0.17`, with the sign of its bound, or "" if no completed run has a cost."""
+    return usd(one.retry_usd, one.retry_bounds, "")
 
 
-def legend(made: Matrix, value: str) -> str:
-    """Return a legend of the colours that occur, as HTML."""
-    entries = list[tuple[Look, str]]()
-    if value in ("result", "outcome"):
-        seen = {cell_kind(cell, value) for cell in made.cells}
-        entries = [(look, look.label) for key, look in LOOKS.items() if key in seen]
-    elif ends := _steps(made.cells, value):
-        written = [short(end, _unit_of(value)) for end in ends]
-        between = [f"{low} to {high}" for low, high in pairwise(written)]
-        labels = [f"up to {written[0]}", *between, f"above {written[-1]}"]
-        entries = list(zip(SCALES[value], labels, strict=True))
-    parts = ""
-    for look, label in entries:
-        swatch = 't-never_started"' if look is LOOKS["never"] else f'" style="{look.css}"'
-        parts += f'<span><i class="t-sw {swatch}></i>{html_parts.text(label)}</span>'
-    return f'<div class="t-key">{parts}</div>'
+def retry_with(one: Standing) -> str:
+    """Return the cheapest agent and model that completed a task, "" if none has a cost."""
+    if one.retry_usd is None:
+        return ""
+    return f"{agent_name(one.retry_agent)} {model_name(one.retry_model, '')}".strip()
 
 
-def task_list(made: Matrix, value: str, filters: Filters) -> str:
-    """Return the tasks as HTML cards for a phone, with a chip per agent that links to its runs."""
-    looks, parts = looks_of(made.cells, value), list[str]()
-    repo: str | None = ""
-    for task in made.tasks[:MOST_LISTED]:
-        if task.repo != repo:
-            repo = task.repo
-            parts.append(f'<h2 class="t-h3">{html_parts.text(repo or "no project")}</h2>')
-        chips = ""
-        for column in made.columns:
-            if cell := task.cells.get(column):
-                to = html_parts.link("runs", chosen_of(task, column, filters))
-                to = html_parts.link("run", filters, run=cell["run_id"]) if cell["run_id"] else to
-                said = f"{html_parts.mark(column[0])}{html_parts.text(cell_words(cell, value))}"
-                style, about = looks[id(cell)].css, html_parts.text(column_words(column))
-                chips += (
-                    f'<a class="t-chip" style="{style}" href="{html_parts.text(to)}" '
-                    f'target="_self" title="{about}">{said}</a>'
-                )
-        head = f"<b>{html_parts.text(task.name)}</b> {muted(task.also_called)}"
-        parts.append(f'<div class="t-task">{head}<div class="t-chips">{chips}</div></div>')
-    left = len(made.tasks) - MOST_LISTED
-    return "".join(
-        [
-            *parts,
-            f"<p>{muted(f'{left:,} more tasks are in the table to download')}</p>"
-            if left > 0
-            else "",
+def retry_command(one: Standing) -> str:
+    """Return the command that records a retry as a run of the same task."""
+    return f"tachograph run --label task={shlex.quote(visible(one.task))} -- COMMAND"
+
+
+def task_table(made: Matrix, filters: Filters, *, shown: int = MOST_ROWS) -> str:
+    """Return the tasks with their cells, what a retry costs, and the legend below, as HTML."""
+    tasks = made.tasks[:shown]
+
+    def first(task: Task) -> TextCell:
+        return TextCell(strong=task.key, note=task.also_called)
+
+    def of(column: Column) -> Col:
+        def cell(task: Task) -> TextCell | str:
+            if not (found := task.cells.get(column)):
+                return ""
+            to = html_parts.link("runs", chosen_of(task, column, filters))
+            to = html_parts.link("run", filters, run=found["run_id"]) if found["run_id"] else to
+            kind = f"t-cell t-cell-{cell_kind(found)}"
+            return TextCell(cell_words(found, "result"), address=to, kind=kind)
+
+        agent = None if column[0] == OTHERS else column[0]
+        mark = "" if column[0] == OTHERS else html_parts.mark(agent)
+        return Col(column_words(column).replace(", ", "\n", 1), cell, mark=mark)
+
+    def cheapest(task: Task) -> TextCell | str:
+        one = task.standing
+        if one.retry_usd is None:
+            return ""
+        model = model_name(one.retry_model, agent_name(one.retry_agent))
+        return TextCell(note=model, mark=html_parts.mark(one.retry_agent))
+
+    def command(task: Task) -> TextCell:
+        return TextCell(mark=html_parts.opened("command", retry_command(task.standing)))
+
+    columns = [
+        Col("Task", first),
+        Col("What is known", lambda task: known_words(task.standing)),
+        *(of(column) for column in made.columns if any(column in one.cells for one in tasks)),
+    ]
+    if any(task.standing.retry_usd is not None for task in tasks):
+        columns += [
+            Col("Cheapest that\ncompleted it", cheapest),
+            Col("A retry\ncosts", lambda task: TextCell(strong=retry_words(task.standing)), "r"),
+            Col("", command),
         ]
-    )
+    return TextTable(columns, tasks).on_any_screen(kind="t-tasks", legend=legend(tasks))
 
 
-def matrix_html(made: Matrix, value: str) -> str:
-    """Return the matrix as an HTML table of coloured cells, a heading per repository."""
-    looks, parts = looks_of(made.cells, value), list[str]()
-    repo: str | None = ""
-    heads = "".join(
-        f'<th scope="col">{html_parts.text(column_words(column))}</th>' for column in made.columns
-    )
-    for task in made.tasks:
-        if task.repo != repo:
-            repo = task.repo
-            mine = [other for other in made.tasks if other.repo == repo]
-            done = "".join(
-                f"<td><b>{html_parts.text(done_of(mine, column))}</b></td>"
-                for column in made.columns
-            )
-            parts.append(
-                f"<tr><td><b>{html_parts.text(task.repo or 'no project')}</b></td>{done}</tr>"
-            )
-        cells = ""
-        for column in made.columns:
-            cell = task.cells.get(column)
-            cells += (
-                f'<td style="{looks[id(cell)].css}">{html_parts.text(cell_words(cell, value))}</td>'
-                if cell
-                else "<td></td>"
-            )
-        parts.append(
-            f"<tr><td>{html_parts.text(task.name)} {muted(task.also_called)}</td>{cells}</tr>"
-        )
-    head = f"<thead><tr><th>Task</th>{heads}</tr></thead>"
-    return (
-        '<div class="t-scroll"><table '
-        f'class="t-table">{head}<tbody>{"".join(parts)}</tbody></table></div>'
-    )
+def legend(tasks: Sequence[Task]) -> str:
+    """Return a legend of the colours that occur, as HTML."""
+    seen = {cell_kind(cell) for task in tasks for cell in task.cells.values()}
+    kinds = [(f"cell-{key}", label) for key, label in CELLS.items() if key in seen - {"never"}]
+    return html_parts.legend(("", kinds))
+
+
+def unjudged_table(found: Sequence[Standing]) -> str:
+    """Return why tasks cannot be judged, and what would help, as HTML; "" if all can."""
+    counts = {group: len(having(found, group)) for group in GROUPS if group != "checked"}
+    rows = [(*HELP[group], number) for group, number in counts.items() if number]
+    rows.sort(key=lambda row: -row[-1])
+    if not rows:
+        return ""
+    columns = [
+        Col("", lambda row: row[0]),
+        Col("Tasks", lambda row: f"{row[3]:,}", "r"),
+        Col("What would help", lambda row: TextCell(note=row[2], mark=html_parts.code(row[1]))),
+    ]
+    other = "the other " if having(found, "checked") else ""
+    title = f"Why {other}{sum(row[-1] for row in rows):,} cannot be judged"
+    return f'<h2 class="t-h3">{title}</h2>{TextTable(columns, rows).html()}'
