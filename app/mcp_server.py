@@ -32,7 +32,7 @@ from app.queries.filters import FilterKind
 from app.queries.loops import ORDERS
 from app.queries.rules import RULES
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.tasks import VALUES
+from app.queries.tasks import VALUES, VERDICTS
 from app.queries.usage import WEEK_STARTS
 from app.reports.exports.text import json_text
 from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
@@ -45,6 +45,7 @@ from app.reports.results import (
 )
 from app.text.claims import NAMES, VERDICT_COLUMNS, words
 from app.text.formatting import FORMS
+from app.text.tasks import ORDERS as TASK_ORDERS
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import (
     CLAIMS,
@@ -142,6 +143,10 @@ ARGUMENTS: dict[str, Any] = {
     "value": Annotated[
         str, choice(VALUES, "What a cell has; result: the measured ratio, else the outcome.")
     ],
+    "verdict": Annotated[
+        str, choice(VERDICTS, "Only tasks nobody made faster, faster ones, or what is known else.")
+    ],
+    "order": Annotated[str, choice(TASK_ORDERS, "Which tasks come first; retry: the cheapest.")],
     "texts": Annotated[str, choice(REASONS, "A reason: its error texts are listed instead.")],
     "every": Annotated[bool, Field(description="Also runs that were not measured.")],
     "band": Annotated[float, Field(ge=0, lt=1, description="Ratios this near to 1 are the same.")],
@@ -226,7 +231,7 @@ ROW_TOOLS = (
         "tasks",
         Store.tasks,
         "Matrix of tasks",
-        "Who solved what: a row per task, a column per agent (or `by`), empty without a run.",
+        "What nobody made faster and what a retry costs: a row per task, a column per agent (`by`).",
         {"task": RUNS["task"]},
         lambda found, _: [key for key in found.columns if not key.endswith(("_value", "_runs"))],
     ),
