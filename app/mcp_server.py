@@ -32,7 +32,7 @@ from app.queries.filters import FilterKind
 from app.queries.loops import ORDERS
 from app.queries.rules import RULES
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.tasks import VALUES, VERDICTS
+from app.queries.tasks import TASK_VERDICTS, VALUES
 from app.queries.usage import WEEK_STARTS
 from app.reports.exports.text import json_text
 from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
@@ -144,7 +144,8 @@ ARGUMENTS: dict[str, Any] = {
         str, choice(VALUES, "What a cell has; result: the measured ratio, else the outcome.")
     ],
     "verdict": Annotated[
-        str, choice(VERDICTS, "Only tasks nobody made faster, faster ones, or what is known else.")
+        str,
+        choice(TASK_VERDICTS, "Only tasks nobody made faster, faster ones, or what is known else."),
     ],
     "order": Annotated[str, choice(TASK_ORDERS, "Which tasks come first; retry: the cheapest.")],
     "texts": Annotated[str, choice(REASONS, "A reason: its error texts are listed instead.")],
@@ -231,7 +232,7 @@ ROW_TOOLS = (
         "tasks",
         Store.tasks,
         "Matrix of tasks",
-        "What nobody made faster and what a retry costs: a row per task, a column per agent (`by`).",
+        "What nobody made faster, what a retry costs: a row per task, a column per agent (`by`).",
         {"task": RUNS["task"]},
         lambda found, _: [key for key in found.columns if not key.endswith(("_value", "_runs"))],
     ),

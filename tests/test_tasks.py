@@ -230,7 +230,7 @@ def test_a_retry_costs_the_median_of_the_cheapest_that_completed_it(
     assert printed == {one.task: one.retry_usd and float(one.retry_usd) for one in found}
 
 
-@pytest.mark.parametrize("verdict", queries.VERDICTS)
+@pytest.mark.parametrize("verdict", queries.TASK_VERDICTS)
 def test_a_verdict_chooses_tasks_alike_for_command_and_screen(
     several: Store, tachograph: Run, verdict: str
 ) -> None:

@@ -7,7 +7,7 @@ import click
 from app.cli.answering import Asked, answering
 from app.cli.options import Word, by_option, cost_option, examples, utf8
 from app.cli.output import deliver
-from app.queries.tasks import VALUES, VERDICTS
+from app.queries.tasks import TASK_VERDICTS, VALUES
 from app.reports import results
 from app.text.tasks import ORDERS
 from schemas.catalogue.failures import REASONS
@@ -127,7 +127,7 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
 )
 @click.option(
     "--verdict",
-    type=Word(VERDICTS),
+    type=Word(TASK_VERDICTS),
     help="Only these tasks: nobody made them faster, made faster, or what is known of them.",
 )
 @click.option(

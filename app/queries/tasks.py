@@ -35,7 +35,7 @@ GROUPS = ("checked", "breaks", "not_comparable", "not_measured")
 """Groups of the tasks that nobody made faster."""
 
 NOBODY = "nobody"
-VERDICTS = (NOBODY, "faster", *GROUPS)
+TASK_VERDICTS = (NOBODY, "faster", *GROUPS)
 
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 
@@ -105,7 +105,7 @@ def cells(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of a task: the best `verdict` of its runs, one of VERDICTS.
+    """What is known of a task: the best `verdict` of its runs, one of TASK_VERDICTS.
 
     `is_beyond_noise`: one of them is faster beyond noise; `faster_by`: agents measured faster.
     `is_open`: it is not known to be completed, but some ends are unknown. `retry_usd`: the median
@@ -191,7 +191,7 @@ def standings(
 
 
 def having(found: Sequence[Standing], verdict: str) -> list[Standing]:
-    """Return the tasks of one of VERDICTS, all of them for ""."""
+    """Return the tasks of one of TASK_VERDICTS, all of them for ""."""
     if verdict == NOBODY:
         return [one for one in found if one.verdict != "faster"]
     return [one for one in found if verdict in ("", one.group)]

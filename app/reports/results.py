@@ -873,11 +873,11 @@ def tasks(
 ) -> Answer:
     """Return the matrix of one of VALUES as an answer.
 
-    `verdict`: only tasks of one of VERDICTS; `order`: one of ORDERS. Raises UsageError.
+    `verdict`: only tasks of one of TASK_VERDICTS; `order`: one of ORDERS. Raises UsageError.
     """
     for what, word, words in (
         ("value", value, task_queries.VALUES),
-        ("verdict", verdict, ("", *task_queries.VERDICTS)),
+        ("verdict", verdict, ("", *task_queries.TASK_VERDICTS)),
         ("order", order, tuple(task_words.ORDERS)),
     ):
         if word not in words:

@@ -13,10 +13,10 @@ from app.text import tasks as words
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 found, taskless = cache.ask(queries.standings, filters, measure)
 if not found:
-    widgets.heading(words.no_tasks(taskless), missing=False)
+    widgets.heading(words.no_tasks(taskless))
     st.code(cache.command("ingest PATH --label task=NAME"), language=None)
     widgets.end_page()
-counts = {verdict: len(queries.having(found, verdict)) for verdict in queries.VERDICTS}
+counts = {verdict: len(queries.having(found, verdict)) for verdict in queries.TASK_VERDICTS}
 is_measured = counts["not_measured"] < len(found)
 show = "all"
 lines = st.container()
@@ -48,7 +48,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
 verdict = known if known in words.KNOWN else "" if show == "all" else show
 chosen = queries.having(found, verdict)
 with lines:
-    widgets.heading(words.tasks(found, show, taskless, filters), missing=False)
+    widgets.heading(words.tasks(found, show, taskless, filters))
 cells = cache.ask(queries.cells, filters, ("agent", "model"), measure, is_short=True)
 made = words.matrix(cells, chosen, order=order)
 answer = results.tasks_answer(made, "result", filters, cache.location(), measure)
