@@ -452,7 +452,6 @@ class RunSort:
         return f"create_sort_key({', '.join(modified)}, run_id, 'asc nulls last')"
 
 
-ENDED = "coalesce(ended_at, started_at)"
 ORDERS = {
     "most-expensive": RunSort("Cost, high to low", cost_columns(BEST)),
     "least-expensive": RunSort("Cost, low to high", cost_columns(BEST), "asc"),
@@ -460,7 +459,7 @@ ORDERS = {
     "list-low": RunSort("List-price cost, low to high", cost_columns(LIST), "asc"),
     "longest": RunSort("Duration, long to short", ("duration_ms",)),
     "turns": RunSort("Turns, high to low", ("num_turns",)),
-    "newest": RunSort("Date, newest first", (ENDED,)),
+    "newest": RunSort("Date, newest first", ("dated_at", "ended_at")),
     "received": RunSort("Recently ingested", ("received_at", "ordinal")),
     "findings": RunSort("Findings, high to low", ("findings",)),
     "speedup": RunSort("Claimed speedup, high to low", ("claimed_speedup",)),

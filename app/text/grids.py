@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
-from app.queries.runs import ENDED, ORDERS
+from app.queries.runs import ORDERS
 from app.text.claims import ORIGIN_NAMES, evidence_words, verdict_words, words
 from app.text.columns import (
     BOUNDS_COLUMNS,
@@ -454,7 +454,7 @@ def arranged(runs: pa.Table, order: str) -> tuple[str, ...]:
     list. Columns with few values come last, so dashes push nothing out of sight.
     """
     by = ORDERS[order].columns[0]
-    by = {BEST.column: "cost_shown", ENDED: "dated_at"}.get(by, by)
+    by = "cost_shown" if by == BEST.column else by
     title, *others = (key for key in RUNS.keys if key != by)
     empty = {key: runs[key].null_count for key in others}
     most = (1 - RARE) * len(runs)
