@@ -103,7 +103,7 @@ def dates(store: Store, *run_ids: str) -> list[tuple[Any, Any]]:
 def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
     tmp_path: Path, store: Store
 ) -> None:
-    """Also through rebuild, undo and ingest; the date that a log tells stays."""
+    """Also through rebuild, undo and ingest, and against the date of a log, which is kept beside."""
     logs = tmp_path / "bare.json", tmp_path / "out_2026-01-27_15-16-21.json"
     logs[0].write_text(record_text(uuid="bare", total_cost_usd=2))
     logs[1].write_text(record_text(uuid="told", total_cost_usd=1))
@@ -111,7 +111,7 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
     undated, told = dates(store, "bare", "told")
     assert (undated, told[0]) == (("file", None), "path")
     november = choose({"since": "2026-11-01", "until": "2026-11-02"})
-    assert annotate(store, ["bare", "told"], Change({"date": "2026-11-01"})) == 1
+    assert annotate(store, ["bare", "told"], Change({"date": "2026-11-01"})) == 2
     for again in (
         lambda: rebuild(store),
         lambda: undo(store, 1),
@@ -119,9 +119,11 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
     ):
         again()
         if run_queries.run(store, "bare"):
-            [dated, still] = dates(store, "bare", "told")
-            assert (dated[0], dated[1].date().isoformat(), still) == ("label", "2026-11-01", told)
-            assert run_queries.ids(store, november) == ["bare"]
+            for source, at in dates(store, "bare", "told"):
+                assert (source, at.date().isoformat()) == ("label", "2026-11-01")
+            assert run(store, "told")["logged_at"] == told[1]
+            assert sorted(run_queries.ids(store, november)) == ["bare", "told"]
+    annotate(store, ["told"], Change({"date": ""}))
     months = report(store, ReportRequest(by=("month",))).section("groups").table.to_pylist()
     assert {row["month"]: row["cost_usd"] for row in months} == {"2026-01": 1, "2026-11": 2}
     for zone in ("Pacific/Honolulu", "Asia/Tokyo"):
@@ -310,7 +312,7 @@ def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -
         (("star",), "No run"),
         (("star", "5e0c031e", "--repo", "x"), "not both"),
         (("star", "5e0d031e"), "Did you mean 5e0c031e?"),
-        (("star", "--repo", "nope", "--yes"), "no run matches --repo nope"),
+        (("star", "--repo", "nope", "--yes"), "no run matches --project nope"),
         (("runs", "--excluded", "maybe"), "'maybe'"),
     ],
 )

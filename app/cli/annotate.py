@@ -13,13 +13,10 @@ from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import Command, chosen_filters, examples, filter_options, utf8
 from app.queries.filters import EXCLUDED, Filters, parse_label
-from app.queries.quality import keeping_their_date
 from app.queries.run_page import FoundRuns, named, run_id_of, with_whole_ids
 from app.queries.runs import ids
-from app.text.data import keeps_date
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
@@ -62,8 +59,8 @@ def label(
 
     RUN is the id of a run, or its first characters; filters choose runs instead. A label given here
     takes the place of an ingested one, also as project, task or experiment; it stays through
-    rebuild, re-ingest and undo. date=2026-11-01 dates runs whose logs and paths tell no date, for
-    every period and price; date= takes that back.
+    rebuild, re-ingest and undo. date=2026-11-01 dates runs, also against their logs, for every
+    period and price; date= takes that back.
     """
     labels = dict(parse_label(word) for word in words if "=" in word)
     if not labels and not removed:
@@ -159,8 +156,6 @@ def _apply(
     unchanged = f" ({same:,} unchanged)" if same else ""
     silent = " (no reason given)" if change.excluded and not change.reason else ""
     terminal.note(f"{done} {plural(len(run_ids), 'run')}{silent}{unchanged}")
-    if change.labels.get(DATE) and (keeping := keeps_date(keeping_their_date(store, run_ids))):
-        terminal.note(keeping)
     for line in FoundRuns(len(run_ids), tuple(named(store, run_ids[:5]))).lines():
         terminal.note(f"  {line}")
 

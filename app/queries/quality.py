@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from app.queries.filters import Filters, where
-from app.queries.reading import fetch, fetch_value
+from app.queries.reading import fetch
 from ingest.store.database import Store
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL
@@ -83,18 +83,6 @@ def without_date(store: Store, source_ids: Sequence[str]) -> list[str]:
     return [
         str(run_id) for run_id in fetch(store, sql, {"ids": list(source_ids)})["run_id"].to_pylist()
     ]
-
-
-def keeping_their_date(store: Store, run_ids: Sequence[str]) -> int:
-    """Return how many of these runs have a date from their log, sidecar or path.
-
-    For them the label `date` does not count. Raises StoreError.
-    """
-    sql = (
-        "select count(*) from v_runs where run_id in (select unnest($ids)) and dated_at "
-        "is not null and time_source <> 'label'"
-    )
-    return int(fetch_value(store, sql, {"ids": list(run_ids)}))
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

@@ -1,9 +1,10 @@
 """What runs spent, and when: their cost and tokens at the times of their responses.
 
 A run that has responses spends its cost and tokens along them, each in proportion to what it cost
-or held; a response without a time, and a run without responses, count when the run ended. The parts
-of a run add up to its own figures in `v_runs` exactly, so that sums over any periods that follow
-one another add up to the total. Every sum of money over a period or by one comes from here.
+or held. A response without a time, and a run without responses, count when the run ended, a run
+that was dated by hand at that date, since its log's times are wrong. The parts of a run add up to
+its own figures in `v_runs` exactly, so that sums over any periods that follow one another add up to
+the total. Every sum of money over a period or by one comes from here.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def spent(store: Store, filters: Filters, chosen: str = "") -> Where:
     spenders = chosen or f"(select * from v_runs where {condition.sql})"
     sql = f"""(
         select * from (
-            select * replace (coalesce(spent_at, dated_at, last_at) as dated_at, {parts})
+            select * replace (
+                case when time_source = 'label' then dated_at
+                    else coalesce(spent_at, dated_at, last_at) end as dated_at, {parts})
             from {spenders} as spenders left join {shares} as shares on spending_run = run_id
         )
         where {period.sql}

@@ -125,16 +125,6 @@ def without_date(runs: int) -> str:
     return f"{runs:,} {have} none, so no day, week or month has {agreeing(runs, 'it')}. {how}"
 
 
-def keeps_date(runs: int) -> str:
-    """Return a note on runs that keep their logs' date over the label `date`, or "" for none."""
-    keep = (
-        "run keeps the date that its log or path tells"
-        if runs == 1
-        else "runs keep the dates that their logs or paths tell"
-    )
-    return f"{runs:,} {keep}: a date is given to runs without one." if runs else ""
-
-
 def known_table(rows: Sequence[Told], filters: Filters) -> str:
     """Return a row per agent with the number of started runs that have each fact.
 

@@ -105,6 +105,7 @@ RUN_ORIGIN = (
     "started_at",
     "ended_at",
     "time_source",
+    "logged_at",
     "cwd",
     "branch",
     "permission_mode",

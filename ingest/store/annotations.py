@@ -51,9 +51,8 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
     """Change the annotations of runs, in one transaction. Returns how many annotations changed.
 
     `who` is the author, by default the user of this process. A removed label that was ingested is
-    hidden by an empty value. The label `date` is given only to runs whose log, sidecar files and
-    path tell no date; these are priced again, as of that day. Raises StoreError, UsageError for a
-    `date` that is none.
+    hidden by an empty value. Runs with the label `date` are priced again, as of that day. Raises
+    StoreError, UsageError for a `date` that is none.
     """
     given = dict(change.labels)
     given_at = None
@@ -76,8 +75,6 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
                 key for key in LABEL_COLUMNS if run[key] is not None
             }
             wanted = dict(given)
-            if wanted.get(DATE) and run["time_source"] not in (None, "file", "trusted_file"):
-                del wanted[DATE]
             removed = {*change.removed, *(key for key, value in wanted.items() if not value)}
             labels = {
                 key: value

@@ -97,7 +97,7 @@ left join annotations on annotations.run_id = runs.run_id{ended};
 
 
 _TIMES = f"""\
-        -- the time of a file may be that of a copy: the date that somebody gave takes its place
+        -- a log may be wrong, a file a copy: the date that somebody gave takes their place
         case when {IS_DATED_BY_LABEL} then given_at else started_at end as started_at,
         case when {IS_DATED_BY_LABEL} then null else ended_at end as ended_at,
         case when {IS_DATED_BY_LABEL} then 'label' else time_source end as time_source"""

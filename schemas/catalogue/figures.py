@@ -18,9 +18,7 @@ DATE, LABEL = "date", "label"
 `2026-11-01`, or a time with its zone; and the `time_source` of that run.
 """
 
-IS_DATED_BY_LABEL = (
-    "annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true)"
-)
+IS_DATED_BY_LABEL = "annotations.given_at is not null"
 """SQL of whether that label counts, over `runs` joined with `annotations`."""
 
 _SCOPES = {
@@ -369,6 +367,15 @@ RUN_FIGURES = by_key(
         _DATED,
         sql=f"case when {IS_DATED_BY_LABEL} then annotations.given_at"
         " when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
+    ),
+    Figure(
+        "logged_at",
+        "Date in the log",
+        Unit.TIME,
+        "neither",
+        "Moment that log, sidecar files or path have for a run that was dated by hand.",
+        sql=f"case when {IS_DATED_BY_LABEL} and coalesce(runs.time_source not in ('file', "
+        "'trusted_file'), false) then coalesce(runs.ended_at, runs.started_at) end",
     ),
     Figure(
         "claimed_caveat",

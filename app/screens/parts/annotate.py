@@ -10,9 +10,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from app.queries import quality as quality_queries
 from app.screens import cache
-from app.text.data import keeps_date
 from app.text.filter_words import label_list, read_labels
 from app.text.html_parts import plain
 from app.text.run_html import facts_html
@@ -52,7 +50,7 @@ def _add_labels(run_ids: Sequence[str], key: str) -> None:
 
 
 def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
-    """Show a form that sets the date of undated runs. Empty removes it.
+    """Show a form that sets the date of runs. Empty removes it.
 
     `given`: their label `date`.
     """
@@ -165,12 +163,7 @@ def _save(run_ids: Sequence[str], change: Change) -> None:
     except UsageError as error:
         st.error(plain(str(error)), icon=":material/error:")
         st.stop()
-    told = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
-    keeping = (
-        cache.ask(quality_queries.keeping_their_date, tuple(run_ids))
-        if change.labels.get(DATE)
-        else 0
-    )
-    st.session_state[_TOLD] = " ".join(filter(None, (told, keeps_date(keeping))))
+    saved = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
+    st.session_state[_TOLD] = saved
     cache.forget_selection()
     st.rerun()

@@ -1143,6 +1143,7 @@ select * from (values
     ('v_runs', 'whose', 'Who or what can change that: set-up, account, agent, provider, person, unknown.'),
     ('v_runs', 'failure_message', 'The error in one line: of a traceback its end.'),
     ('v_runs', 'dated_at', 'When the run ended, else began, by its log or path, else by its label `date`. The modification time of a file may be that of a copy and is no date.'),
+    ('v_runs', 'logged_at', 'Moment that log, sidecar files or path have for a run that was dated by hand.'),
     ('v_runs', 'claimed_caveat', 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.'),
     ('v_runs', 'repo', 'What the run worked on, by the first origin that names it (repo_source). In runs: as the record, its path and the files beside it name it.'),
     ('v_runs', 'task', 'Task the run worked on, from a label, the file path or a sidecar file.'),

@@ -9,7 +9,7 @@ with runs_known as materialized (
         runs.run_id, agent, patch_sha256, coalesce(patch_files, 1) > 0 as has_changes,
         case when annotations.labels['task'] is null then task else nullif(annotations.labels['task'], '') end as task,
         case
-            when given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true) then given_at
+            when given_at is not null then given_at
             when time_source <> 'file' then coalesce(started_at, ended_at)
         end as began_at,
         lower(coalesce(

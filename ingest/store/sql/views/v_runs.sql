@@ -32,10 +32,10 @@ select *,
 from (
 select
     runs.* exclude (raw, result, title, labels, place, project, repo_source, repo, task, experiment) replace (
-        -- the time of a file may be that of a copy: the date that somebody gave takes its place
-        case when annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true) then given_at else started_at end as started_at,
-        case when annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true) then null else ended_at end as ended_at,
-        case when annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true) then 'label' else time_source end as time_source
+        -- a log may be wrong, a file a copy: the date that somebody gave takes their place
+        case when annotations.given_at is not null then given_at else started_at end as started_at,
+        case when annotations.given_at is not null then null else ended_at end as ended_at,
+        case when annotations.given_at is not null then 'label' else time_source end as time_source
     ),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
@@ -69,7 +69,8 @@ select
     case when cost_own_usd is null and cost_list_usd is not null and tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end as cost_best_bounds,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     nullif(outcome, 'unknown') = 'completed' as is_completed,
-    case when annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true) then annotations.given_at when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
+    case when annotations.given_at is not null then annotations.given_at when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
+    case when annotations.given_at is not null and coalesce(runs.time_source not in ('file', 'trusted_file'), false) then coalesce(runs.ended_at, runs.started_at) end as logged_at,
     case when claimed_speedup is not null then nullif(concat_ws(', ', case claimed_scope when 'micro' then 'micro-benchmark only' when 'component' then 'one component only' when 'unspecified' then 'scope not stated' end, case claimed_evidence when 'estimated' then 'projected' end, case when claimed_hedged then 'approximate' end), '') end as claimed_caveat,
     sources.name as source_name,
     sources.received_at,
