@@ -367,7 +367,8 @@ HEADING = re.compile(
     r"(?:; (?P<unclear>cost|wall time)(?: and (?P<also>wall time))? do(?:es)? not differ clearly)?"
     rf"|{A} and {A} do not differ clearly in (?P<open>cost|wall time)(?: or (?P<other>wall time))? "
     r"(?:on (?P<on>\d+) tasks?|over all runs)"
-    rf"|(?P<none>Neither cost nor wall time can be compared between {A} and {A}))\."
+    rf"|(?P<none>Neither cost nor wall time can be compared between {A} and {A})"
+    rf"|(?P<few>{A} and {A} have too few runs for a comparison))\."
 )
 DONE = r"(?:at least )?\d+|an unknown number"
 SECOND = re.compile(
@@ -439,6 +440,10 @@ def check(
             else min(map(len, truth.unpaired(agent, NOUNS[noun])))
         )
         assert n < FEWEST or min(above, below) > 0.005 or f"{ratio:.2f}" == "1.00", (lines, ratio)
+    if part["few"]:
+        assert not is_paired
+        sides = [truth.unpaired(agent, metric) for metric in ("cost", "wall")]
+        assert any(0 < min(map(len, both)) < FEWEST for both in sides)
     check_ends(part, table["Completed"].values, truth, agent, is_paired=is_paired)
     for metric, label in (("cost", "Cost"), ("wall", "Wall time")) if is_paired else ():
         check_counts(table[label].words[0] if label in table else "", truth.ratios(agent, metric))

@@ -891,7 +891,7 @@ def tasks(
         cells = task_queries.cells(transaction, chosen, by)
     made = matrix(cells, task_queries.having(found, verdict), value, order)
     show = verdict if verdict in ("", "faster") else task_queries.NOBODY
-    said = task_words.tasks(found, show, taskless)
+    said = task_words.tasks(found, show, taskless) if found else task_words.no_tasks(taskless)
     answer = tasks_answer(made, value, filters, store.location, by=by)
     lines = [said.heading, said.second, *(f"{one.text}." for one in said.doubts), answer.note]
     return replace(answer, note=" ".join(filter(None, lines)).replace("**", ""))

@@ -416,6 +416,8 @@ def _heading(comparison: Comparison, called: Sequence[Name]) -> str:
         on = f"on {plural(comparison.shared[0].tasks, 'task')}"
         where = on if comparison.is_paired(0) else "over all runs"
         return f"{baseline} and {group} **do not differ clearly** in {' or '.join(open_)} {where}."
+    if any(one.verdict is Verdict.TOO_FEW for key, one in ratios.items() if key in _NOUNS):
+        return f"{baseline} and {group} have too few runs for a comparison."
     return f"Neither cost nor wall time can be compared between {baseline} and {group}."
 
 

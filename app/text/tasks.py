@@ -190,7 +190,7 @@ def no_tasks(taskless: int) -> Said:
     """Return its first lines if no run names a task."""
     second = (
         f"{plural(taskless, 'run')} without a commit or task. A label names the task of "
-        "runs at ingest:"
+        "runs at ingest, as in --label task=NAME."
     )
     return Said("**No task is known**: none of these runs names one.", second)
 
