@@ -103,7 +103,7 @@ def dates(store: Store, *run_ids: str) -> list[tuple[Any, Any]]:
 def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
     tmp_path: Path, store: Store
 ) -> None:
-    """Also through rebuild, undo and ingest, and against the date of a log, which is kept beside."""
+    """Also through rebuild, undo and ingest, and against the date of a log, which stays beside."""
     logs = tmp_path / "bare.json", tmp_path / "out_2026-01-27_15-16-21.json"
     logs[0].write_text(record_text(uuid="bare", total_cost_usd=2))
     logs[1].write_text(record_text(uuid="told", total_cost_usd=1))

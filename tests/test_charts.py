@@ -168,7 +168,7 @@ def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str,
     exact, bound = charts.strips(strips, Unit.USD, None).data
     assert exact.marker.symbol != bound.marker.symbol != "triangle-left-open"
     assert f"{sign}\u00a0$0.50" in bound.hovertext[0]
-    assert charts.bounds_legend(run[1] for run in strips[0].runs) == f" {said}."
+    assert charts.bounds_legend(run[1] for run in strips[0].runs) == f"; {said}"
 
 
 def test_of_many_rows_the_dearest_are_drawn_in_the_order_of_the_table() -> None:

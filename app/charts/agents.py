@@ -41,6 +41,7 @@ from app.text.formatting import (
     sign_of,
     usd,
 )
+from schemas.catalogue.metrics import BAND
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -105,10 +106,10 @@ Several kinds together are estimates.
 
 
 def bounds_legend(kinds: Iterable[str]) -> str:
-    """Return ` ◁ an upper bound; ▷ a lower bound.` for the kinds of BOUNDS among these, or ""."""
+    """Return `; ◁ an upper bound; ▷ a lower bound` for the kinds of BOUNDS among these, or ""."""
     found = set(kinds)
     known = [f"{sign} {one_bound(kind)}" for kind, (_, sign) in BOUNDS.items() if kind in found]
-    return f" {'; '.join(known)}." if known else ""
+    return "".join(f"; {one}" for one in known)
 
 
 CONTENTS = {
@@ -470,18 +471,25 @@ def ranks(
 
 
 def _rank_note(runs: Sequence[Row], first: int, last: int, words: str) -> dict[str, Any]:
-    """Return the words beside the results from place `first` to `last`, where there is room."""
-    is_left = (first + last) / 2 < len(runs) / 2
-    at, value = (last, runs[last - 1]) if is_left else (first, runs[first - 1])
+    """Return the words beside the results from place `first` to `last`, where there is room.
+
+    Below the middle of results around 1, right of slower ones, left of faster ones.
+    """
+    low, high = runs[first - 1]["measured_speedup"], runs[last - 1]["measured_speedup"]
+    at, value, anchor, shift = first, low, "right", (-8, 6)
+    if low <= 1 <= high:
+        at, value, anchor, shift = (first + last) // 2, 1 / (1 + BAND), "center", (0, -4)
+    elif high < 1:
+        at, value, anchor, shift = last, high, "left", (8, -2)
     return {
         "x": at,
-        "y": math.log10(value["measured_speedup"]),
+        "y": math.log10(value),
         "text": safe(words),
         "showarrow": False,
-        "xanchor": "left" if is_left else "right",
-        "yanchor": "top" if is_left else "bottom",
-        "xshift": 8 if is_left else -8,
-        "yshift": -2 if is_left else 6,
+        "xanchor": anchor,
+        "yanchor": "bottom" if anchor == "right" else "top",
+        "xshift": shift[0],
+        "yshift": shift[1],
         "font": {"size": 12},
     }
 

@@ -209,7 +209,7 @@ def cost_and_success(asked: Question) -> Drawn | None:
         "other is both cheaper and better."
     )
     bounds = [kind for one in standings for kind in one.bounds.split(", ")]
-    about += f"{agents.bounds_legend(bounds)[:-1]}: not ranked." if any(bounds) else ""
+    about += f"{agents.bounds_legend(bounds)}: not ranked" if any(bounds) else ""
     figure, n = (
         agents.pareto(what, standings, asked.page),
         sum(one.row.started for one in standings),

@@ -288,13 +288,13 @@ def share_drawn(every: Sequence[AgentFigures], drawn: Sequence[AgentFigures]) ->
 
 
 def lacking_words(rows: Sequence[AgentFigures], what: str) -> str:
-    """Return `. Codex logs no cost` of agents without any such value, "" without one."""
+    """Return `; Codex logs no cost` of agents without any such value, "" without one."""
     names = list(dict.fromkeys(agent_name(row.agent) for row in rows))
     if not what or not names:
         return ""
     if len(names) > MOST_NAMED:
-        return f". {len(names)} agents log no {what}"
-    return f". {joined(names)} {agreeing(len(names), 'logs')} no {what}"
+        return f"; {len(names)} agents log no {what}"
+    return f"; {joined(names)} {agreeing(len(names), 'logs')} no {what}"
 
 
 def ranks_title(total: AgentFigures) -> str:
