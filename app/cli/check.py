@@ -10,7 +10,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import TABLE, Word, budget_options, examples, zone_option
-from app.reports.budgets import budget_table
+from app.reports.budgets import budget_table, kept_budgets
 from app.reports.budgets import check as judge_runs
 from app.reports.exports.text import escaped, json_text, markdown
 from app.text.text_tables import draw
@@ -62,11 +62,14 @@ def check(
 
     Unknown is never 0: a metric that is unknown for all runs fails its budget; if unknown for some,
     the note says for how many. No matching run fails the check, because a mistyped filter would
-    pass it; --allow-empty lets it pass.
+    pass it; --allow-empty lets it pass. Budgets that the store keeps (tachograph budget) are judged
+    too, in the present month.
     """
-    if not budgets:
-        raise click.UsageError("Nothing to check. Give a budget, e.g. --max-total-usd 50")
-
+    if not budgets and not (asked.store.exists() and kept_budgets(asked.store)):
+        raise click.UsageError(
+            "Nothing to check. Give a budget, e.g. --max-total-usd 50, or keep one: "
+            "tachograph budget PROJECT=100/month"
+        )
     done = judge_runs(
         asked.store,
         asked.filters,

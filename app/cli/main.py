@@ -67,6 +67,10 @@ COMMANDS = {
         "Write a screen with its filters, or a run, as PDF or as one HTML file to mail.",
     ),
     "check": ("app.cli.check", "Fail if a budget is exceeded: exit code 1, else 0."),
+    "budget": (
+        "app.cli.budget",
+        "Keep budgets of a month in the store; without arguments list them.",
+    ),
     "compare": (
         "app.cli.compare",
         (

@@ -4,31 +4,37 @@ Budgets are pairs of a key of `LIMITS` and the allowed value:`(("max-total-usd",
 figure that is unknown for all runs does not pass; one that is known for some runs is judged by
 these, and the verdict states their number. A check without any run fails unless that is allowed,
 because it usually means a mistyped filter.
+
+Budgets of a month are kept in the store, for a project or for the runs of another label.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
-from app.queries.grouping import UTC_ZONE, filters_in
-from app.queries.reading import ALL_DATED, Undated, read_transaction
+from app.queries.filters import NO_FILTERS, Filters, moment, this_moment, without_period
+from app.queries.grouping import UTC_ZONE, filters_in, known_zone
+from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import heading, uncounted_words, undated_cost, undated_words
-from app.text.formatting import bound_words, exact, short
+from app.text.formatting import bound_words, exact, short, usd
 from app.text.table import Col, TextCell, TextTable
+from ingest.store.annotations import Budgeted
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
+from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS, Limit
 from schemas.errors import UsageError
 from schemas.numbers import amount, decimal, share
@@ -222,10 +228,12 @@ def check(
         )
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
+        kept = kept_verdicts(transaction, filters, zone, measure)
     is_of_loops = bool(allowed) and all(
         LIMITS[key].is_of_loops for key in allowed
     )  # a store may have loops and no run
     runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
+    judged += kept
     return Check(store.location, filters, zone, runs, judged, allow_empty, uncounted, undated, noun)
 
 
@@ -404,6 +412,224 @@ def _number(value: Any) -> Decimal | None:
         if isinstance(value, float)
         else Decimal(value)
     )
+
+
+PROJECT = "project"
+
+
+class MonthBudget(NamedTuple):
+    """A kept budget of a month and what was `spent` of it (None: unknown).
+
+    `left` is negative if it is passed. `pace`: what an even pace would have spent by now. `known`
+    of `runs` have a cost; `bounds` are the kinds of bounds in it.
+    """
+
+    budget: Decimal
+    spent: Decimal | None
+    left: Decimal
+    pace: Decimal
+    bounds: str = ""
+    runs: int = 0
+    known: int = 0
+
+
+def this_month(zone: str = UTC_ZONE) -> str:
+    """Return the present month as `2026-03`."""
+    return f"{this_moment().astimezone(known_zone(zone)):%Y-%m}"
+
+
+def part_passed(month: str, zone: str = UTC_ZONE) -> Decimal:
+    """Return how much of a month has passed, from 0 to 1. Raises UsageError."""
+    begin, end = bounds_of_month(month, zone)
+    second = timedelta(seconds=1)
+    passed = Decimal((this_moment() - begin) // second) / ((end - begin) // second)
+    return min(max(passed, Decimal(0)), Decimal(1))
+
+
+def within_month(filters: Filters, month: str, zone: str = UTC_ZONE) -> Filters:
+    """Return the filters with a month (`2026-03`) in place of their period. Raises UsageError."""
+    begin, end = bounds_of_month(month, zone)
+    found = without_period(filters).with_values("since", [begin.isoformat()])
+    return found.with_values("until", [end.isoformat()])
+
+
+def bounds_of_month(month: str, zone: str = UTC_ZONE) -> tuple[datetime, datetime]:
+    """Return the begin of a month (`2026-03`) and of the next one. Raises UsageError."""
+    begin = moment(month, zone=known_zone(zone)) if _MONTH.fullmatch(month) else None
+    if begin is None:
+        raise UsageError(f"{month!r} is no month.", "A month is written 2026-03.")
+    return begin, (begin + timedelta(days=32)).replace(day=1)
+
+
+def kept_budgets(store: Store) -> dict[Budgeted, Decimal]:
+    """Return all budgets that the store keeps, by what they limit. Raises StoreError."""
+    sql = "select * from budgets order by dimension desc, name, month nulls first"
+    return {
+        Budgeted(row["dimension"], row["name"], row["month"]): row["usd"]
+        for row in fetch(store, sql).to_pylist()
+    }
+
+
+def budgets_of_month(
+    store: Store,
+    month: str = "",
+    dimension: str = PROJECT,
+    filters: Filters = NO_FILTERS,
+    zone: str = UTC_ZONE,
+    measure: CostMeasure = BEST,
+) -> dict[str, MonthBudget]:
+    """Return the kept budgets of a month (`2026-03`; "": the present one) by project.
+
+    `dimension`: the budgets of another label, as `label:KEY`. A budget of that month precedes one
+    of every month. Raises StoreError, UsageError.
+    """
+    month = month or this_month(zone)
+    found = {
+        of.name: allowed  # those of every month come first
+        for of, allowed in kept_budgets(store).items()
+        if of.dimension == dimension and of.month in (None, month)
+    }
+    if not found:
+        return {}
+    kinds = BOUNDS.get(measure.total, ())[:1]
+    chosen, metrics = within_month(filters, month, zone), ("runs", measure.total, *kinds)
+    rows = run_queries.summary(store, chosen, (dimension,), metrics, zone, measure).to_pylist()
+    money = {row[dimension]: row for row in rows}
+    made = {}
+    for name, allowed in found.items():
+        row = money.get(name) or {}
+        spent, runs = row.get(measure.total), row.get("runs", 0)
+        made[name] = MonthBudget(
+            allowed,
+            spent if runs or spent else Decimal(0),
+            allowed - (spent or 0),
+            allowed * part_passed(month, zone),
+            next((row.get(kind) or "" for kind in kinds), ""),
+            runs,
+            row.get(f"{measure.total}{KNOWN_SUFFIX}", 0),
+        )
+    return made
+
+
+def kept_verdicts(
+    store: Store,
+    filters: Filters,
+    zone: str = UTC_ZONE,
+    measure: CostMeasure = BEST,
+    month: str = "",
+) -> tuple[BudgetVerdict, ...]:
+    """Return a verdict on each kept budget of a month, the present one if none is given.
+
+    It judges the runs that match the filters at any time of that month; a budget without any of
+    them is left out. Raises StoreError.
+    """
+    month = month or this_month(zone)
+    dimensions = dict.fromkeys(of.dimension for of in kept_budgets(store))
+    return tuple(
+        BudgetVerdict(
+            Limit(f"budget {written}", measure.total, "", f"{written} in {month}"),
+            one.budget,
+            one.spent,
+            one.known,
+            one.runs or 1,
+            bounds=one.bounds,
+        )
+        for dimension in dimensions
+        for name, one in budgets_of_month(store, month, dimension, filters, zone, measure).items()
+        if one.runs or one.spent
+        for written in [Budgeted(dimension, name).written]
+    )
+
+
+@dataclass(frozen=True)
+class KeptBudget:
+    """A kept budget, and how it stands in the present month (None: it is of another one)."""
+
+    of: Budgeted
+    usd: Decimal
+    stands: MonthBudget | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for programs."""
+        about = {"of": self.of.written, "month": self.of.month, "budget_usd": self.usd}
+        now = self.stands
+        return about | {
+            "spent_usd": now.spent if now else None,
+            "left_usd": now.left if now else None,
+            "pace_usd": now.pace if now else None,
+        }
+
+
+def standing(store: Store) -> list[KeptBudget]:
+    """Return all kept budgets and how they stand now. Raises StoreError."""
+    with read_transaction(store) as transaction:
+        kept, month = kept_budgets(transaction), this_month()
+        dimensions = {of.dimension for of in kept}
+        now = {key: budgets_of_month(transaction, month, key) for key in dimensions}
+    obeyed = {replace(of, month=None): of for of in kept if of.month in (None, month)}
+    return [
+        KeptBudget(of, allowed, now[of.dimension][of.name] if of in obeyed.values() else None)
+        for of, allowed in kept.items()
+    ]
+
+
+def kept_table(found: Sequence[KeptBudget]) -> TextTable:
+    """Return kept budgets as a table."""
+
+    def now(one: KeptBudget, key: str) -> TextCell:
+        value = getattr(one.stands, key) if one.stands else None
+        text = usd(value, one.stands.bounds if one.stands and key == "spent" else "")
+        return TextCell(text, number=(value, Unit.USD))
+
+    shown = (
+        Col("Of", lambda one: one.of.written),
+        Col("Month", lambda one: one.of.month or "every month"),
+        Col("Budget", lambda one: TextCell(usd(one.usd), number=(one.usd, Unit.USD)), "r"),
+        Col("Spent this month", lambda one: now(one, "spent"), "r"),
+        Col("Left", lambda one: now(one, "left"), "r"),
+        Col("At an even pace", lambda one: now(one, "pace"), "r"),
+    )
+    return TextTable(shown, found)
+
+
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
+_FOR_MONTH = re.compile(rf"(.*?)(?:/(month|{_MONTH.pattern}))?", re.DOTALL)
+
+
+def parse_budgeted(text: str) -> Budgeted:
+    """Parse what a budget limits: `codeharness`, `person=anna` or `codeharness/2026-03`.
+
+    Raises UsageError.
+    """
+    found = _FOR_MONTH.fullmatch(text.strip())
+    name, month = found.groups() if found else (text, None)
+    key, equals, value = name.partition("=")
+    dimension = f"{LABEL_PREFIX}{key}" if equals and key not in (PROJECT, "repo") else PROJECT
+    value = value if equals else name
+    if not key or not value:
+        raise UsageError(
+            f"{text!r} names no project and no label.",
+            "Name a project, e.g. codeharness, or a label, e.g. person=anna.",
+        )
+    return Budgeted(dimension, value, None if month == "month" else month)
+
+
+def parse_budget(text: str) -> tuple[Budgeted, Decimal]:
+    """Parse a budget: `codeharness=100/month`, `person=anna=$20/2026-03`, `codeharness=100`.
+
+    Raises UsageError.
+    """
+    of, equals, rest = text.rpartition("=")
+    found = _FOR_MONTH.fullmatch(rest.strip())
+    allowed = amount(found[1]) if found and equals else None
+    if found is None or not allowed:
+        raise UsageError(
+            f"{text!r} is no budget.",
+            "A budget is written PROJECT=USD/month or KEY=VALUE=USD/month, e.g. "
+            "codeharness=100/month; --remove codeharness takes it back.",
+        )
+    month = None if found[2] == "month" else found[2]
+    return replace(parse_budgeted(of), month=month), allowed
 
 
 Budgets = tuple[tuple[str, Decimal], ...]

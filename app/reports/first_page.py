@@ -23,7 +23,7 @@ from app.queries.filters import Filters, has_period, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
-from app.reports.budgets import Budgets, BudgetVerdict, budget_table, verdicts
+from app.reports.budgets import Budgets, BudgetVerdict, budget_table, kept_verdicts, verdicts
 from app.text import costs
 from app.text.agents import (
     agent_table,
@@ -81,6 +81,11 @@ class ReportPeriod:
             if start.date() == end.date()
             else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
         )
+
+    def month(self, made_at: datetime, zone: str = UTC_ZONE) -> str:
+        """Return the last month of a chosen period, else the present one, as `2026-03`."""
+        end = min(self.end or made_at, made_at) if self.is_chosen else made_at
+        return _in_zone(end - timedelta(microseconds=1), zone).isoformat()[:7]
 
     def before(self) -> ReportPeriod | None:
         """Return the previous period: the same number of months, else the same length.
@@ -555,7 +560,10 @@ def first_page(
         before,
         earlier,
         tops,
-        verdicts(store, filters, dict(request.budgets), zone, measure),
+        (
+            *verdicts(store, filters, dict(request.budgets), zone, measure),
+            *kept_verdicts(store, filters, zone, measure, period.month(made_at, zone)),
+        ),
         tuple(notes_of(totals, covers, measure, has_period=has_period(filters))),
         measure,
         measured_queries.totals(store, filters),

@@ -1,4 +1,4 @@
-"""What people say of runs: labels, notes, stars, exclusions; and the views they saved.
+"""What people say of runs: labels, notes, stars, exclusions; the views and budgets they keep.
 
 Nothing of a record changes.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 
 from ingest.sources.times import plausible
 from ingest.store.database import Store, Writer, arrow, made
@@ -15,7 +16,7 @@ from ingest.store.ingests import whoami
 from ingest.store.pricing import price
 from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
-from schemas.rows.annotation import AnnotationRow, SavedViewRow
+from schemas.rows.annotation import AnnotationRow, BudgetRow, SavedViewRow
 
 LABEL_COLUMNS = ("repo", "task", "experiment")
 """Labels that are columns of a run too, which may come from its path or a sidecar file."""
@@ -163,3 +164,40 @@ def save_view(store: Store, name: str, address: str, who: str = "") -> None:
             writer.insert("saved_views", [row])
 
     store.write(saved, make=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """What a budget limits: runs with this `name` of a `dimension`, in a month (None: in each)."""
+
+    dimension: str
+    name: str
+    month: str | None = None
+
+    @property
+    def written(self) -> str:
+        """The name as commands take it: `codeharness`, `person=anna`."""
+        _, _, key = self.dimension.partition(":")
+        is_plain = not key and "=" not in self.name
+        return self.name if is_plain else f"{key or self.dimension}={self.name}"
+
+
+def set_budget(store: Store, budgeted: Budgeted, usd: Decimal | None, who: str = "") -> bool:
+    """Keep a budget in place of an earlier one, or forget it (None); return whether there was one.
+
+    Raises StoreError.
+    """
+    sql = (
+        "delete from budgets where dimension = $dimension and name = $name "
+        "and month is not distinct from $month returning name"
+    )
+    of = {"dimension": budgeted.dimension, "name": budgeted.name, "month": budgeted.month}
+
+    def kept(writer: Writer) -> bool:
+        before = writer.connection.execute(sql, of).fetchall()
+        if usd is not None:
+            row = BudgetRow(**of, usd=usd, set_at=datetime.now(UTC), set_by=who or whoami())
+            writer.insert("budgets", [row])
+        return bool(before)
+
+    return store.write(kept, make=False)

@@ -57,6 +57,7 @@ _KEPT_TABLES = (
     "superseded_rejects",
     "annotations",
     "saved_views",
+    "budgets",
     "measurements",
     "loops",
     "experiments",

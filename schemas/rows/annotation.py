@@ -1,8 +1,8 @@
-"""Annotations of runs (kept by run id, also while the run is gone), and saved views."""
+"""Annotations of runs (kept by run id, also while the run is gone), saved views and budgets."""
 
 from __future__ import annotations
 
-from schemas.rows.row import Flag, Labels, LongText, Row, Text, UtcTime, column, optional
+from schemas.rows.row import Flag, Labels, LongText, Row, Text, Usd, UtcTime, column, optional
 
 
 class AnnotationRow(Row):
@@ -48,4 +48,21 @@ class SavedViewRow(Row):
     saved_at: UtcTime = column(description="When it was saved (UTC).")
     saved_by: Text = column(
         description="Who saved it: user@host, or the signed-in visitor of a dashboard."
+    )
+
+
+class BudgetRow(Row):
+    """What a project, a person or the runs of another label may cost in a month."""
+
+    dimension: Text = column(
+        description="What is limited: `project`, or `label:KEY`, such as `label:person`."
+    )
+    name: Text = column(description="The project, or the value of the label.")
+    month: Text | None = column(
+        default=None, description="The month (`2026-03`); empty: every month without its own."
+    )
+    usd: Usd = column(description="The budget in US dollars.")
+    set_at: UtcTime = column(description="When it was set (UTC).")
+    set_by: Text = column(
+        description="Who set it: user@host, or the signed-in visitor of a dashboard."
     )

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from schemas.rows.annotation import AnnotationRow, SavedViewRow
+from schemas.rows.annotation import AnnotationRow, BudgetRow, SavedViewRow
 from schemas.rows.claim import ClaimRow, StatementRow
 from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
@@ -76,6 +76,7 @@ TABLES: dict[str, type[Row]] = {
     "superseded_response_copies": SupersededResponseCopyRow,
     "annotations": AnnotationRow,
     "saved_views": SavedViewRow,
+    "budgets": BudgetRow,
 }
 
 

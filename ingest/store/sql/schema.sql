@@ -1,4 +1,4 @@
--- The tables of the store, version 21. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 22. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -618,6 +618,16 @@ create table saved_views (
     "saved_by" varchar not null
 );
 
+-- What a project, a person or the runs of another label may cost in a month.
+create table budgets (
+    "dimension" varchar not null,
+    "name" varchar not null,
+    "month" varchar,
+    "usd" decimal(18, 9) not null,
+    "set_at" timestamptz not null,
+    "set_by" varchar not null
+);
+
 -- What each column means. Columns of v_runs and v_model_rows that are not listed are those of runs and model_usage.
 create view v_columns as
 select * from (values
@@ -1122,6 +1132,12 @@ select * from (values
     ('saved_views', 'address', 'The filters as they stand in addresses: `agent=codex&outcome=completed`.'),
     ('saved_views', 'saved_at', 'When it was saved (UTC).'),
     ('saved_views', 'saved_by', 'Who saved it: user@host, or the signed-in visitor of a dashboard.'),
+    ('budgets', 'dimension', 'What is limited: `project`, or `label:KEY`, such as `label:person`.'),
+    ('budgets', 'name', 'The project, or the value of the label.'),
+    ('budgets', 'month', 'The month (`2026-03`); empty: every month without its own.'),
+    ('budgets', 'usd', 'The budget in US dollars. In USD.'),
+    ('budgets', 'set_at', 'When it was set (UTC).'),
+    ('budgets', 'set_by', 'Who set it: user@host, or the signed-in visitor of a dashboard.'),
     ('v_runs', 'title', 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.'),
     ('v_runs', 'task_key', 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.'),
     ('v_runs', 'asked_model', 'The model that was asked for, without provider, region and date, where the record names none that answered: by the log, the harness or the folder.'),

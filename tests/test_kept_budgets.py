@@ -1,0 +1,100 @@
+"""Budgets of a month that the store keeps: who obeys them, and what does not lose them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.main import cli
+from app.queries.filters import choose, taken_as_now
+from app.reports.budgets import (
+    budgets_of_month,
+    kept_budgets,
+    kept_verdicts,
+    parse_budget,
+    parse_budgeted,
+)
+from ingest.store.annotations import Budgeted, set_budget
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
+from schemas.errors import UsageError
+from tests.conftest import ingest_paths
+from tests.using import log_of
+
+NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def march(tmp_path: Path) -> Store:
+    """Two runs of March and one of February; the labels are a project and a person."""
+    store = Store(tmp_path / "tachograph.duckdb")
+    for name, day, usd in (("a", "2026-03-02", 6), ("b", "2026-03-10", 3), ("c", "2026-02-10", 50)):
+        log = log_of(name, tmp_path, run_id=name, time=f"{day}T12:00:00Z", total_cost_usd=usd)
+        labels = {"project": "kernels", "person": "anna" if name == "b" else "ben"}
+        ingest_paths(store, log, **labels)
+    return store
+
+
+def test_a_budget_is_obeyed_and_outlives_undo_and_rebuild(
+    march: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails the check of its month only, is on a report's first page, and stays till removed."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(NOW.timestamp())))
+
+    def run(*words: str, fails: bool = False) -> str:
+        done = CliRunner().invoke(cli, [*words, "--db", march.location], standalone_mode=False)
+        assert bool(done.return_value or done.exception) is fails, done.output
+        return f"{done.output}{done.exception}"
+
+    assert "Nothing to check" in run("check", fails=True)
+    run("budget", "kernels=10/month", "person=anna=2/2026-03", "person=ben=1/2026-02")
+    assert "person=anna in 2026-03" in run("check", fails=True)
+    run("budget", "--remove", "person=anna/2026-03")
+    assert "PASS" in run("check")
+    assert "no budget" in run("budget", "--remove", "person=anna", fails=True)
+    assert '"limit": "budget kernels"' in run("report", "--format", "json")
+    undo(march, 1)
+    rebuild(march)
+    with taken_as_now(NOW):
+        assert kept_budgets(march).keys() == {
+            Budgeted("project", "kernels"),
+            Budgeted("label:person", "ben", "2026-02"),
+        }
+        assert budgets_of_month(march)["kernels"].spent == 3
+
+
+def test_a_budget_of_the_month_precedes_that_of_every_month(march: Store) -> None:
+    set_budget(march, Budgeted("project", "kernels"), Decimal(31))
+    set_budget(march, Budgeted("project", "kernels", "2026-02"), Decimal(40))
+    with taken_as_now(NOW):
+        now, before = (budgets_of_month(march, month)["kernels"] for month in ("", "2026-02"))
+        assert (now.budget, now.spent, now.left, now.pace) == (31, 9, 22, Decimal("10.5"))
+        assert (before.budget, before.left, before.pace) == (40, -10, 40)
+        [verdict] = kept_verdicts(march, choose({"label": ["person=anna"]}))
+        assert verdict.found == 3
+        assert not kept_verdicts(march, choose({"agent": ["codex"]}))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    {
+        "codeharness=100/month": (Budgeted("project", "codeharness"), Decimal(100)),
+        "a/b=$1.50": (Budgeted("project", "a/b"), Decimal("1.5")),
+        "person=anna=20/2026-03": (Budgeted("label:person", "anna", "2026-03"), Decimal(20)),
+        "project=x=y=1": (Budgeted("project", "x=y"), Decimal(1)),
+    }.items(),
+)
+def test_a_budget_is_read_as_it_is_written(text: str, expected: tuple[Budgeted, Decimal]) -> None:
+    assert parse_budget(text) == expected
+    assert parse_budgeted(expected[0].written) == Budgeted(expected[0].dimension, expected[0].name)
+
+
+@pytest.mark.parametrize("text", ["codeharness", "=5", "a=", "a=-1", "a=0", "a=1/2026-13", "a=b"])
+def test_what_is_no_budget_says_how_one_is_written(text: str) -> None:
+    with pytest.raises(UsageError, match=r"no budget|no project"):
+        parse_budget(text)
