@@ -133,6 +133,7 @@ with (
         filter_bar.show(
             by_responses=page is COST and view == "sessions",
             of_money=page in (OVERVIEW, COST),
+            may_be_empty=page is OVERVIEW,
             forced_cost=forced,
         )
     page.run()

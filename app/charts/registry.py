@@ -10,22 +10,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from app.charts import agents, comparison, loops, speedups, usage
+from app.charts import agents, comparison, loops, speedups, spending, usage
 from app.charts.base import is_sparse, looks
 from app.charts.images import Drawn
 from app.queries import agents as agent_queries
 from app.queries import comparison as comparison_queries
 from app.queries import cost as cost_queries
+from app.queries import daily as daily_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import usage as usage_queries
 from app.queries.agents import AgentFigures
-from app.queries.filters import NO_FILTERS, Filters
+from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.loops import LoopAnswer
 from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
+from app.text import daily as daily_words
 from app.text import speedups as speedup_words
 from app.text import usage as usage_words
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -308,6 +310,17 @@ def usage_over_time(
     )
 
 
+def spend_per_day(asked: Question, found: Any = None) -> Drawn | None:
+    """Return what each of the last days cost, by project; None if nothing was spent."""
+    found = found or asked.ask(daily_queries.daily, asked.filters, this_moment(), asked.measure)
+    days = sum(bool(found.total[f"{day:%F}"].usd) for day in found.days)
+    if not days:
+        return None
+    title, caption = daily_words.per_day_title(found)
+    figure = spending.per_day(found, asked.page)
+    return asked.drawn("spend-per-day", title, caption, figure, days, "day")
+
+
 def compared(asked: Question, found: Any = None, called: Any = None) -> Drawn | None:
     """Return the ratios of two groups' tasks; None if too few tasks are shared."""
     if found is None:
@@ -449,6 +462,7 @@ CHARTS = {
         ),
         Chart("few-runs", "cost, time and claim of up to 12 runs of one agent", few_runs),
         Chart("usage", "cost or tokens per day, by model", usage_over_time),
+        Chart("spend-per-day", "what each of the last 30 days cost, by project", spend_per_day),
         Chart("compare", "cost, time and turns of two groups on the same tasks", compared),
         Chart("session", "context and cost of one run, response by response", session, "run"),
         Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),

@@ -9,6 +9,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import resources
 from typing import Any
 
@@ -24,16 +25,25 @@ from app.charts.base import (
     filled,
     hover,
     labels,
+    line,
     linear_axis,
     model_name,
     safe,
 )
 from app.charts.images import Drawn
+from app.queries.daily import Daily
 from app.queries.grouping import group
-from app.text.formatting import usd
+from app.text.formatting import FORMS, NAMELESS, usd
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import in_json, one_line, plural
+from schemas.units import Unit
+
+PROJECT_COLOURS = {
+    "light": ("#0B6E69", "#C08A2B", "#8A5A83"),
+    "dark": ("#35A79E", "#C08A2B", "#B98AB3"),
+}
+OTHER_PROJECTS = "#8A8F91"
 
 MODEL_KEYS = ("model", "provider", "region")
 MOST_BARS = 24
@@ -205,3 +215,61 @@ def cost_bars(
         "ticklabelstandoff": 6,
     }
     return figure([bars, small], xaxis=money, yaxis=groups, height=90 + 26 * len(rows), bargap=0.3)
+
+
+def per_day(found: Daily, page: str | None) -> go.Figure:
+    """Return the money of each of the last days by project, with a line at a usual day."""
+    colours = PROJECT_COLOURS["dark" if page == "dark" else "light"]
+    keys = [f"{day:%F}" for day in found.days]
+    sums = {
+        project: sum(spends[key].usd or 0 for key in keys if key in spends)
+        for project, spends in found.spends.items()
+    }
+    ranked = sorted(
+        (project for project in sums if sums[project]), key=lambda one: (-sums[one], one or "")
+    )
+    shown, others = ranked[: len(colours)], ranked[len(colours) :]
+    groups = [(project or NAMELESS["project"], [project]) for project in shown]
+    groups += [("other projects", others)] if others else []
+    bars = []
+    for (name, projects), colour in zip(groups, (*colours, OTHER_PROJECTS), strict=False):
+        money = [sum(found.of(one, key).usd or Decimal(0) for one in projects) for key in keys]
+        hovers = [
+            hover(f"{day:%-d %B}", {name: (one, Unit.USD)})
+            for day, one in zip(found.days, money, strict=True)
+        ]
+        bars.append(
+            go.Bar(
+                x=list(range(len(keys))),
+                y=[float(one) for one in money],
+                name=safe(name),
+                marker={"color": colour},
+                hovertext=hovers,
+                hoverinfo="text",
+                showlegend=True,
+            )
+        )
+    lines, notes, usual = [], [], found.usual_day_usd
+    if usual:
+        lines = [line(0, float(usual), 1, float(usual), dash="dot", xref="paper", layer="above")]
+        notes = [
+            {
+                "text": f"usual day {usd(usual)}",
+                "x": 0.35,
+                "xref": "paper",
+                "y": float(usual),
+                "yanchor": "bottom",
+                "showarrow": False,
+            }
+        ]
+    last = len(keys) - 1
+    ticked = range(last % 7, last, 7)
+    ticks = {
+        "tickvals": [*ticked, last],
+        "ticktext": [*(f"{found.days[place]:%-d %b}" for place in ticked), "today"],
+        "tickangle": 0,
+        "range": [-0.6, last + 0.6],
+    }
+    y = {**FORMS[Unit.USD].ticks, "rangemode": "tozero", "nticks": 5}
+    layout = {"xaxis": ticks, "yaxis": y, "height": 250, "barmode": "stack", "bargap": 0.25}
+    return figure(bars, page, **layout, shapes=lines, annotations=notes)

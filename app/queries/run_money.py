@@ -127,6 +127,15 @@ class Part(NamedTuple):
     saved_usd: Decimal | None = None
 
 
+class UsualRun(NamedTuple):
+    """The median cost and wall time of the earlier `runs` that are alike by these columns."""
+
+    by: tuple[str, ...]
+    runs: int
+    cost_usd: Decimal
+    duration_ms: int | None
+
+
 class Usual(NamedTuple):
     """The medians of the earlier `runs` that are alike by these columns; `usd` by part."""
 
@@ -250,6 +259,35 @@ _FACTS = (
 )
 """Columns of v_runs that tell of a run's money."""
 
+_LEVELS = ", ".join(
+    f"if({' and '.join(f'earlier.{key} = asked.{key}' for key in by)}, {level}, null)"
+    for level, by in enumerate(_ALIKE)
+)
+_EARLIER = f"""
+with asked as (
+    select run_id as of_run, repo, agent, model, dated_at from v_runs
+    where run_id in (select unnest($run_ids))
+),
+earlier as (
+    select {_FACTS} from v_runs
+    where {where(NO_FILTERS).sql} and is_started and cost_best_usd is not null
+),
+alike as (
+    select of_run, unnest([{_LEVELS}]) as level, earlier.*
+    from asked join earlier
+        on earlier.dated_at < asked.dated_at and (earlier.model = asked.model
+            or earlier.repo = asked.repo and earlier.agent = asked.agent)
+),
+enough as (
+    select * from alike where level is not null
+    qualify count(*) over (partition by of_run, level) >= {ENOUGH_RUNS}
+        and row_number() over (partition by of_run, level order by dated_at desc, run_id)
+            <= {MOST_RUNS}
+),
+earlier_runs as (select * from enough qualify level = min(level) over (partition by of_run))
+"""
+"""The earlier runs that are most alike to each asked one (`of_run`), and by which of _ALIKE."""
+
 
 def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
     """Return where the money of a run (a row of v_runs) went, and its usual run.
@@ -257,8 +295,8 @@ def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
     Raises StoreError.
     """
     with read_transaction(store) as transaction:
-        alike, by = _alike(transaction, run)
         run_id = run["run_id"]
+        alike, by = _alike(transaction, run_id)
         found = split(transaction, [run_id, *(one["run_id"] for one in alike)])
     cause = run["cost_cause"] if run["cost_own_usd"] is not None else None
     return RunMoney(
@@ -311,24 +349,26 @@ def explained(
     return (*rounded, Part(DIFFERENCE if is_known and priced else NOT_EXPLAINED, usd=rest))
 
 
-def _alike(store: Store, run: Mapping[str, Any]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _alike(store: Store, run_id: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Return the earlier runs that are most alike, and by which columns; at least ENOUGH_RUNS."""
-    condition = where(NO_FILTERS)
-    sql = f"""
-        select {_FACTS} from v_runs
-        where {condition.sql} and is_started and cost_best_usd is not null
-            and dated_at < $before and run_id <> $run_id
-            and (model = $model or repo = $repo and agent = $agent)
-        order by dated_at desc, run_id"""
-    values = {"before": run["dated_at"], "run_id": run["run_id"]} | {
-        key: run[key] for key in _ALIKE[0]
+    sql = f"{_EARLIER} select * from earlier_runs order by dated_at desc, run_id"
+    found = fetch(store, sql, {"run_ids": [run_id]}).to_pylist()
+    return found, _ALIKE[found[0]["level"]] if found else ()
+
+
+def usual_runs(store: Store, run_ids: Sequence[str]) -> dict[str, UsualRun]:
+    """Return the usual run of each run that has enough earlier ones. Raises StoreError."""
+    sql = f"""{_EARLIER}
+        select of_run, level, count(*) as runs, median(cost_best_usd) as cost_usd,
+            if(count(duration_ms) >= {ENOUGH_RUNS},
+                round_even(median(duration_ms), 0)::bigint, null) as duration_ms
+        from earlier_runs group by of_run, level"""
+    return {
+        row["of_run"]: UsualRun(
+            _ALIKE[row["level"]], row["runs"], row["cost_usd"], row["duration_ms"]
+        )
+        for row in fetch(store, sql, {"run_ids": [*run_ids]}).to_pylist()
     }
-    earlier = fetch(store, sql, condition.parameters | values).to_pylist()
-    for by in _ALIKE:
-        alike = [one for one in earlier if all(run[key] and one[key] == run[key] for key in by)]
-        if len(alike) >= ENOUGH_RUNS:
-            return alike[:MOST_RUNS], by
-    return [], ()
 
 
 def _usual(

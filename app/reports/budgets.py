@@ -682,6 +682,11 @@ def read_budgets(file: Path) -> dict[str, Decimal]:
     return found
 
 
+def month_budgets() -> dict[str, Decimal]:
+    """Return the budget of each project for a month."""
+    return {}
+
+
 def as_options(budgets: Budgets) -> list[str]:
     """Return budgets as command line options: `--max-total-usd 50`."""
     return [word for key, allowed in budgets for word in (f"--{key}", f"{allowed.normalize():f}")]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
-from app.queries.filters import Filters
+from app.queries.filters import Filters, this_moment
 from app.queries.reading import ReadTransaction, read_transaction
 from app.server import access, guard
 from app.text.html_parts import plain
@@ -266,7 +266,7 @@ def models() -> list[str]:
 
 def this_minute() -> datetime:
     """Return the time for questions about activity, constant within a minute to cache answers."""
-    return datetime.now(UTC).replace(second=0, microsecond=0)
+    return this_moment().replace(second=0)
 
 
 def samples() -> list[Path]:

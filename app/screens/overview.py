@@ -6,15 +6,23 @@ import streamlit as st
 
 from app.charts import registry as charts
 from app.queries import agents as queries
+from app.queries import daily as daily_queries
 from app.queries import rules
+from app.queries.filters import TIME, UNDATED
+from app.queries.reading import undated
+from app.reports.budgets import month_budgets
 from app.reports.shared import overview_doubts
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.screens.parts.run_body import show_run
+from app.text import daily as daily_words
 from app.text import html_parts
 from app.text import overview as sentences
 from app.text.agents import agent_legend, agent_table
 from app.text.overview import runs_table
+
+VIEW, DAILY, STUDY = "view", "daily", "study"
+VIEWS = {DAILY: "Daily work", STUDY: "Study"}
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 asked = widgets.question(filters, measure)
@@ -44,13 +52,14 @@ def study() -> None:
     widgets.heading(replace(sentences.overview(rows, measure, own), doubts=overview_doubts(asked)))
     shown = queries.shown_rows(rows)
     hidden = sentences.never_started_words(queries.hidden_rows(rows))
-    if len(options) > 1 or hidden:
+    if len(options) > 1 or hidden or is_dated:
         with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
             if len(options) > 1:
                 st.html('<span class="t-n">Judged by</span>', width="content")
                 widgets.choice("Judged by", options, JUDGED, label_visibility="collapsed")
-            st.space("stretch")
+                st.space("stretch")
             st.html(f'<span class="t-n">{html_parts.text(hidden)}</span>', width="content")
+            view_choice()
     table = agent_table(shown, filters, own)
     st.html(table.on_any_screen(legend=agent_legend(shown, own)))
     if total.runs:
@@ -72,8 +81,50 @@ def few_runs() -> None:
         )
 
 
+def view_choice() -> None:
+    """Place the choice between daily work and a study at the right, if any run has a date."""
+    st.space("stretch")
+    if is_dated:
+        widgets.choice("View", VIEWS, VIEW, first=first_view, label_visibility="collapsed")
+
+
+def daily_work() -> None:
+    """Show what the period cost by project, what needs a look, and the last runs."""
+    found = cache.ask(daily_queries.daily, filters, cache.this_minute(), measure)
+    budgets, undated_runs = month_budgets(), cache.ask(undated, filters)
+    said = daily_words.daily(found, filters)
+    doubts = daily_words.doubts(found, undated_runs, filters)
+    widgets.heading(replace(said, doubts=doubts))
+    with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+        st.html('<span class="t-n">Show</span>', width="content")
+        filter_bar.choose_period(daily_words.SHOWN)
+        view_choice()
+    rows = daily_words.project_rows(found)
+    looks = daily_words.looks_html(daily_words.looks(found, budgets, filters))
+    table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
+    cards = daily_words.project_cards(found, rows, budgets, filters)
+    st.html(f'{table}<div class="t-phone">{looks}<h3 class="t-h3">Projects</h3>{cards}</div>')
+    left, right = st.columns([58, 42], gap="medium")
+    left.html(f'<div class="t-wide">{looks}</div>')
+    with right:
+        widgets.titled(charts.spend_per_day(asked, found), "spend-per-day")
+    if found.recent:
+        widgets.subheading("Last runs")
+        table = daily_words.run_rows(found, filters).html(frame="t-wide")
+        lines = f'<div class="t-phone">{daily_words.run_lines(found, filters)}</div>'
+        st.html(table + lines + daily_words.runs_note(found, filters))
+
+
+is_daily = cache.ask(daily_queries.is_daily, cache.this_minute())
+is_dated = is_daily is not None and UNDATED not in filters.values(TIME)
+first_view = DAILY if is_daily else STUDY
+is_few = not filters and total.runs < daily_queries.ENOUGH_DAYS
 if total.runs == 1 and not filters and points:
     show_run(points[0]["run_id"], alone=True)
+elif is_dated and not is_few and widgets.picked(VIEWS, VIEW, first_view) == DAILY:
+    daily_work()
+elif not total.runs and total.cost_usd is None:
+    filter_bar.no_match()
 elif 0 < total.runs <= charts.FEW and len(agents) == 1:
     few_runs()
 else:

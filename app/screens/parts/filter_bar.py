@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
@@ -144,11 +144,17 @@ def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
         st.html(speedups.steps_table(steps))
 
 
-def show(*, by_responses: bool = False, of_money: bool = False, forced_cost: str = "") -> None:
+def show(
+    *,
+    by_responses: bool = False,
+    of_money: bool = False,
+    may_be_empty: bool = False,
+    forced_cost: str = "",
+) -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
     `by_responses`: a period matches the times of responses, which may be long before a run's end;
-    `of_money`: it matches either.
+    `of_money`: it matches either. `may_be_empty`: the screen tells of a period without runs.
     `forced_cost`: the screen's own measure of cost.
     """
     total, filters = cache.count(Filters()), chosen()
@@ -222,20 +228,25 @@ def show(*, by_responses: bool = False, of_money: bool = False, forced_cost: str
             else cache.count(filters)
         )
     _tell_uncounted(by_responses=by_responses)
-    if not found:
-        with st.container(border=True):
-            st.header("No runs match", anchor=False)
-            st.markdown(
-                f"Remove a filter or clear all. CLI equivalent: {code_span(filters.as_words())}"
-            )
-            st.button(
-                "Clear all filters",
-                type="primary",
-                key="clear-no-match",
-                on_click=_choose,
-                args=(Filters(),),
-            )
-        widgets.end_page()
+    if not found and not (may_be_empty and cache.count(without_period(filters))):
+        no_match()
+
+
+def no_match() -> NoReturn:
+    """Offer to clear the filters, in place of the rest of the screen."""
+    with st.container(border=True):
+        st.header("No runs match", anchor=False)
+        st.markdown(
+            f"Remove a filter or clear all. CLI equivalent: {code_span(chosen().as_words())}"
+        )
+        st.button(
+            "Clear all filters",
+            type="primary",
+            key="clear-no-match",
+            on_click=_choose,
+            args=(Filters(),),
+        )
+    widgets.end_page()
 
 
 def _warn_of_words(options: Options) -> None:
@@ -346,6 +357,27 @@ def _here(period: str) -> str:
     zone = st.context.timezone
     return (
         period if zone in (None, "UTC", "Etc/UTC") or period == UNDATED else f"{period} in {zone}"
+    )
+
+
+def choose_period(options: Mapping[str, str]) -> None:
+    """Place a choice of periods (name → label), which is the filter on time; "" is none."""
+    now = next(iter(chosen().values(TIME)), "").partition(" in ")[0]
+    current = now if now in options and (now or not has_period(chosen())) else None
+    key = _seed("shown-period", current)
+
+    def choose() -> None:
+        period = str(st.session_state[key] or "")
+        _choose(without_period(chosen()).with_values(TIME, [_here(period)] if period else []))
+
+    st.segmented_control(
+        "Show",
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        on_change=choose,
+        required=current is not None,
+        label_visibility="collapsed",
     )
 
 

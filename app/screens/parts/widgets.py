@@ -533,11 +533,19 @@ def download_runs(filters: Filters) -> None:
 
 
 def choice(
-    label: str, options: Mapping[str, str], key: str, *, label_visibility: Visibility = "visible"
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    *,
+    first: str = "",
+    label_visibility: Visibility = "visible",
 ) -> str:
-    """Place a choice of a few options and return it, by default the first; kept in the address."""
+    """Place a choice of a few options and return it, kept in the address.
+
+    `first`: the option by default, else the first one.
+    """
     _in_words(key, options)
-    first = next(iter(options))
+    first = first or next(iter(options))
     picked = st.segmented_control(
         label,
         list(options),
@@ -575,17 +583,24 @@ def pick(
     return str(picked)
 
 
+def picked(options: Mapping[str, str], key: str, first: str) -> str:
+    """Return what a choice that is placed further below has, by default `first`."""
+    _in_words(key, options)
+    return str(st.session_state.get(key) or first)
+
+
 def _in_words(key: str, options: Mapping[str, str]) -> None:
-    """Translate a link's choice from the command line's word (`group=day`); drop an unknown one.
+    """Take the choice of a link, by the command line's word or its label; drop an unknown one.
 
     Screens share some keys (`view`), so the choice of one screen may be unknown on another.
     """
     asked = st.query_params.get(key)
-    if key not in st.session_state and asked in options:
-        st.session_state[key] = asked
+    meant = next((one for one, label in options.items() if asked in (one, label)), None)
+    if key not in st.session_state and meant:
+        st.session_state[key] = meant
     if st.session_state.get(key) is not None and st.session_state[key] not in options:
         del st.session_state[key]
-    if asked is not None and asked not in options and asked not in options.values():
+    if asked is not None and meant is None:
         del st.query_params[key]
 
 

@@ -1,0 +1,586 @@
+"""Words of the Overview of daily work: its first lines, projects, what needs a look, last runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, Daily, Spend
+from app.queries.filters import TIME, TIMES, Filters
+from app.queries.reading import Undated
+from app.queries.run_money import UsualRun
+from app.text import html_parts
+from app.text.answers import undated_cost
+from app.text.columns import fact_words
+from app.text.formatting import (
+    AT_LEAST,
+    NAMELESS,
+    NOT_RECORDED,
+    UNKNOWN,
+    agent_name,
+    date_words,
+    duration,
+    model_name,
+    usd,
+)
+from app.text.html_parts import anchor, link, mark
+from app.text.run_money import multiple
+from app.text.sentences import Doubt, Said, joined, spelled, upper_first
+from app.text.table import Col, TextCell, TextTable, agent_cell
+from schemas.catalogue.failures import REASONS
+from schemas.text import agreeing, plural
+
+Row = Mapping[str, Any]
+
+SHOWN = {
+    "": "24 hours",
+    "last night": "Last night",
+    "this week": "This week",
+    "this month": "This month",
+}
+"""Periods of the control above the table; "" is that without a filter on time."""
+
+MOST_PROJECTS, MOST_CARDS, MOST_LOOKS, MOST_RUNS, MOST_COLOURS = 10, 3, 6, 8, 3
+FAR, MARKED = Decimal(2), Decimal("1.5")
+"""Multiples of usual from which a run needs a look, and from which its multiple is red."""
+
+_SUBJECTS = {"": "The chosen time", "last 24 hours": "The last 24 hours"}
+_SUBJECTS |= {days: f"The last {days}" for days in ("7 days", "30 days")}
+_BY_HAND = "interrupted"
+
+
+class ProjectRow(NamedTuple):
+    """A row of the table: a project, all smaller ones together, or the sum (`kind`)."""
+
+    label: str
+    project: str | None
+    spends: Mapping[str, Spend]
+    kind: str = ""
+
+    def of(self, key: str) -> Spend:
+        return self.spends.get(key, Spend())
+
+
+class Look(NamedTuple):
+    """What needs a look: a word for its kind, a sentence, and a link."""
+
+    kind: str
+    sentence: str
+    label: str = ""
+    address: str = ""
+
+
+def named(project: str | None) -> str:
+    """Return the name of a project, or that there is none."""
+    return project or NAMELESS["project"]
+
+
+def daily(found: Daily, filters: Filters) -> Said:
+    """Return what the period cost, of which projects, against a usual day or night."""
+    spend, subject = found.total[CHOSEN], _SUBJECTS.get(found.name, upper_first(found.name))
+    has = "has cost" if found.name == "today" or found.name.startswith("this") else "cost"
+    covers = _coverage(found)
+    if not spend.runs and spend.usd is None:
+        return Said(_nothing(found, subject), "", covers)
+    if spend.usd is None:
+        cost = f"What {subject[:1].lower()}{subject[1:]} cost is **not recorded**"
+    else:
+        cost = f"{subject} {has} **{usd(spend.usd, spend.bounds)}**"
+    if not spend.runs:
+        return Said(f"{cost}; no run ended.", "", covers)
+    agents = filters.values("agent")
+    by = f" by {agent_name(agents[0])}" if len(agents) == 1 else ""
+    against = ""
+    usual = found.usual_usd
+    if spend.usd is not None and spend.known < spend.runs:
+        against = f", cost known for {spend.known:,}"
+    elif usual and spend.usd is not None:
+        against = f", {multiple(spend.usd / usual)} a usual {found.usual_of} ({usd(usual)})"
+    heading = f"{cost}: {plural(spend.runs, 'run')}{_whose(found)}{by}{against}."
+    return Said(heading, _second(found), covers)
+
+
+def _whose(found: Daily) -> str:
+    """Return ` of codeharness`, or ` of 3 projects, most for codeharness ($31.00)`."""
+    spends = {one: of[CHOSEN] for one, of in found.spends.items() if CHOSEN in of}
+    names = [one for one in spends if one]
+    if len(spends) == 1 or not names:
+        return f" of {names[0]}" if names else ""
+    first = max(names, key=lambda one: spends[one].usd or 0)
+    most = spends[first]
+    of = f" of {len(names):,} projects" if len(names) > 1 else ""
+    return f"{of}, most for {first} ({usd(most.usd, most.bounds)})" if most.usd else of
+
+
+def _nothing(found: Daily, subject: str) -> str:
+    when = subject[:1].lower() + subject[1:]
+    begin = f"**Nothing ran** {'in ' if subject.startswith('The') else ''}{when}"
+    for key in (WEEK, MONTH):
+        spend = found.total[key]
+        if key != found.name and spend.usd is not None:
+            return f"{begin}; {key} has cost {usd(spend.usd, spend.bounds)}."
+    if found.recent:
+        return f"{begin}; the last run ended on {date_words(found.recent[0]['dated_at'])}."
+    return f"{begin}."
+
+
+def _coverage(found: Daily) -> str:
+    spend, now = found.total[CHOSEN], found.now
+    when = f"{now:%a %-d %B %Y, %H:%M} UTC"
+    if found.name != "last 24 hours":
+        last = min(found.end, found.now.astimezone(found.end.tzinfo))
+        when = f"{found.begin:%-d %B %H:%M} – {last:%-d %B %H:%M} {last:%Z}"
+    known = f"cost known for **{spend.known:,}** of {plural(spend.runs, 'run')}"
+    return " · ".join((when, *([known] if spend.runs else []), "spend counts when it was billed"))
+
+
+def _second(found: Daily) -> str:
+    """Return how the runs of the period ended, and the one item that matters most."""
+    runs = found.total[CHOSEN].runs
+    started = [row for row in found.ends if row["is_started"]]
+    done, failed = (
+        sum(row["runs"] for row in started if row["is_completed"] is end) for end in (True, False)
+    )
+    never = sum(row["runs"] for row in found.ends if not row["is_started"])
+    ended = ""
+    if failed:
+        ended = f"{failed:,} of {runs:,} failed: {_reasons(started)}."
+    elif done < runs:
+        ends = f"how {runs - done:,} ended is not recorded"
+        ended = f"{done:,} of {runs:,} completed; {ends}." if done else f"{upper_first(ends)}."
+    elif usual := _few_earlier(found):
+        ended = usual
+    else:
+        ended = f"All {runs:,} completed." if runs > 1 else "It completed."
+    if never:
+        reasons = _reasons([row for row in found.ends if not row["is_started"]])
+        ended = f"{ended} {never:,} more never started: {reasons}."
+    return ended if failed or never else f"{ended} {_one_look(found)}".strip()
+
+
+def _few_earlier(found: Daily) -> str:
+    """Return what the days or nights before cost if they are too few for a usual one."""
+    if not found.earlier or found.usual_usd is not None:
+        return ""
+    costs = dict.fromkeys(usd(one) for one in (min(found.earlier), max(found.earlier)))
+    before = spelled(len(found.earlier), f"{found.usual_of}") + " with spend before it cost"
+    return f"The {before} {' to '.join(costs)}."
+
+
+def _reasons(ends: Iterable[Row]) -> str:
+    found = dict.fromkeys(_reason(row["reason"]) for row in ends if row["reason"])
+    most = list(found)[:2]
+    return joined([*most, *([f"{len(found) - 2:,} other reasons"] if len(found) > 3 else [])])
+
+
+def _reason(reason: str | None) -> str:
+    label = REASONS[reason].label if reason in REASONS else NOT_RECORDED
+    return label if label.startswith("API") else f"{label[:1].lower()}{label[1:]}"
+
+
+def _one_look(found: Daily) -> str:
+    begin = "One needs a look"
+    for run in _odd(found):
+        worked = duration(run["duration_ms"])
+        return f"{begin}: it reports {worked} of work for {usd(run['cost_usd'])}."
+    dearest = max(_beyond(found, "cost_best_usd"), key=lambda one: one[1], default=None)
+    if dearest:
+        run, times = dearest
+        money = usd(run["cost_best_usd"], run["bounds"])
+        return f"{begin}: it cost {money}, {multiple(times)} {_its_usual(found.usual, run)}."
+    return ""
+
+
+def _odd(found: Daily) -> list[Row]:
+    """Return the runs of the period that an earlier process is in, as their times contradict."""
+    runs = [run for run in found.recent if run["is_in_period"] and run["is_carried_over"]]
+    return sorted(runs, key=lambda run: -(run["cost_usd"] or 0))
+
+
+def times_usual(found: Daily, run: Row, column: str = "cost_best_usd") -> Decimal | None:
+    """Return how many times its usual run a run cost or took; None if either is unknown."""
+    usual = found.usual.get(run["run_id"])
+    of = usual and (usual.duration_ms if column == "duration_ms" else usual.cost_usd)
+    return Decimal(run[column]) / Decimal(of) if of and run[column] is not None else None
+
+
+def _beyond(found: Daily, column: str) -> list[tuple[Row, Decimal]]:
+    """Return the run of each project that is farthest beyond FAR times its usual run."""
+    best = dict[str | None, tuple[Row, Decimal]]()
+    for run in found.recent:
+        times = times_usual(found, run, column)
+        if not run["is_in_period"] or run["is_carried_over"] or times is None or times < FAR:
+            continue
+        if times > best.get(run["repo"], (run, Decimal(0)))[1]:
+            best[run["repo"]] = run, times
+    return sorted(best.values(), key=lambda one: -one[1])
+
+
+def _its_usual(usual: Mapping[str, UsualRun], run: Row) -> str:
+    by = usual[run["run_id"]].by
+    if "repo" in by:
+        return "its usual run"
+    agent = f"{agent_name(run['agent'])} " if "agent" in by else ""
+    return f"the usual run of {agent}{model_name(run['model'])}"
+
+
+def looks(found: Daily, budgets: Mapping[str, Decimal], filters: Filters) -> list[Look]:
+    """Return what needs a look, the gravest first, at most MOST_LOOKS."""
+    failed, waiting = _failed(found, filters), _waiting(found, filters)
+    made = [*failed, *_dearer(found, filters), *_slower(found, filters)]
+    for run in _odd(found):
+        turns = f" and {plural(run['num_turns'], 'turn')}" if run["num_turns"] is not None else ""
+        for_what = f"{usd(run['cost_usd'])} for {duration(run['duration_ms'])}{turns}"
+        what = f"{_begin(run)}: {for_what}; an earlier process is in it"
+        made.append(Look("odd", what, "open", _run(run, filters)))
+    made += [*_over_pace(found, budgets, filters), *_new(found, filters), *waiting]
+    if not failed and not waiting:
+        made = [*made[: MOST_LOOKS - 1], Look("waiting", "Nothing failed, nothing waits")]
+    return made[:MOST_LOOKS]
+
+
+def _begin(run: Row) -> str:
+    """Return `01:17 codeharness`, `Wed 23:24 polez`, or the agent of a run without a project."""
+    when = date_words(run["dated_at"], clock=True).removeprefix("Today ")
+    return f"{when} {run['repo'] or agent_name(run.get('agent'))}"
+
+
+def _run(run: Row, filters: Filters) -> str:
+    return link("run", filters, run=run["run_id"])
+
+
+def _failed(found: Daily, filters: Filters) -> list[Look]:
+    rows = [row for row in found.ends if row["is_completed"] is False or not row["is_started"]]
+    made = []
+    for row in (row for row in rows if row["reason"] != _BY_HAND):
+        what, reason = "failed" if row["is_started"] else "never started", _reason(row["reason"])
+        if row["runs"] == 1:
+            when = date_words(row["dated_at"], clock=True).removeprefix("Today ")
+            sentence = f"{when} {named(row['repo'])} {what}: {reason}"
+            made.append(Look("failed", sentence, "open", _run(row, filters)))
+            continue
+        chosen = filters.with_values("failure", [row["reason"]] if row["reason"] else [])
+        chosen = of_project(in_period(chosen, found), row["repo"])
+        sentence = f"{plural(row['runs'], 'run')} of {named(row['repo'])} {what}: {reason}"
+        made.append(Look("failed", sentence, "runs", link("runs", chosen, view="Failures")))
+    return made
+
+
+def _dearer(found: Daily, filters: Filters) -> list[Look]:
+    made = []
+    for run, times in _beyond(found, "cost_best_usd"):
+        usual = found.usual[run["run_id"]].cost_usd
+        against = f"{multiple(times)} {_its_usual(found.usual, run)} ({usd(usual)})"
+        cost = usd(run["cost_best_usd"], run["bounds"])
+        sentence = f"{_begin(run)} cost {cost}, {against}"
+        made.append(Look("dearer", sentence, "why", _run(run, filters)))
+    return made
+
+
+def _slower(found: Daily, filters: Filters) -> list[Look]:
+    made = []
+    for run, times in _beyond(found, "duration_ms"):
+        usual = found.usual[run["run_id"]].duration_ms
+        against = f"{multiple(times)} {_its_usual(found.usual, run)} ({duration(usual)})"
+        sentence = f"{_begin(run)} took {duration(run['duration_ms'])}, {against}"
+        made.append(Look("slower", sentence, "open", _run(run, filters)))
+    return made
+
+
+def _over_pace(found: Daily, budgets: Mapping[str, Decimal], filters: Filters) -> list[Look]:
+    """Return the budgets of this month that the pace of the last 7 days passes."""
+    made, day = [], timedelta(days=1)
+    begin = found.days[-1].replace(day=1)
+    left = Decimal(((begin + 32 * day).replace(day=1) - found.now) / day)
+    for project, budget in budgets.items():
+        spent = found.of(project, MONTH).usd or Decimal(0)
+        pace = (found.of(project, SEVEN_DAYS).usd or Decimal(0)) / 7
+        if spent + pace * left > budget:
+            days = [day for day in found.days if found.of(project, f"{day:%F}").usd]
+            days = [day for day in days if day >= begin]
+            share = f"{spent / budget:.0%} of its {begin:%B} budget"
+            sentence = f"{project} spent {share} in {plural(len(days), 'day')}"
+            address = link("cost", of_project(filters, project))
+            made.append(Look("over pace", sentence, "budget", address))
+    return made
+
+
+def _new(found: Daily, filters: Filters) -> list[Look]:
+    """Return the most frequent new project, agent and model."""
+    week = found.now - found.new_since <= timedelta(days=7)
+    made = dict[str, Look]()
+    for one in found.new:
+        since = f"{one.first_at:%A}" if week else date_words(one.first_at)
+        name = {"agent": agent_name(one.name), "model": model_name(one.name)}.get(
+            one.kind, one.name
+        )
+        sentence = f"{name} is new{' this week' if week else ''}: {plural(one.runs, 'run')}"
+        key = "main-model" if one.kind == "model" else one.kind
+        chosen = filters.with_values(key, [one.name])
+        address = link("runs", chosen)
+        made.setdefault(one.kind, Look("new", f"{sentence} since {since}", "runs", address))
+    return list(made.values())
+
+
+def _waiting(found: Daily, filters: Filters) -> list[Look]:
+    return [
+        Look("waiting", f"{_begin(run)} has recorded no end", "open", _run(run, filters))
+        for run in found.waiting[:1]
+    ]
+
+
+def looks_html(found: Sequence[Look]) -> str:
+    """Return what needs a look as a list."""
+    lines = "".join(
+        f'<li><b class="t-k-{one.kind.replace(" ", "-") if one.address else "n"}">{one.kind}</b>'
+        f"<span>{html_parts.text(one.sentence)}</span>"
+        f"{anchor(one.address, one.label) if one.address else ''}</li>"
+        for one in found
+    )
+    return f'<h3 class="t-h3">Needs a look</h3><ul class="t-look t-daily">{lines}</ul>'
+
+
+def in_period(filters: Filters, found: Daily) -> Filters:
+    """Return the filters with the period that is shown."""
+    is_chosen = any(map(filters.values, (TIME, *TIMES)))
+    return filters if is_chosen else filters.with_values(TIME, [found.name])
+
+
+def of_project(filters: Filters, project: str | None) -> Filters:
+    """Return the filters with a project; unchanged without one, which no filter can name."""
+    return filters.with_values("project", [project]) if project else filters
+
+
+def project_rows(found: Daily) -> list[ProjectRow]:
+    """Return the projects by the money of the period, then of the month, and their sum."""
+
+    def order(project: str | None) -> tuple[Decimal, ...]:
+        money = (found.of(project, key).usd or Decimal(0) for key in (CHOSEN, MONTH, LAST_WEEK))
+        return tuple(-one for one in money)
+
+    keys = (CHOSEN, WEEK, LAST_WEEK, MONTH)
+    with_any = [one for one, spends in found.spends.items() if any(key in spends for key in keys)]
+    shown = sorted(with_any, key=lambda one: (*order(one), one or ""))
+    rows = [ProjectRow(named(one), one, found.spends[one]) for one in shown]
+    if rest := rows[MOST_PROJECTS:]:
+        together = {key: _together(row.of(key) for row in rest) for key in keys}
+        label = f"{plural(len(rest), 'more project')}"
+        rows = [*rows[:MOST_PROJECTS], ProjectRow(label, None, together, "m")]
+    if len(with_any) > 1:
+        rows.append(ProjectRow("All projects", None, found.total, "sum"))
+    return rows
+
+
+def _together(spends: Iterable[Spend]) -> Spend:
+    several = list(spends)
+    known = [one.usd for one in several if one.usd is not None]
+    bounds = {kind for one in several for kind in one.bounds.split(", ") if kind}
+    runs, costs = (sum(getattr(one, key) for one in several) for key in ("runs", "known"))
+    return Spend(sum(known, Decimal(0)) if known else None, ", ".join(sorted(bounds)), runs, costs)
+
+
+def project_table(
+    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, Decimal], filters: Filters
+) -> TextTable:
+    """Return what each project cost in the period, this and last week, this month."""
+    month = f"{found.days[-1]:%B}"
+    name = SHOWN[""] if found.name == "last 24 hours" else upper_first(found.name) or "Chosen time"
+    keys = {CHOSEN: name, WEEK: "This week", LAST_WEEK: "Last week", MONTH: f"{month} so far"}
+    keys = {key: label for key, label in keys.items() if key != found.name}
+
+    def project(row: ProjectRow) -> TextCell:
+        address = link("", of_project(filters, row.project)) if row.project else ""
+        return TextCell(strong=row.label, address=address, kind="t-plain")
+
+    def runs(row: ProjectRow) -> str:
+        return f"{row.of(MONTH).runs:,}" if row.of(MONTH).runs else UNKNOWN
+
+    def spent(key: str) -> Callable[[ProjectRow], TextCell]:
+        return lambda row: money(row.of(key))
+
+    columns = [Col("Project", project)]
+    columns += [Col(label, spent(key), "r") for key, label in keys.items()]
+    if budgets:
+        columns.append(Col(f"Budget for {month}", lambda row: budget_cell(found, row, budgets)))
+    columns.append(Col(f"Runs in {month}", runs, "r"))
+    return TextTable(columns, rows, lambda row: row.kind)
+
+
+def money(spend: Spend) -> TextCell:
+    """Return money with its bounds, and how many costs are known if one in ten is not."""
+    if spend.usd is None:
+        return TextCell(NOT_RECORDED if spend.runs else UNKNOWN)
+    is_part = 10 * spend.known < 9 * spend.runs
+    known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
+    return TextCell(usd(spend.usd, spend.bounds), known)
+
+
+def budget_cell(found: Daily, row: ProjectRow, budgets: Mapping[str, Decimal]) -> TextCell:
+    """Return what is left of a project's budget, with a bar and a stroke at the month's pace."""
+    if row.kind:
+        count = len([one for one in budgets if one in found.spends])
+        return TextCell(note=f"set for {count:,} of {plural(len(found.spends), 'project')}")
+    budget = budgets.get(row.project or "")
+    if not budget:
+        return TextCell(note="no budget")
+    spend, begin = row.of(MONTH), found.days[-1].replace(day=1)
+    spent = spend.usd or Decimal(0)
+    passed = (found.now - begin) / ((begin + timedelta(days=32)).replace(day=1) - begin)
+    bar = (
+        f'<span class="t-budget"><i style="width:{min(spent / budget, 1):.0%}"></i>'
+        f'<u style="left:{passed:.0%}"></u></span>'
+    )
+    most = "at most " if spend.bounds == "lower_bound" else ""
+    left = f"{most}{usd(budget - spent)} of {usd(budget)} left"
+    left = f"passed by {usd(spent - budget)}" if spent > budget else left
+    return TextCell(note=left, mark=bar)
+
+
+def project_cards(
+    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, Decimal], filters: Filters
+) -> str:
+    """Return the first projects as cards for a phone, and what the others cost this month."""
+    single = [row for row in rows if not row.kind]
+    cards = project_table(found, single[:MOST_CARDS], budgets, filters).cards
+    rest = [*single[MOST_CARDS:], *(row for row in rows if row.kind == "m")]
+    if not rest:
+        return cards
+    spend = _together(row.of(MONTH) for row in rest)
+    count = sum(
+        any(key in of for key in (CHOSEN, WEEK, LAST_WEEK, MONTH)) for of in found.spends.values()
+    )
+    said = f"{plural(count - MOST_CARDS, 'more project')}: {money(spend)} in {found.days[-1]:%B}"
+    return f"{cards}{html_parts.muted(said)}"
+
+
+def run_rows(found: Daily, filters: Filters) -> TextTable:
+    """Return the last runs, each against its usual run."""
+    dearest = {run["run_id"] for run, _ in _beyond(found, "cost_best_usd")}
+
+    def ended(run: Row) -> TextCell:
+        when = date_words(run["dated_at"], clock=True)
+        return TextCell(when, address=_run(run, filters), kind="t-plain")
+
+    def agent(run: Row) -> TextCell:
+        model = model_name(run["model"], "")
+        return agent_cell(run["agent"], model, filters, run["model"] or "")
+
+    def note(run: Row) -> TextCell:
+        if run["is_carried_over"]:
+            return TextCell("time and turns contradict the cost", kind="t-k-odd")
+        if run["run_id"] in dearest:
+            return TextCell("dearest", kind="t-k-dearer")
+        return TextCell(note=REASONS[run["reason"]].label if run["reason"] else "")
+
+    columns = (
+        Col("Ended (UTC)", ended),
+        Col("Project", lambda run: TextCell(run["repo"] or UNKNOWN)),
+        Col("Agent, model", agent),
+        Col("Outcome", _outcome),
+        Col("Wall time", _wall, "r"),
+        Col(
+            "Turns",
+            lambda run: UNKNOWN if run["num_turns"] is None else f"{run['num_turns']:,}",
+            "r",
+        ),
+        Col("Cost", lambda run: usd(run["cost_usd"], run["bounds"], NOT_RECORDED), "r"),
+        Col("Against\nusual", lambda run: against_usual(found, run), "r"),
+        Col("", note),
+    )
+    return TextTable(columns, found.recent[:MOST_RUNS])
+
+
+def _outcome(run: Row) -> str:
+    if not run["is_started"]:
+        return "never started"
+    return NOT_RECORDED if run["outcome"] == "unknown" else fact_words(run["outcome"], "outcome")
+
+
+def _wall(run: Row) -> TextCell:
+    if run["duration_ms"] is None:
+        return TextCell(UNKNOWN)
+    took = duration(run["duration_ms"])
+    return TextCell(note=f"{took}?") if run["is_carried_over"] else TextCell(took)
+
+
+def against_usual(found: Daily, run: Row) -> TextCell:
+    """Return the multiple of the usual run, red from MARKED on."""
+    times = times_usual(found, run)
+    if times is None:
+        return TextCell(UNKNOWN)
+    return TextCell(multiple(times), kind="t-bad" if times >= MARKED else "t-n")
+
+
+def run_lines(found: Daily, filters: Filters) -> str:
+    """Return the last runs for a phone, two lines each."""
+    drawn = ""
+    for run in found.recent[:MOST_RUNS]:
+        turns = "" if run["num_turns"] is None else plural(run["num_turns"], "turn")
+        about = " · ".join(filter(None, (_wall(run).html if run["duration_ms"] else "", turns)))
+        what = f"{mark(run['agent'])} {html_parts.text(named(run['repo']))}<br>"
+        when = html_parts.text(date_words(run["dated_at"], clock=True))
+        drawn += (
+            f"<li><span>{anchor(_run(run, filters), when)}</span>"
+            f'<span>{what}<span class="t-n">{about}</span></span>'
+            f"<b>{usd(run['cost_usd'], run['bounds'])}</b>"
+            f"<span>{against_usual(found, run).html}</span></li>"
+        )
+    return f'<ul class="t-look t-last">{drawn}</ul>'
+
+
+def runs_note(found: Daily, filters: Filters) -> str:
+    """Return a link to the runs of the month, and what the usual run is."""
+    chosen = in_period(filters, found)
+    month = chosen.with_values(TIME, [MONTH])
+    for key in TIMES:
+        month = month.with_values(key, [])
+    all_of = anchor(link("runs", month), f"All runs of {found.days[-1]:%B}")
+    usual = "usual run: median of earlier runs, from five on, of the same project, agent and model"
+    return f'<p class="t-cap">{all_of} · {usual}, else of fewer of these</p>'
+
+
+def per_day_title(found: Daily) -> tuple[str, str]:
+    """Return the title and the caption of the chart of the last days."""
+    days, usual = found.with_spend, found.usual_day_usd
+    together = _together(found.total[f"{day:%F}"] for day in found.days)
+    known = f"; all {usd(together.usd, together.bounds)} known" if together.usd else ""
+    caption = f"Spend per day, last {len(found.days)} days{known}"
+    if usual is None:
+        count = sum(bool(found.total[f"{day:%F}"].usd) for day in found.days)
+        return f"{plural(count, 'day')} with spend", f"{caption}; a usual {DAY} needs five"
+    return (
+        f"A usual day costs {usd(usual)}",
+        f"{caption}; line: median of {len(days)} days with spend",
+    )
+
+
+def doubts(found: Daily, undated: Undated, filters: Filters) -> tuple[Doubt, ...]:
+    """Return what is not sure of the figures of the period, each with a link."""
+    spend, chosen, made = found.total[CHOSEN], in_period(filters, found), list[Doubt]()
+    if lacks := spend.runs - spend.known:
+        text = f"The cost of {plural(lacks, 'run')} is not recorded"
+        made.append(Doubt(text, "Data", link("data", chosen)))
+    if spend.bounds:
+        kind = "a lower bound" if usd(spend.usd, spend.bounds).startswith(AT_LEAST) else "inexact"
+        text = f"The sum is {kind}: some logs do not record exact tokens"
+        made.append(Doubt(text, "Cost & time", link("cost", chosen)))
+    open_ends = sum(row["runs"] for row in found.ends if row["is_completed"] is None)
+    if open_ends:
+        text = (
+            f"{plural(open_ends, 'log')} {agreeing(open_ends, 'does')} not record how the run ended"
+        )
+        made.append(Doubt(text, "Runs", link("runs", chosen)))
+    if undated.runs:
+        have = (
+            f"{plural(undated.runs, 'run')}{undated_cost(undated)} {agreeing(undated.runs, 'has')}"
+        )
+        made.append(
+            Doubt(
+                f"{have} no date and {agreeing(undated.runs, 'is')} in no period",
+                "Date them",
+                link("data", filters),
+            )
+        )
+    return tuple(made)
