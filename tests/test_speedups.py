@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -34,11 +35,8 @@ from app.reports.cost_report import ReportRequest, report
 from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
 from app.text import speedups as speedup_words
-from app.text.agents import doubts
 from app.text.claims import EXAMPLE_TABLE
-from app.text.formatting import agent_name, ratio
 from app.text.run_text import run_text
-from app.text.sentences import spelled
 from app.text.speedups import speedups as sentence
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -264,19 +262,12 @@ def html_of(app: AppTest) -> str:
 
 def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Store) -> None:
     rows, counts = agents(measured, EVERYTHING), speedups.counts(measured, EVERYTHING)
-    said = sentence(rows)
+    said = sentence(rows, speedups.to_measure_again(measured, EVERYTHING), EVERYTHING)
     assert said.heading == (
-        "**1 of 6 checked claims held.** Claude Code promised a median of 2.00×; the "
-        "benchmarks found 1.12×."
+        "3 results are faster, **none beyond noise**. Repeating them shows which of them hold."
     )
-    assert said.second.startswith(
-        "3 promised more than was measured, 1 less, 1 became slower. Of the three measured "
-        "faster, all were measured once"
-    )
-    assert said.coverage == (
-        "**8** of 11 runs claim a speedup · **7** of 10 measured against a comparable "
-        "baseline · **6** have both"
-    )
+    assert said.second == "No log has the command of the benchmark."
+    assert said.coverage == "**7** of 10 results comparable · 6 have a claim"
     total = rows[0]
     assert (counts["pairs"], counts["comparable"], counts["claims"]) == (
         total.checked,
@@ -285,19 +276,6 @@ def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Stor
     )
     for key, number in counts.items():
         assert len(speedups.runs(measured, EVERYTHING, key, 100)) == number
-    for name, number in total.measured.items():
-        assert (
-            len(
-                speedups.runs(
-                    measured, EVERYTHING, "comparable", 100, segment=("claude-code", name)
-                )
-            )
-            == number
-        )
-    bars = charts.outcomes(
-        [row for row in rows if not row.is_all and not row.is_model], "light"
-    ).data
-    assert sum(sum(bar.x) for bar in bars) == total.runs_measured, "a bar is its row"
     [published] = [
         row
         for row in speedups.runs(measured, EVERYTHING, "uncompared", 100)
@@ -314,28 +292,41 @@ def test_the_factor_of_a_claim_is_a_median_from_five_on(measured: Store, labelle
     [total, of_agent] = speedups.checks(measured, EVERYTHING)
     assert total.factor.median == of_agent.factor.median == pytest.approx((1.875 * 2) ** 0.5)
     assert [row.is_other_part for row in speedups.checks(labelled, EVERYTHING)] == [True, True]
-    drawn = charts.factors([of_agent], speedups.pairs(measured, EVERYTHING, 600).to_pylist(), None)
-    assert [note.text for note in drawn.layout.annotations] == ["1.94×"]
-    few = charts.factors(
-        speedups.checks(measured, OF_HAIKU),
-        speedups.pairs(measured, OF_HAIKU, 600).to_pylist(),
-        None,
+    [cells] = speedup_words.divide_table([total, of_agent]).cells
+    assert [str(cell) for cell in cells] == ["cover the same part", "1.94", "0.60 – 3.20", "6"]
+    [few] = speedup_words.divide_table(speedups.checks(measured, OF_HAIKU)).cells
+    assert not str(few[1])
+
+
+def test_a_command_of_a_log_is_repeated_word_by_word_and_runs_nothing_else() -> None:
+    row: dict[str, Any] = {
+        "run_id": "2edf17a7-0000-4000",
+        "command": "python b.py --name 'a b'; rm -rf $HOME",
+    }
+    said = speedup_words.command_of(row, lambda words: f"tachograph {words} --db s")
+    assert said == (
+        "tachograph measure 2edf17a7 --db s -- python b.py --name 'a b;' rm -rf '$HOME'"
     )
-    assert not few.layout.annotations
+    assert shlex.split(said)[-2:] == ["-rf", "$HOME"]
+    assert not speedup_words.command_of(row | {"command": "unbalanced '"}, str)
 
 
-def test_a_click_on_a_segment_filters_the_runs_below(measured: Store, screens: Open) -> None:
-    app = screens(measured.location, "screens/speedups.py")
-    assert "1 of 6 checked claims held." in html_of(app)
-    assert '<s class="t-n">' not in html_of(app)
-    chosen = {"points": [{"customdata": ["claude-code", "other_setup"]}], "point_indices": [0]}
-    app.session_state["speedups-outcomes-0"] = {"selection": chosen}
-    app.run()
-    assert not app.exception
-    assert "Claude Code: other set-up or workload, 1 run" in html_of(app)
-    assert '<span class="t-n t-void">1.11×</span>' in html_of(app)
-    app.button(key="speedups-all").click().run()
-    assert '<s class="t-n">' not in html_of(app)
+def test_results_measured_once_come_with_their_command_the_largest_first(
+    store: Store, unread: Store, screens: Open
+) -> None:
+    shutil.copy(unread.location, store.location)
+    with store.writing() as writer:
+        run = "update measurements set command = 'python bench.py', machine = 'H100:1' "
+        writer.connection.execute(f"{run} where task = 'over'")
+    again = speedups.to_measure_again(store, EVERYTHING)
+    assert again[0]["run_id"] == "over"
+    assert [row["measured_speedup"] for row in again[1:]] == sorted(
+        (row["measured_speedup"] for row in again[1:]), reverse=True
+    )
+    page = html_of(screens(store.location, "screens/speedups.py"))
+    assert "1 of these 3 can be repeated now: its log has the command." in page
+    assert f"tachograph measure over --db {store.location} -- python bench.py" in page
+    assert "1 × H100" in page
 
 
 def test_claims_that_nobody_measured_are_told_with_their_sentences_and_open_there(
@@ -377,19 +368,6 @@ def test_a_store_without_claims_and_measurements_says_how_to_measure(
     assert not app.get("plotly_chart")
 
 
-def test_quadrants_are_told_where_a_benchmark_published_them(
-    labelled: Store, measured: Store, screens: Open
-) -> None:
-    table = screens(labelled.location, "screens/speedups.py").dataframe[-1].value
-    assert table[["runs_q1", "runs_q2", "runs_q3", "runs_q4"]].to_numpy().tolist() == [
-        [1, 1, 1, 1],
-        [0, 1, 0, 0],
-    ]
-    shown = screens(measured.location, "screens/speedups.py")
-    assert [folded.label for folded in shown.expander] == ["By the rules of benchmarks"]
-    assert "Measured faster" in page_text(shown)
-
-
 def pair(number: int, **changes: Any) -> dict[str, Any]:
     known = {
         "run_id": f"r{number}",
@@ -423,44 +401,12 @@ def test_pairs_are_drawn_within_the_axis_and_hostile_titles_stay_text(
         marks = [value for trace in drawn.data if trace.mode == "markers" for value in trace.y]
         assert 10**low < min(marks) <= max(marks) < 10**high
         assert "<a" not in drawn.to_json().replace("\\u003c", "<")
-        assert drawn.layout.height == 330
+        assert drawn.layout.height == 240
 
 
 def test_of_many_pairs_every_kth_is_drawn_by_rank(measured: Store) -> None:
     drawn = speedups.pairs(measured, EVERYTHING, 4).to_pylist()
     assert ([row["claimed_speedup"] for row in drawn], drawn[0]["found"]) == ([1.5, 2.0, 3.0], 6)
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        (
-            (12, 1, 8, 4),
-            "Of the 12 measured faster, 11 were measured once: nobody knows their noise.",
-        ),
-        (
-            (3, 0, 1, 0),
-            "Of the three measured faster, all were measured once: nobody knows their noise.",
-        ),
-        (
-            (2, 1, 1, 0),
-            "Of the two measured faster, one was measured once: nobody knows its noise.",
-        ),
-        ((1, 0, 1, 1), "The one measured faster was measured once: nobody knows its noise."),
-        (
-            (9, 9, 3, 1),
-            (
-                "3 of the 9 measured faster are not so by every value of the measurement; 1 not by "
-                "the median."
-            ),
-        ),
-        ((1, 1, 1, 1), "The one measured faster is not so by the median."),
-        ((5, 5, 0, 0), ""),
-        ((0, 0, 0, 0), ""),
-    ],
-)
-def test_one_doubt_in_what_is_faster_is_told(counts: tuple[int, int, int, int], said: str) -> None:
-    assert doubts(*counts) == said
 
 
 # the sentence, by an independent count over generated runs
@@ -497,13 +443,6 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
     return runs
 
 
-def kind_of(run: dict[str, Any]) -> str:
-    claimed, found = run["claimed"], run["measured"]
-    if claimed > 1 and run["class"] == "slower":
-        return "wrong"
-    return "more" if claimed / found > 1.05 else "less" if found / claimed > 1.05 else "held"
-
-
 def spread(values: list[float]) -> Range:
     return Range(len(values), median(values), min(values), max(values)) if values else Range()
 
@@ -513,7 +452,6 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
     pairs = [run for run in mine if run["claimed"] is not None and run["measured"] is not None]
     others = [run for run in pairs if run["other"]]
     pairs = [run for run in pairs if not run["other"]]
-    kinds = Counter(map(kind_of, pairs))
     return AgentFigures(
         agent=agent,
         model=None,
@@ -539,94 +477,44 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
         claimed=spread([run["claimed"] for run in mine if run["claimed"] is not None]),
         measured={name: sum(run["class"] == name for run in mine) for name in MEASURED_CLASSES},
         checked=len(pairs) + len(others),
-        held=kinds["held"],
-        more=kinds["more"],
-        less=kinds["less"],
-        wrong=kinds["wrong"],
         other_part=len(others),
-        other_held=sum(kind_of(run) == "held" for run in others),
-        checked_claim=spread([run["claimed"] for run in pairs]),
-        checked_measured=spread([run["measured"] for run in pairs]),
+        held=0,
+        more=0,
+        less=0,
+        wrong=0,
     )
 
 
-@given(worlds())
-def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]) -> None:
+@given(worlds(), st.integers(0, 3))
+def test_the_first_lines_are_never_stronger_than_the_runs(
+    runs: list[dict[str, Any]], beyond: int
+) -> None:
     names = sorted({run["agent"] for run in runs}, key=str)
-    said = sentence([row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)])
-    heading, checked = (
-        said.heading.replace("**", ""),
-        [run for run in runs if run["claimed"] is not None and run["measured"] is not None],
-    )
-    pairs, others = (
-        [run for run in checked if not run["other"]],
-        [run for run in checked if run["other"]],
-    )
-    claims, kinds = (
-        [run["claimed"] for run in runs if run["claimed"] is not None],
-        Counter(map(kind_of, pairs)),
-    )
+    rows = [row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)]
+    faster = [run for run in runs if run["class"] == "faster"]
+    once = faster[beyond:]
+    again = [{"command": "bench" if run["claimed"] else None} for run in once]
+    told = sum(row["command"] is not None for row in again)
+    said = sentence(rows, again, EVERYTHING)
+    heading = said.heading.replace("**", "")
+    assert len(heading) <= 110
+    counted = Counter(run["class"] for run in runs)
     ratios = [run for run in runs if run["measured"] is not None]
-    if found := re.match(r"(None|\d+) of (\d+) checked claims held\.", heading):
-        assert (0 if found[1] == "None" else int(found[1]), int(found[2])) == (
-            kinds["held"],
-            len(pairs),
-        )
-    elif heading.startswith("The one checked claim"):
-        assert len(pairs) == 1
-        assert ("did not hold" in heading) is (kinds["held"] == 0)
+    if faster:
+        assert ("All" in heading or "The one" in heading) is (not once)
+        number = re.match(r"(?:All )?(\d+|The one)", heading)
+        assert number
+        assert number[1] in (str(len(faster)), "The one" if len(faster) == 1 else "")
+        assert (f"{len(faster) - len(once) or 'none'} beyond noise" in heading) is bool(once)
+        assert ("can be repeated now" in said.second) is bool(told)
+        assert str(told) in said.second or told in (0, 1, len(once))
     else:
-        assert not pairs
-        assert heading.startswith("No checked claim") is bool(others)
-        assert ("none was measured" in heading) <= all(
-            run["class"] == "not_measured" for run in runs
-        )
-    if pairs:
-        promised, measured = re.findall(
-            r"promised (?:a median of )?(\S+);.* found (?:a median of )?(\S+)\.$", heading
-        )[0]
-        for text, values in (
-            (promised, [run["claimed"] for run in pairs]),
-            (measured, [run["measured"] for run in pairs]),
-        ):
-            ends = [median(values)] if len(values) >= 5 else sorted({min(values), max(values)})
-            assert text == "–".join(ratio(value) for value in ends), (
-                "a median from five on, else the range"
-            )
-        assert ("a median of" in heading) is (len(pairs) >= 5)
-        whose = {agent_name(run["agent"]).lower() for run in pairs}
-        assert (
-            set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1].lower()))  # type: ignore[index]
-            == whose
-        )
-    elif (
-        claims
-        and not others
-        and (found := re.search(r"(a median of )?([\d.,]+×)(?:–([\d.,]+×))?;", heading))
-    ):
-        assert bool(found[1]) is (len(claims) >= 5)
-        assert found[2] == ratio(median(claims) if len(claims) >= 5 else min(claims))
-    elif not claims and ratios:
-        assert (
-            f"{sum(run['class'] == 'faster' for run in ratios)} of {len(ratios)} comparable run"
-            in heading
-        )
-    words = {
-        "promised more": "more",
-        "less": "less",
-        "promised less": "less",
-        "became slower": "wrong",
-    }
-    told = re.findall(r"(\d+) (promised more|less|promised less|became slower)", said.second)
-    assert {words[what]: int(number) for number, what in told} == {
-        name: kinds[name] for name in ("more", "less", "wrong") if kinds[name]
-    }
-    if found := re.search(
-        r"(\w+)(?: more)? are about another part than the benchmark: (\w+) of them held",
-        f"{heading} {said.second}",
-    ):
-        assert (found[1].lower(), found[2]) == (
-            spelled(len(others)),
-            spelled(sum(kind_of(run) == "held" for run in others)).replace("no", "none"),
-        )
-    assert ("another part than the benchmark" in f"{heading} {said.second}") is bool(others)
+        known = len(ratios) or sum(counted.values()) - counted["not_measured"]
+        assert str(known) in heading or not known
+        assert ("none was measured" in heading) is (not known)
+    assert (f"{len(ratios)} of " in said.coverage.replace("*", "")) or not any(
+        run["class"] != "not_measured" for run in runs
+    )
+    listed = [doubt for doubt in said.doubts if "another part" in doubt.text]
+    others = [run for run in ratios if run["other"]]
+    assert [doubt.text.split()[0] for doubt in listed] == ([str(len(others))] if others else [])

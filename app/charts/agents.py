@@ -500,55 +500,6 @@ def _ordinal_suffix(number: int) -> str:
     return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
-def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figure:
-    """Return claimed (x) against measured speedup (y), one point per run.
-
-    A point is hollow if another part was measured. The dashed line: equal; the other line: 1×.
-    """
-    runs = [
-        one
-        for one in points
-        if (one["claimed_speedup"] or 0) > 0 and (one["measured_speedup"] or 0) > 0
-    ]
-    traces = []
-    for agent in dict.fromkeys(one["agent"] for one in runs):
-        for is_other in (True, False):
-            mine = [
-                one
-                for one in runs
-                if one["agent"] == agent and bool(one["scope_differs"]) is is_other
-            ]
-            if mine:
-                traces.append(
-                    go.Scatter(
-                        mode="markers",
-                        x=[one["claimed_speedup"] for one in mine],
-                        y=[one["measured_speedup"] for one in mine],
-                        marker={
-                            "symbol": f"{symbol(agent)}{'-open' if is_other else ''}",
-                            "color": colour(agent),
-                            "size": 8,
-                        },
-                        customdata=[[one["run_id"]] for one in mine],
-                        showlegend=False,
-                        hoverinfo="text",
-                        hovertext=list(map(pair_hover, mine)),
-                    )
-                )
-    claimed = [one["claimed_speedup"] for one in runs] + [1.0]
-    found = [one["measured_speedup"] for one in runs] + [0.75, 1.5]
-    low, high = min(*claimed, *found), max(*claimed, *found)
-    return figure(
-        traces,
-        page,
-        shapes=[line(low, low, high, high, dash="dash"), line(0, 1, 1, 1, xref="paper")],
-        height=270,
-        margin={"l": 4, "r": 8, "t": 4, "b": 4},
-        xaxis=log_axis(claimed, Unit.RATIO, page, narrow=True, title="claimed"),
-        yaxis=log_axis(found, Unit.RATIO, page, narrow=True, title="measured"),
-    )
-
-
 def pair_hover(run: Row) -> str:
     """Return the hover text of a run with a claim and a measurement."""
     claimed, measured = ratio(run["claimed_speedup"]), ratio(run["measured_speedup"])

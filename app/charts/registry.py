@@ -31,7 +31,7 @@ from app.text import daily as daily_words
 from app.text import speedups as speedup_words
 from app.text import usage as usage_words
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.text import plural
 
 Row = Mapping[str, Any]
 Ask = Callable[..., Any]
@@ -181,25 +181,6 @@ def cost_per_turn(asked: Question) -> Drawn | None:
     return _strips(asked, "turns", "cost-per-turn", title, about)
 
 
-def claimed_and_measured(asked: Question) -> Drawn | None:
-    """Return claimed against measured speedups, a point per run."""
-    total, points = (
-        asked.rows[0],
-        [one for one in asked.points if one["claimed_speedup"] and one["measured_speedup"]],
-    )
-    if not points:
-        return None
-    title = speedup_words.held_words(total).rstrip(".") or speedup_words.NONE_CHECKED
-    about = "Speedup per run; hollow: measured another part than claimed"
-    return asked.drawn(
-        "claimed-and-measured",
-        title,
-        about,
-        agents.claimed_against_measured(points, asked.page),
-        len(points),
-    )
-
-
 def cost_and_success(asked: Question) -> Drawn | None:
     """Return cost of a run against share of successful ones, with a point per agent and model."""
     rows = agents.largest(asked.leaves, lambda row: row.cost.known, MOST_ROWS)
@@ -238,43 +219,13 @@ def claimed_beside_measured(asked: Question) -> Drawn | None:
     total = asked.rows[0]
     if not total.checked:
         return None
-    about = "○ claimed, ● measured, on a log scale; band: ±5%"
-    about += (
-        ""
-        if len(asked.pairs) > speedups.MANY or not total.other_part
-        else "; dotted: another part measured than claimed"
-    )
+    runs = asked.pairs[0]["found"]
+    dotted = total.other_part and len(asked.pairs) <= speedups.MANY
+    about = f"{plural(runs, 'run')}, smallest claim first; ring: claimed, dot: measured"
+    about += "; dotted: another part measured" if dotted else ""
+    title = speedup_words.held_words(total).rstrip(".") or "Claimed beside measured, run by run"
     figure = speedups.beside(asked.pairs, asked.page)
-    return asked.drawn(
-        "claimed-beside-measured",
-        "Claimed beside measured, run by run",
-        about,
-        figure,
-        len(asked.pairs),
-    )
-
-
-def claimed_over_measured(asked: Question) -> Drawn | None:
-    """Return claimed ÷ measured per run, by agent and by whether both cover the same part."""
-    if not asked.rows[0].checked:
-        return None
-    checks = asked.ask(measured_queries.checks, asked.filters)
-    figure = speedups.factors(checks, asked.pairs, asked.page).update_layout(height=250)
-    about = "Claimed ÷ measured per run; bar: median; hollow: another part"
-    return asked.drawn(
-        "claimed-over-measured", "How much to divide a claim by", about, figure, len(asked.pairs)
-    )
-
-
-def measurements(asked: Question) -> Drawn | None:
-    """Return what became of the measurements, a bar per agent."""
-    rows = [row for row in asked.rows if not row.is_all and not row.is_model and row.runs_measured]
-    if not rows:
-        return None
-    seen = [name for name in speedups.CLASSES if asked.rows[0].measured[name]]
-    about = "Segments from the left: " + ", ".join(MEASURED_CLASSES[name] for name in seen)
-    figure, n = speedups.outcomes(rows, asked.page), sum(row.runs_measured for row in rows)
-    return asked.drawn("measurements", "What became of the measurements", about, figure, n)
+    return asked.drawn("claimed-beside-measured", title, about, figure, len(asked.pairs))
 
 
 def usage_over_time(
@@ -442,19 +393,10 @@ CHARTS = {
         Chart("cost-per-turn", "what a turn cost, by agent and model", cost_per_turn),
         Chart("claims", "claimed speedups, by agent and model", claims),
         Chart(
-            "claimed-and-measured",
-            "claimed against measured speedups, a point per run",
-            claimed_and_measured,
-        ),
-        Chart(
             "claimed-beside-measured",
             "claimed and measured speedups, a column per run",
             claimed_beside_measured,
         ),
-        Chart(
-            "claimed-over-measured", "claimed ÷ measured speedups, by agent", claimed_over_measured
-        ),
-        Chart("measurements", "what became of the measurements, a bar per agent", measurements),
         Chart(
             "cost-and-success",
             "cost of a run against the share of successful ones",

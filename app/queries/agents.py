@@ -49,9 +49,8 @@ class AgentFigures:
     milliseconds, of completed runs, `wall_ms` of all started ones. `measured` counts runs by
     MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `beyond_noise`
     (VERDICT_METRICS). `checked` claims have a comparable measurement. `other_part` of them cover
-    another part of the software, and `other_held` of these held; the others `held`, promised `more`
-    or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and
-    `checked_measured`.
+    another part of the software; the others `held`, promised `more` or `less`, or went in the
+    `wrong` direction.
     """
 
     agent: str | None
@@ -83,11 +82,8 @@ class AgentFigures:
     less: int
     wrong: int
     other_part: int
-    checked_claim: Range
-    checked_measured: Range
     asked: int = 0
     rated: int = 0
-    other_held: int = 0
     disputed: int = 0
     not_by_median: int = 0
     at_end: int | None = None
@@ -165,8 +161,6 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         "cost": (cost, "is_started"),
         "wall": ("duration_ms", "is_completed"),
         "claimed": ("claimed_speedup", "true"),
-        "checked_claim": ("claimed_speedup", "is_checked and not scope_differs"),
-        "checked_measured": ("measured_speedup", "is_checked and not scope_differs"),
     }
     listed = ", ".join(
         f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as "
@@ -223,8 +217,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             sum(duration_ms) filter (is_started) as wall_ms,
             {listed}, {classes}, {doubts}, {tasks}, {turned},
             count(*) filter (is_checked) as checked,
-            count(*) filter (is_checked and scope_differs) as other_part,
-            count(*) filter (is_checked and scope_differs and claim_verdict = 'kept') as other_held
+            count(*) filter (is_checked and scope_differs) as other_part
         from chosen
         group by grouping sets ((), (agent), (agent, model_group))
         order by runs desc, agent nulls last, model nulls last"""

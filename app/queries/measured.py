@@ -15,7 +15,7 @@ from app.queries.reading import ReadTransaction, fetch, fetch_value, limited
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import BEYOND_NOISE, PAIR, VERDICT_METRICS
+from schemas.catalogue.metrics import BEYOND_NOISE, IS_BEYOND_NOISE, PAIR, VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
@@ -54,6 +54,7 @@ _OF_VERDICT = (
     "claim_verdict",
     "overclaim_factor",
     "measurement_source_id",
+    "measurement_no",
 )
 
 WHY = """concat_ws('; ',
@@ -79,7 +80,7 @@ def _sure(verdict: str, low: str, floor: str = "measured_noise_floor") -> str:
 
 
 _OF_VALUES = (
-    AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-1]
+    AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-2]
 )
 _MEASURED = f"""
     {", ".join(_OF_VALUES)},
@@ -328,16 +329,16 @@ LISTS = {
     ),
     "pairs": ("Claimed and measured", PAIR, _LARGEST_CLAIM),
     "comparable": ("Comparable", "measured_speedup is not null", "measured_speedup desc, run_id"),
-    "breaks": ("The change breaks", "measured_class = 'breaks'", _LARGEST_CLAIM),
-    "claims": (
-        "Claims only",
-        "claimed_speedup is not null and measured_speedup is null",
-        _LARGEST_CLAIM,
-    ),
+    "breaks": ("Breaks", "measured_class = 'breaks'", _LARGEST_CLAIM),
     "uncompared": (
         "Not comparable",
         f"measured_class in {UNCOMPARED}",
         "ratio_published is null, " + _LARGEST_CLAIM,
+    ),
+    "claims": (
+        "Claims only",
+        "claimed_speedup is not null and measured_speedup is null",
+        _LARGEST_CLAIM,
     ),
 }
 """Lists of runs: name, condition and order."""
@@ -441,27 +442,16 @@ def runs(
     key: str,
     limit: int,
     measure: CostMeasure = BEST,
-    segment: tuple[str | None, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the runs of one of LISTS, or of a `segment` (an agent and a class of measurements).
+    """Return the runs of one of LISTS.
 
     `ratio_published` is for values without a comparable baseline. Raises StoreError.
     """
     condition, (_, which, order) = where(filters), LISTS[key]
-    chosen = {} if segment is None else {"agent": segment[0], "class": segment[1]}
-    which = (
-        which
-        if segment is None
-        else "agent is not distinct from $segment_agent and measured_class = $segment_class"
-    )
     sql = f"""
         with judged as (select * from {with_verdicts(store)} where {condition.sql}),
-        headlines as (select run_id, measurement_source_id as source_id, measurement_no from
-            v_verdicts),
         directions as (
-            select run_id, better
-            from headlines join (select source_id, measurement_no, better from v_measurements) using
-                (source_id, measurement_no)
+            select source_id as measurement_source_id, measurement_no, better from v_measurements
         )
         select
             run_id, title, agent, model, task_key, claimed_speedup, claimed_quote, claimed_evidence,
@@ -475,13 +465,31 @@ def runs(
                 when 'lower' then measured_baseline / nullif(measured_candidate, 0)
                 when 'higher' then measured_candidate / nullif(measured_baseline, 0)
             end end as ratio_published
-        from judged left join directions using (run_id)
+        from judged left join directions using (measurement_source_id, measurement_no)
         where {which} order by {order} limit {int(limit)}"""
-    found: list[dict[str, Any]] = fetch(
-        store,
-        sql,
-        condition.parameters | {f"segment_{name}": value for name, value in chosen.items()},
-    ).to_pylist()
+    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
+    return found
+
+
+def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
+    """Return the runs measured faster once, those first whose benchmark's command is recorded.
+
+    Then the largest. Raises StoreError.
+    """
+    condition = where(filters)
+    sql = f"""
+        select run_id, title, agent, measured_speedup, values_comparable, values_measured,
+            benchmark, {AGREEMENT} as other_values, command, machine
+        from (
+            select * from {with_verdicts(store)}
+            where {condition.sql} and measured_class = 'faster' and not ({IS_BEYOND_NOISE})
+        )
+        left join (
+            select source_id as measurement_source_id, measurement_no, command, machine
+            from v_measurements
+        ) using (measurement_source_id, measurement_no)
+        order by command is null, measured_speedup desc, run_id"""
+    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
     return found
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from app.charts import registry as charts
 from app.charts.images import Drawn
 from app.charts.registry import Question
-from app.charts.speedups import CLASSES
 from app.queries import agents as agent_queries
 from app.queries import claims as claim_queries
 from app.queries import comparison as comparison_queries
@@ -36,7 +35,6 @@ from app.text.html_parts import shown, without_links
 from app.text.loops import NO_LOOPS, heading_of
 from app.text.sentences import Doubt, Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
-from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.errors import UsageError
 from schemas.text import plural
 
@@ -171,22 +169,28 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
 
 def _speedups(asked: Question) -> tuple[Said, list[Part]]:
     filters, total = asked.filters, asked.rows[0]
-    said = speedups.speedups(asked.rows)
+    again = asked.ask(measured_queries.to_measure_again, filters) if total.faster else []
+    said = speedups.speedups(asked.rows, again, filters)
     counts = {
         key: number for key, number in asked.ask(measured_queries.counts, filters).items() if number
     }
-    parts: list[Part] = [
-        lambda: charts.claimed_beside_measured(asked),
-        lambda: charts.claimed_over_measured(asked),
-        None if total.checked else lambda: charts.claims(asked, "What is claimed"),
-    ]
+    parts: list[Part] = []
+    if again:
+        table = speedups.again_table(again, filters, lambda words: f"tachograph {words}")
+        parts.append(run_html.part("Measure again first") + table)
+    if total.checked:
+        checks = asked.ask(measured_queries.checks, filters)
+        divided = run_html.part("Divide a claim by") + speedups.divide_table(checks).html()
+        parts += [lambda: charts.claimed_beside_measured(asked), divided]
+    else:
+        parts.append(lambda: charts.claims(asked, "What is claimed"))
     if total.runs_measured:
-        seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]
-        parts += [lambda: charts.measurements(asked), html_parts.legend(("", seen))]
+        became = speedups.became_table(asked.rows, filters).html()
+        parts.append(run_html.part("What became of the measurements") + became)
     counts.pop("claims", None)  # a list of sentences
     if counts:
         key, number = next(iter(counts.items()))
-        found = asked.ask(measured_queries.runs, filters, key, LISTED, asked.measure, None)
+        found = asked.ask(measured_queries.runs, filters, key, LISTED, asked.measure)
         cut = f", the first {LISTED:,}" if number > LISTED else ""
         title = f"{measured_queries.LISTS[key][0]}: {plural(number, 'run')}{cut}"
         parts.append(

@@ -7,13 +7,12 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import agents as queries
 from app.queries import daily as daily_queries
-from app.queries import rules
 from app.queries.filters import TIME, UNDATED
 from app.queries.reading import undated
 from app.reports.budgets import month_budgets
 from app.reports.shared import overview_doubts
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, judging, widgets
 from app.screens.parts.run_body import show_run
 from app.text import daily as daily_words
 from app.text import html_parts
@@ -27,7 +26,6 @@ VIEWS = {DAILY: "Daily work", STUDY: "Study"}
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 asked = widgets.question(filters, measure)
 rows, points = asked.rows, asked.points
-STRICT, JUDGED = "strict", "judged"
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
 
 
@@ -45,18 +43,15 @@ def three_charts() -> None:
 
 def study() -> None:
     """Show which agent was worth it, strictly or by a benchmark's own rule."""
-    rules_of = cache.ask(rules.studies) if total.runs_measured and not filters else []
-    options = {STRICT: "Strict"} | {study: f"{study}'s own rule" for study in rules_of}
-    judged = str(st.session_state.get(JUDGED) or st.query_params.get(JUDGED) or STRICT)
-    own = cache.ask(rules.own_rule, judged, measure) if judged in rules_of else None
+    studies = judging.studies(filters) if total.runs_measured else []
+    own = judging.own_rule(studies, measure)
     widgets.heading(replace(sentences.overview(rows, measure, own), doubts=overview_doubts(asked)))
     shown = queries.shown_rows(rows)
     hidden = sentences.never_started_words(queries.hidden_rows(rows))
-    if len(options) > 1 or hidden or is_dated:
+    if studies or hidden or is_dated:
         with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
-            if len(options) > 1:
-                st.html('<span class="t-n">Judged by</span>', width="content")
-                widgets.choice("Judged by", options, JUDGED, label_visibility="collapsed")
+            if studies:
+                judging.choose(studies)
                 st.space("stretch")
             st.html(f'<span class="t-n">{html_parts.text(hidden)}</span>', width="content")
             view_choice()

@@ -1,45 +1,32 @@
-"""Claimed against measured speedups, by agent and run by run."""
-
-from dataclasses import replace
+"""Which measured gains would hold, and by what to divide a claim."""
 
 import streamlit as st
 
 from app.charts import registry as charts
-from app.charts.speedups import CLASSES
 from app.queries import claims as claim_queries
-from app.queries import measured as measured_queries
 from app.queries import measured as queries
 from app.queries import rules
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, judging, widgets
 from app.text import grids, html_parts
+from app.text import overview as overview_words
 from app.text import speedups as sentences
 from app.text.claims import EXAMPLE_TABLE, MEASURED_WITH, band_words, hidden_words
-from app.text.formatting import agent_name
 from app.text.html_parts import code_span
-from app.text.sentences import Doubt
-from schemas.catalogue.metrics import MEASURED_CLASSES, QUADRANTS
+from schemas.catalogue.metrics import QUADRANTS
 from schemas.rows.claim import ClaimKind
 from schemas.text import plural
 
-LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
+LISTED, CLAIMS, SENTENCES, MOST_AGAIN = 200, 50, 2_000, 12
 
 QUANTIFIED = (ClaimKind.QUANTIFIED,)
-_ROUND = "speedups-round"
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 asked = widgets.question(filters, measure)
 rows = asked.rows
-total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
+total = rows[0]
 quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
-said = sentences.speedups(rows)
-if quantified:
-    claims = f"{plural(quantified, 'claim')} with a figure"
-    address = html_parts.link("speedups", filters, tab="sentences")
-    listed = Doubt(claims, "in their sentences", address)
-    said = replace(said, doubts=[listed])
-widgets.heading(said)
 
 
 def how_to_measure() -> None:
@@ -47,11 +34,6 @@ def how_to_measure() -> None:
     st.markdown(MEASURED_WITH)
     st.code(EXAMPLE_TABLE, language=None)
     st.code(cache.command("ingest RESULTS"), language=None)
-
-
-def show_all() -> None:
-    """Undo the choice of a segment by drawing its chart anew."""
-    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
 def hidden() -> str:
@@ -62,6 +44,40 @@ def hidden() -> str:
     )
 
 
+def measure_again() -> None:
+    """Show the results to repeat first, and their commands to copy."""
+    commands = [sentences.command_of(row, cache.command) for row in again]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="again"):
+        caption = sentences.AGAIN_CAPTION
+        if len(again) > MOST_AGAIN:
+            caption += f" The first {MOST_AGAIN} of {len(again):,}."
+        widgets.subheading("Measure again first", caption)
+        if any(commands):
+            with st.popover("Copy", icon=":material/content_copy:"):
+                for command in filter(None, commands[:MOST_AGAIN]):
+                    st.code(command, language=None, wrap_lines=True)
+    st.html(sentences.again_table(again[:MOST_AGAIN], filters, cache.command))
+
+
+def claimed_and_measured() -> None:
+    """Show claims beside measurements, by what to divide a claim, and what became of results."""
+    left, right = st.columns([1.45, 1], gap="medium")
+    with left:
+        if total.checked:
+            widgets.titled(charts.claimed_beside_measured(asked), "speedups-beside")
+        else:
+            widgets.titled(charts.claims(asked, "What is claimed"), "speedups-claims")
+    with right:
+        if total.checked:
+            widgets.subheading("Divide a claim by", "Claimed ÷ measured, median.")
+            st.html(sentences.divide_table(cache.ask(queries.checks, filters)).html())
+            if silent := sentences.unchecked_agents(rows):
+                st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
+        if total.runs_measured:
+            widgets.subheading(f"What became of {plural(total.runs_measured, 'measurement')}")
+            st.html(sentences.became_table(rows, filters).html())
+
+
 def sentences_of_claims() -> None:
     """Show each claim with its sentence; a chosen one opens in its summary."""
     claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
@@ -70,8 +86,8 @@ def sentences_of_claims() -> None:
     widgets.run_table(grids.claim_grid(claims), claims, "claims-table", alt, "speedup")
 
 
-def lists(segment: tuple[str | None, str] | None) -> None:
-    """Show the lists of runs, or the runs of a segment."""
+def lists() -> None:
+    """Show the runs of a list."""
     counts = {key: number for key, number in cache.ask(queries.counts, filters).items() if number}
     labels = {key: f"{queries.LISTS[key][0]} {number:,}" for key, number in counts.items()}
     labels |= {"sentences": f"Sentences {quantified:,}"} if quantified else {}
@@ -81,40 +97,25 @@ def lists(segment: tuple[str | None, str] | None) -> None:
         horizontal_alignment="distribute",
         key="speedup-tabs",
     ):
-        if segment:
-            number = next(
-                (row.measured[segment[1]] for row in agents if row.agent == segment[0]), 0
-            )
-            title = (
-                f"{agent_name(segment[0])}: {MEASURED_CLASSES[segment[1]]}, {plural(number, 'run')}"
-            )
-            st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>', width="content")
-            st.button("All runs", icon=":material/close:", key="speedups-all", on_click=show_all)
-            key = "uncompared" if segment[1] in ("breaks", *queries.UNCOMPARED) else "comparable"
-        else:
-            number = 0
-            st.html('<h2 class="t-h3">Runs</h2>', width="content")
-            named = st.query_params.get("tab", "")  # a link may be older than its number of runs
-            if "tab" not in st.session_state and (
-                known := [key for key in labels if named.startswith(labels[key].rpartition(" ")[0])]
-            ):
-                st.session_state["tab"] = known[0]
-            key = widgets.choice("Runs", labels, "tab", label_visibility="collapsed")
+        st.html('<h2 class="t-h3">All results</h2>', width="content")
+        named = st.query_params.get("tab", "")  # a link may be older than its number of runs
+        if "tab" not in st.session_state and (
+            known := [key for key in labels if named.startswith(labels[key].rpartition(" ")[0])]
+        ):
+            st.session_state["tab"] = known[0]
+        key = widgets.choice("Runs", labels, "tab", label_visibility="collapsed")
     if key == "sentences":
         sentences_of_claims()
         return
-    found = cache.ask(
-        queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure, segment
-    )
+    found = cache.ask(queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure)
     found = cache.ask(queries.with_sentences, found) if key == "claims" else found
     st.html(sentences.run_table(found, key, filters))
-    number = number or counts[key]
     command = cache.command(
         "claims --format csv" if key == "claims" else "verdicts --every --format csv"
     )
     cut = (
-        f"First {len(found):,} of {number:,}. All: {code_span(command)} "
-        if number > len(found)
+        f"First {len(found):,} of {counts[key]:,}. All: {code_span(command)} "
+        if counts[key] > len(found)
         else ""
     )
     if cut or key in ("moved", "comparable", "pairs"):
@@ -125,61 +126,39 @@ def by_rules() -> None:
     """Show everything measured by the rules of benchmarks, whatever the filters choose."""
     scores, steps = (table.to_pylist() for table in cache.ask(rules.tables))
     if scores:
-        with st.expander("By the rules of benchmarks", icon=":material/gavel:"):
-            filter_bar.rules_tables(scores, steps)
+        filter_bar.rules_tables(scores, steps)
+    found = cache.ask(queries.totals, filters)
+    if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them
+        widgets.subheading(
+            "ISO-Bench quadrants",
+            "Measured against the reference, and judged by whether the bottleneck is the same.",
+        )
+        by = ("repo", "agent", "model")
+        labelled = cache.ask(queries.summary, filters, by, having="runs_labelled")
+        alt = "Runs in each quadrant, by repository, agent and model"
+        widgets.table(grids.grid(labelled, grids.QUADRANTS), alt)
 
 
-if not total.claimed.known and not total.runs_measured and not quantified:
+again = cache.ask(queries.to_measure_again, filters) if total.faster > total.beyond_noise else []
+studies = judging.studies(filters) if total.runs_measured else []
+own = judging.own_rule(studies, measure)
+if own:
+    widgets.heading(overview_words.overview(rows, measure, own))
+else:
+    widgets.heading(sentences.speedups(rows, again, filters, quantified))
+if studies:
+    with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+        judging.choose(studies)
+if own:
     by_rules()
+elif not total.claimed.known and not total.runs_measured and not quantified:
     if words := hidden():
         st.caption(words)
     how_to_measure()
-    widgets.end_page()
-if total.checked:
-    left, right = st.columns([2.05, 1], gap="medium")
-    with left:
-        widgets.titled(charts.claimed_beside_measured(asked), "speedups-beside")
-    with right:
-        widgets.titled(charts.claimed_over_measured(asked), "speedups-factors")
-        if silent := sentences.unchecked_agents(rows):
-            st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
 else:
-    widgets.titled(charts.claims(asked, "What is claimed"), "speedups-claims")
-if not total.runs_measured:
-    lists(None)
-    how_to_measure()
-else:
-    seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]
-    own = [one for one in seen if one[0] not in queries.UNCOMPARED]
-    machine = [one for one in seen if one[0] == "machine"]
-    others = [one for one in seen if one not in own and one not in machine]
-    legend = html_parts.legend(
-        ("", own), ("cannot be compared:", others), ("not the agent's doing:", machine)
-    )
-    st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
-    drawn = charts.measurements(asked)
-    points = (
-        widgets.plotted(
-            drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", opens_run=False
-        )
-        if drawn
-        else ()
-    )
-    lists(tuple(points[0]["customdata"]) if points else None)
-    found = cache.ask(measured_queries.totals, filters)
-    if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them
-        with st.expander("ISO-Bench quadrants", icon=":material/table:"):
-            st.caption(
-                "Measured against the reference, and judged by whether the bottleneck is the same."
-            )
-            labelled = cache.ask(
-                measured_queries.summary,
-                filters,
-                ("repo", "agent", "model"),
-                having="runs_labelled",
-            )
-            widgets.table(
-                grids.grid(labelled, grids.QUADRANTS),
-                "Runs in each quadrant, by repository, agent and model",
-            )
-by_rules()
+    if again:
+        measure_again()
+    claimed_and_measured()
+    lists()
+    if not total.runs_measured:
+        how_to_measure()

@@ -21,7 +21,6 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
-from app.text.sentences import spelled
 from app.text.table import Col, TextCell, TextTable, agent_cell
 from schemas.text import agreeing, plural
 
@@ -178,7 +177,7 @@ def _outcome(row: AgentFigures) -> TextCell:
     return TextCell(ended, strong=f"{row.completed:,}", bar=bar)
 
 
-def _measured(row: AgentFigures) -> TextCell:
+def measured_cell(row: AgentFigures) -> TextCell:
     """Return `1 beyond noise · 11 once · 52 same · 7 slower · 2 break`.
 
     Without a comparable result `none of 96 comparable · 9 break`.
@@ -220,24 +219,7 @@ def _per_faster(row: AgentFigures) -> TextCell | str:
     return UNKNOWN if each is None else TextCell(strong=usd(each, row.bounds))
 
 
-_STRICT = Col("Measured, strict", _measured), Col("Cost per\nfaster task", _per_faster, "r")
-
-
-def doubts(faster: int, beyond_noise: int, disputed: int, not_by_median: int) -> str:
-    """Return the sentence on how far to trust the runs measured faster, "" without a doubt.
-
-    First that of those measured once: `Of the 12 measured faster, 11 were measured once: nobody
-    knows their noise.`; if the noise of all is known, that of values that disagree.
-    """
-    once = faster - beyond_noise
-    if not once:
-        return disputed_words(faster, disputed, not_by_median)
-    if faster == 1:
-        return "The one measured faster was measured once: nobody knows its noise."
-    many = "all" if once == faster else spelled(once)
-    were, their = ("was", "its") if once == 1 else ("were", "their")
-    of = f"Of the {spelled(faster)} measured faster"
-    return f"{of}, {many} {were} measured once: nobody knows {their} noise."
+_STRICT = Col("Measured, strict", measured_cell), Col("Cost per\nfaster task", _per_faster, "r")
 
 
 def disputed_words(faster: int, disputed: int, not_by_median: int) -> str:

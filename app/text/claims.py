@@ -83,6 +83,14 @@ QUADRANT_NAMES = {
     "Q3": "lucky win (Q3)",
     "Q4": "failure (Q4)",
 }
+VALUE_NAMES = {
+    "itl": "time between tokens",
+    "tpot": "time per token",
+    "ttft": "time to first token",
+    "e2el": "time of a request",
+}
+"""Metric of a serving benchmark → words; others are words already."""
+
 MEASURED_ONCE = "measured once: how far two measurements of the same code differ is not known"
 
 NOTHING_MEASURED = "Nothing was measured."
@@ -214,13 +222,16 @@ def band_words(band: float = BAND) -> str:
     )
 
 
-def few_others(other_values: str | None) -> str:
-    """Return the first of the values that disagree with a verdict: `agree`, `not median +5`.
+def few_others(other_values: str | None, verdict: str = "", named: int = 1) -> str:
+    """Return the first of the values that disagree with a verdict: `not by median +5`.
 
-    "" without other values.
+    `all values agree` if none does, "" without other values.
     """
-    first, *others = (other_values or "").split(", ")
-    return f"{first} +{len(others)}" if others else first
+    if other_values in (None, "", "agree"):
+        return "all values agree" if other_values else ""
+    values = [VALUE_NAMES.get(key, words(key)) for key in (other_values or "")[4:].split(", ")]
+    more = f" +{len(values) - named}" if len(values) > named else ""
+    return f"{f'not {verdict}'.strip()} by {', '.join(values[:named])}{more}"
 
 
 def claim_facts(row: Row) -> list[tuple[str, str]]:

@@ -182,8 +182,8 @@ def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
     """
     parts = "".join(
         (
-            f'<i class="t-{segment.kind}" style="flex:{segment.size}" title="{segment.size:,} '
-            f'{html.escape(segment.label)}"></i>'
+            f'<i class="t-{segment.kind}" style="flex:{segment.size}" title="'
+            f'{f"{segment.size:,} {html.escape(segment.label)}" if segment.label else ""}"></i>'
         )
         for segment in segments
         if segment.size

@@ -5,15 +5,17 @@ Pure; every text from a log is escaped.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
-from app.queries.measured import Checks
+from app.queries.measured import UNCOMPARED, Checks
 from app.queries.rules import FAST, NOT_JUDGED, RULES, STEPS, WORST, Rule, Who
 from app.text import html_parts
-from app.text.agents import doubts, median_or_range, range_words
+from app.text.agents import disputed_words, measured_cell, range_words
 from app.text.claims import (
     CLAIM_VERDICT_NAMES,
     FAILURE_NAMES,
@@ -23,22 +25,23 @@ from app.text.claims import (
     words,
 )
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
+from app.text.html_parts import Segment
 from app.text.overview import agents_of
-from app.text.sentences import Said, joined, none_or, spelled, upper_first
-from app.text.table import Col, TextCell, TextTable
+from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_first
+from app.text.table import Col, TextCell, TextTable, agent_cell, run_cell
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import agreeing, plural, quoted
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
 
-MOST_NAMED = 3
+AGAIN_CAPTION = (
+    "Repeatable ones first, then the largest. How long a measurement takes is not in these logs; "
+    "tachograph measure records it."
+)
 
 LONGEST = 160
 """Characters of a sentence in a cell, since some errors of benchmarks fill pages."""
-
-
-NONE_CHECKED = "No checked claim is about the part that was measured"
 
 
 def held_words(row: AgentFigures) -> str:
@@ -51,125 +54,136 @@ def held_words(row: AgentFigures) -> str:
     return f"{none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
 
 
-def other_part_words(row: AgentFigures) -> str:
-    """Return a sentence on checked claims about another part than was measured; "" without any.
-
-    Such claims prove nothing.
-    """
-    if not row.other_part:
-        return ""
-    many, more = row.other_part > 1, " more" if row.same_part else ""
-    held = (
-        f"{spelled(row.other_held) if row.other_held else 'none'} of them"
-        if many
-        else "it"
-        if row.other_held
-        else "it has not"
-    )
-    subject = f"{upper_first(spelled(row.other_part))}{more} {'are' if many else 'is'}"
-    return f"{subject} about another part than the benchmark: {held} held."
-
-
-def speedups(rows: Sequence[AgentFigures]) -> Said:
+def speedups(
+    rows: Sequence[AgentFigures], again: Sequence[Row], filters: Filters, quantified: int = 0
+) -> Said:
     """Return the first lines of the screen Speedups.
 
-    `rows`: those of `app.queries.agents.agents`, all runs in the first.
+    `rows`: those of `app.queries.agents.agents`, all runs in the first. `again`: those of
+    `app.queries.measured.to_measure_again`. `quantified`: the number of claims with a figure.
     """
-    total, agents = rows[0], agents_of(rows)
+    total, once = rows[0], len(again)
+    return Said(
+        _heading(total, once),
+        _repeatable(once, sum(row["command"] is not None for row in again))
+        or f"{_failed(total)} {held_words(total)}".strip(),
+        _coverage(total, agents_of(rows)),
+        _doubts(total, filters, quantified),
+    )
+
+
+def _heading(total: AgentFigures, once: int) -> str:
+    """Return how many results are faster, and which of them hold; else what else is known."""
+    beyond = total.faster - once
+    if total.faster:
+        if not once:
+            return (
+                f"All {total.faster:,} faster results are **beyond noise**."
+                if beyond > 1
+                else "The one faster result is **beyond noise**."
+            )
+        which = "them shows which of them hold" if once > 1 else "it shows whether it holds"
+        if beyond:
+            which = (
+                f"the other {once:,} shows which of them hold"
+                if once > 1
+                else "the other one shows whether it holds"
+            )
+        results = plural(total.faster, "result")
+        return (
+            f"{results} {agreeing(total.faster, 'is')} faster, **{beyond or 'none'} beyond noise**."
+            f" Repeating {which}."
+        )
     claims = total.claimed
-    if total.same_part:
-        claimants = [agent_name(row.agent) for row in agents if row.same_part]
-        held, benchmarks = (
-            held_words(total),
-            "the benchmark" if total.same_part == 1 else "the benchmarks",
-        )
-        found, _ = median_or_range(
-            total.checked_measured, ratio
-        )  # a median as the promise before it
-        promised = range_words(total.checked_claim, ratio)
-        heading = (
-            f"**{held}** {upper_first(joined(claimants))} promised {promised}; "
-            f"{benchmarks} found {found}."
-        )
-    elif total.checked:
-        heading = f"**{NONE_CHECKED}.** {other_part_words(total)}"
-    elif claims.known:
+    if total.comparable:
+        return f"**None** of {plural(total.comparable, 'comparable result')} is faster."
+    if total.runs_measured:
+        return f"**None** of {plural(total.runs_measured, 'measured run')} can be compared."
+    if claims.known:
         subject = upper_first(f"{spelled(claims.known, 'run')} {agreeing(claims.known, 'claims')}")
-        none = "none can be checked" if total.runs_measured else "none was measured"
-        heading = f"{subject} a speedup, {range_words(claims, ratio)}; **{none}**."
-    elif total.comparable:
-        heading = (
-            f"No run claims a speedup; **{total.faster:,} of "
-            f"{plural(total.comparable, 'comparable run')} became faster**."
-        )
-    elif total.runs_measured:
-        heading = (
-            "No run claims a speedup, and **none of "
-            f"{plural(total.runs_measured, 'measured run')} can be compared**."
-        )
-    else:
-        heading = "**No run claims a speedup**, and none was measured."
-    return Said(heading, _turned_out(total), _coverage(total, agents))
+        return f"{subject} a speedup, {range_words(claims, ratio)}; **none was measured**."
+    return "**No run claims a speedup**, and none was measured."
 
 
-def _turned_out(total: AgentFigures) -> str:
-    """Return how checked claims failed, and the doubts in the runs measured faster.
+def _repeatable(once: int, told: int) -> str:
+    """Return how many results measured once can be repeated by the commands in their logs."""
+    if not once:
+        return ""
+    if not told:
+        logs = "No log has" if once > 1 else "Its log does not have"
+        return f"{logs} the command of the benchmark."
+    if once == 1:
+        return "It can be repeated now: its log has the command."
+    these = f"{told:,} of these {once:,}" if told < once else f"All {once:,}"
+    logs = "its log has" if told == 1 else "their logs have"
+    return f"{these} can be repeated now: {logs} the command."
 
-    Claims about another part than was measured are apart.
-    """
+
+def _failed(total: AgentFigures) -> str:
+    """Return how checked claims about the measured part failed."""
     kinds = [
         (total.more, "promised more than was measured"),
         (total.less, "less" if total.more else "promised less than was measured"),
         (total.wrong, "became slower"),
     ]
     failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
-    other = other_part_words(total) if total.same_part else ""
-    sure = doubts(total.faster, total.beyond_noise, total.disputed, total.not_by_median)
-    return " ".join(filter(None, (f"{failed}." if failed else "", other, sure)))
+    return f"{failed}." if failed else ""
 
 
 def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    """Return `**71** of 356 results comparable, all of Claude Code · 33 have a claim, 13 …`."""
     parts = []
-    if total.claimed.known:
-        claiming = sorted(
-            (row for row in agents if row.claimed.known), key=lambda row: -row.claimed.known
-        )
-        named = [f"{agent_name(row.agent)} {row.claimed.known:,}" for row in claiming[:MOST_NAMED]]
-        named += (
-            [f"others {sum(row.claimed.known for row in claiming[MOST_NAMED:]):,}"]
-            if len(claiming) > MOST_NAMED
-            else []
-        )
-        by = f" ({', '.join(named)})" if len(agents) > 1 else ""
-        verb = agreeing(total.claimed.known, "claims")
-        parts.append(
-            f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {verb} a speedup{by}"
-        )
     if total.runs_measured:
         compared = [row for row in agents if row.comparable]
-        whose = (
-            f", all {agent_name(compared[0].agent)}'s"
-            if len(compared) == 1 and len(agents) > 1 and total.comparable > 1
-            else ""
-        )
-        parts.append(
-            f"**{total.comparable:,}** of {total.runs_measured:,} measured against a "
-            f"comparable baseline{whose}"
-        )
+        is_one = len(compared) == 1 < len(agents)
+        whose = f", all of {agent_name(compared[0].agent)}" if is_one else ""
+        of = f"of {plural(total.runs_measured, 'result')} comparable"
+        parts.append(f"**{total.comparable:,}** {of}{whose}")
     if total.checked:
-        same = f", **{total.same_part:,}** of one part" if total.other_part else ""
-        parts.append(f"**{total.checked:,}** {agreeing(total.checked, 'has')} both{same}")
+        same = f", {total.same_part:,} about the same part of the software"
+        has = agreeing(total.checked, "has")
+        parts.append(f"{total.checked:,} {has} a claim{same if total.other_part else ''}")
+    elif total.claimed.known:
+        claim = agreeing(total.claimed.known, "claims")
+        parts.append(
+            f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {claim} a speedup"
+        )
     return " · ".join(parts)
 
 
-def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
-    """Return `TRAE (74 claims) and Codex (89): no claim can be checked.`, or "".
+def _doubts(total: AgentFigures, filters: Filters, quantified: int) -> list[Doubt]:
+    """Return what is not sure of measurements and claims, each with the list of its runs."""
+    unmeasured = total.claimed.known - total.checked
+    uncompared = sum(total.measured[key] for key in UNCOMPARED)
+    doubted = (
+        (disputed_words(total.faster, total.disputed, total.not_by_median), "moved"),
+        (_sentence(total.other_part, "claim", "is about another part than was measured"), "pairs"),
+        (_sentence(total.measured["breaks"], "change", "breaks the software"), "breaks"),
+        (_sentence(uncompared, "result", "has no comparable baseline"), "uncompared"),
+        (_sentence(unmeasured, "claim", "has no comparable result"), "claims"),
+        (_sentence(quantified, "sentence", "claims a figure"), "sentences"),
+    )
+    return [
+        Doubt(words, "show them", html_parts.link("speedups", filters, tab=tab))
+        for words, tab in doubted
+        if words
+    ]
 
-    It is "" if each agent has a checked claim or none.
-    """
+
+def _sentence(count: int, noun: str, verb: str) -> str:
+    """Return `20 claims are about another part.`, "" for none."""
+    first, _, rest = verb.partition(" ")
+    return f"{plural(count, noun)} {agreeing(count, first)} {rest}." if count else ""
+
+
+def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
+    """Return `143 claims of TRAE (68) and Codex (75) have no comparable result.`, or ""."""
     silent = [row for row in agents_of(rows) if row.claimed.known and not row.checked]
-    named = [f"{agent_name(row.agent)} ({plural(row.claimed.known, 'claim')})" for row in silent]
-    return f"{joined(named)}: no claim can be checked." if named else ""
+    if not silent:
+        return ""
+    count = sum(row.claimed.known for row in silent)
+    named = joined([f"{agent_name(row.agent)} ({row.claimed.known:,})" for row in silent])
+    return f"{plural(count, 'claim')} of {named} {agreeing(count, 'has')} no comparable result."
 
 
 def largest_claims(claims: Sequence[float], above: float) -> str:
@@ -190,95 +204,208 @@ def largest_claims(claims: Sequence[float], above: float) -> str:
     )
 
 
+def command_of(row: Row, tachograph: Callable[[str], str]) -> str:
+    """Return the command that repeats a measurement, "" if its log does not have it.
+
+    `tachograph`: returns a whole command line for its words. The benchmark's words are quoted, as
+    a log may hold any text.
+    """
+    try:
+        words = shlex.split(row["command"] or "")
+    except ValueError:  # unbalanced quotes
+        return ""
+    run = row["run_id"][:8] if len(row["run_id"]) > 12 else shlex.quote(row["run_id"])
+    return f"{tachograph(f'measure {run}')} -- {shlex.join(words)}" if words else ""
+
+
+def again_table(rows: Sequence[Row], filters: Filters, tachograph: Callable[[str], str]) -> str:
+    """Return the results to measure again first, each with its command."""
+
+    def values(row: Row) -> str:
+        return f"{row['values_comparable']:,} of {row['values_measured']:,}"
+
+    def machine(row: Row) -> str:
+        name, _, count = (row["machine"] or NOT_RECORDED).partition(":")  # H100:1
+        return f"{count} × {name}" if count.isdigit() else row["machine"] or NOT_RECORDED
+
+    def command(row: Row) -> TextCell:
+        line = command_of(row, tachograph)
+        return (
+            TextCell(line, kind="t-cmd", hint=line)
+            if line
+            else TextCell(note="its command is not recorded")
+        )
+
+    columns = (
+        Col("Run", lambda row: replace(run_cell(row, filters), hint=agent_name(row["agent"]))),
+        Col("Measured once", lambda row: TextCell(strong=ratio(row["measured_speedup"])), "r"),
+        Col("Values compared", values, "r"),
+        Col("Other values", lambda row: few_others(row["other_values"], "faster", 2)),
+        Col("Benchmark", lambda row: row["benchmark"] or ""),
+        Col("Machine", machine),
+        Col("To repeat it", command),
+    )
+    wide = TextTable(columns, rows).html(frame="")
+    phone = TextTable([columns[place] for place in (0, 1, 3, 6)], rows).cards
+    return f'<div class="t-wide t-scroll">{wide}</div><div class="t-phone">{phone}</div>'
+
+
+def divide_table(checks: Sequence[Checks]) -> TextTable:
+    """Return by how much to divide a claim: the median of claimed ÷ measured, from ENOUGH on."""
+    agents = {row.agent for row in checks if not row.is_all}
+    rows = [row for row in checks if row.is_all is (len(agents) == 1)]
+
+    def covers(row: Checks) -> str:
+        part = f"cover {'another' if row.is_other_part else 'the same'} part"
+        return part if row.is_all else f"{agent_name(row.agent)}: {part}"
+
+    def ends(row: Checks) -> str:
+        return " – ".join(ratio(end)[:-1] for end in (row.factor.low, row.factor.high))
+
+    columns = (
+        Col("Claim and benchmark", covers),
+        Col("÷", lambda row: TextCell(strong=few_medians(row)), "r"),
+        Col("from – to", ends, "r"),
+        Col("Claims", lambda row: f"{row.checked:,}", "r"),
+    )
+    return TextTable(columns, rows)
+
+
 def few_medians(checks: Checks) -> str:
-    """Return the median for the right end of a row of factors, if it has at least ENOUGH values."""
-    return ratio(checks.factor.median or 0) if checks.factor.known >= ENOUGH else ""
+    """Return the median factor without its sign if it has at least ENOUGH values."""
+    return ratio(checks.factor.median or 0)[:-1] if checks.factor.known >= ENOUGH else ""
+
+
+def became_table(rows: Sequence[AgentFigures], filters: Filters) -> TextTable:
+    """Return what became of the measurements: a bar per agent, as long as its runs are many."""
+    agents = [row for row in agents_of(rows) if row.runs_measured]
+    most = max((row.runs_measured for row in agents), default=0)
+
+    def results(row: AgentFigures) -> TextCell:
+        cell = measured_cell(row)
+        uncompared = row.runs_measured - row.comparable - row.measured["breaks"]
+        more = f" · {uncompared:,} not comparable" if row.comparable and uncompared else ""
+        filler = Segment("none", most - row.runs_measured, "")
+        return replace(cell, text=f"{cell.text}{more}", bar=[*cell.bar, filler])
+
+    columns = (
+        Col("Agent", lambda row: agent_cell(row.agent, "", filters)),
+        Col("Results", results),
+    )
+    return TextTable(columns, agents)
 
 
 def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     """Return the runs of one of `app.queries.measured.LISTS`."""
-
-    def cut(said: str, longest: int = LONGEST) -> str:
-        return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
-
-    def factor(value: float | None) -> str:
-        return short(value, Unit.RATIO)
+    cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], NOT_RECORDED), "r")
+    columns = {
+        "claims": (*_RUN_AND_CLAIM, *_OF_CLAIMS),
+        "uncompared": (*_RUN_AND_CLAIM, *_OF_FAILURES),
+        "breaks": (*_RUN_AND_CLAIM, *_OF_FAILURES),
+    }.get(key, (_MEASURED, _HOW_SURE, _CLAIMED, *_OF_PAIRS))
 
     def name(row: Row) -> TextCell:
         claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
-        return TextCell(
-            cut(row["title"], 48),
-            address=html_parts.link("run", filters, run=row["run_id"], **claim),
-            kind="t-link",
-            mark=html_parts.mark(row["agent"]),
-            hint=agent_name(row["agent"]),
-        )
+        address = html_parts.link("run", filters, run=row["run_id"], **claim)
+        hint, mark = agent_name(row["agent"]), html_parts.mark(row["agent"])
+        return TextCell(_cut(row["title"], 48), "", "", "t-link", address, hint, mark)
 
-    def measured(row: Row) -> TextCell:
-        kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-        said = verdict_words(row["measured_class"], is_beyond_noise=row["is_beyond_noise"])
-        return TextCell(factor(row["measured_speedup"]), kind=kind and f"t-is-{kind}", hint=said)
+    return TextTable((Col("Run", name), *columns, cost), rows).html()
 
-    def metric(row: Row) -> TextCell:
-        named = " ".join(filter(None, (row["metric"], row["statistic"])))
-        return TextCell(named, hint=row["benchmark"] or "")
 
-    def covers(row: Row) -> TextCell | str:
-        if row["claimed_speedup"] is None:
-            return UNKNOWN
-        claimed, found = (
-            words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
-        )
-        if row["scope_differs"]:
-            return TextCell(note=f"claim: {claimed}, measured: {found}")
-        return TextCell(note="not stated" if "unspecified" in (claimed, found) else "same part")
+def _cut(said: str, longest: int = LONGEST) -> str:
+    return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
 
-    def evidence(row: Row) -> TextCell | str:
-        if not row["claimed_evidence"]:
-            return UNKNOWN
-        is_stated = row["claimed_evidence"] == "benchmarked"
-        return TextCell(
-            evidence_words(row["claimed_evidence"]), kind="t-stated" if is_stated else ""
-        )
 
-    def sentence(row: Row) -> TextCell:
-        return TextCell(cut(quoted(row["sentence"] or row["claimed_quote"] or "")), kind="t-wrap")
-
-    def published(row: Row) -> TextCell:
-        return TextCell(factor(row["ratio_published"]), kind="t-n t-void")
-
-    def why(row: Row) -> TextCell | str:
-        said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
-        return TextCell(cut(said), kind="t-wrap") if said else UNKNOWN
-
-    first = (
-        Col("Run", name),
-        Col("Task", lambda row: TextCell(note=(row["task_key"] or UNKNOWN).replace("@", " ")), "w"),
-        Col("Claimed", lambda row: factor(row["claimed_speedup"]), "r"),
+def _measured(row: Row) -> TextCell:
+    kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
+    metric = " ".join(filter(None, (row["benchmark"], row["metric"], row["statistic"])))
+    return TextCell(
+        short(row["measured_speedup"], Unit.RATIO), kind=kind and f"t-is-{kind}", hint=metric
     )
-    cost = Col("Cost", lambda row: usd(row["cost_usd"], row["bound"], NOT_RECORDED), "r")
-    if key == "claims":
-        own: tuple[Col, ...] = (
-            Col("Evidence", evidence),
-            Col("In its summary", sentence),
-            Col("Measured", lambda row: TextCell(note=MEASURED_CLASSES[row["measured_class"]])),
-        )
-    elif key in ("uncompared", "breaks"):
-        own = (
-            Col("As published", published, "r"),
-            Col("What became of it", lambda row: MEASURED_CLASSES[row["measured_class"]]),
-            Col("Why", why),
-        )
-    else:
-        own = (
-            Col("Measured", measured, "r"),
-            Col("Other values", lambda row: few_others(row["other_values"]) or UNKNOWN),
-            Col("÷ reference", lambda row: factor(row["measured_vs_reference"]), "r"),
-            Col("Metric", metric),
-            Col("Claim", lambda row: CLAIM_VERDICT_NAMES.get(row["claim_verdict"] or "", UNKNOWN)),
-            Col("Covers", covers),
-        )
-    return TextTable((*first, *own, cost), rows).html(kind="t-grid", frame="t-scroll t-tall")
+
+
+def _how_sure(row: Row) -> TextCell:
+    others = few_others(row["other_values"], row["measured_class"], 9)
+    if row["measured_class"] not in ("faster", "slower"):
+        return TextCell(note=verdict_words(row["measured_class"]), hint=others)
+    if row["is_beyond_noise"]:
+        return TextCell("beyond noise", hint=others)
+    return TextCell(note="measured once", hint=others)
+
+
+def _claimed(row: Row) -> TextCell:
+    value = row["claimed_speedup"]
+    return TextCell(note="no claim") if value is None else TextCell(ratio(value))
+
+
+def _over_measured(row: Row) -> str:
+    if row["claimed_speedup"] is None or not row["measured_speedup"]:
+        return ""
+    return ratio(row["claimed_speedup"] / row["measured_speedup"])[:-1]
+
+
+def _kept(row: Row) -> str:
+    return "" if row["claimed_speedup"] is None else CLAIM_VERDICT_NAMES[row["claim_verdict"]]
+
+
+def _covers(row: Row) -> TextCell:
+    if row["claimed_speedup"] is None:
+        return TextCell()
+    claimed, found = (
+        words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope")
+    )
+    hint = f"claim: {claimed}, measured: {found}"
+    if row["scope_differs"]:
+        return TextCell("another part", hint=hint)
+    return TextCell("not stated" if "unspecified" in (claimed, found) else "same part", hint=hint)
+
+
+def _evidence(row: Row) -> TextCell | str:
+    if not row["claimed_evidence"]:
+        return UNKNOWN
+    is_stated = row["claimed_evidence"] == "benchmarked"
+    return TextCell(evidence_words(row["claimed_evidence"]), kind="t-stated" if is_stated else "")
+
+
+def _sentence_of(row: Row) -> TextCell:
+    return TextCell(_cut(quoted(row["sentence"] or row["claimed_quote"] or "")), kind="t-wrap")
+
+
+def _published(row: Row) -> TextCell:
+    return TextCell(short(row["ratio_published"], Unit.RATIO), kind="t-n t-void")
+
+
+def _why(row: Row) -> TextCell | str:
+    said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
+    return TextCell(_cut(said), kind="t-wrap") if said else UNKNOWN
+
+
+def _became(row: Row) -> TextCell:
+    return TextCell(note=MEASURED_CLASSES[row["measured_class"]])
+
+
+_MEASURED, _HOW_SURE = Col("Measured", _measured, "r"), Col("How sure", _how_sure)
+_CLAIMED = Col("Claimed", _claimed, "r")
+_RUN_AND_CLAIM = (
+    Col("Task", lambda row: TextCell(note=(row["task_key"] or UNKNOWN).replace("@", " ")), "w"),
+    _CLAIMED,
+)
+_OF_PAIRS = (
+    Col("÷ claim", _over_measured, "r"),
+    Col("Claim", _kept),
+    Col("Claim covers", _covers),
+)
+_OF_CLAIMS = (
+    Col("Evidence", _evidence),
+    Col("In its summary", _sentence_of),
+    Col("Measured", _became),
+)
+_OF_FAILURES = (
+    Col("As published", _published, "r"),
+    Col("What became of it", _became),
+    Col("Why", _why),
+)
 
 
 def only_measured(scores: Sequence[Row]) -> str:

@@ -86,7 +86,6 @@ SCREEN_WORDS = frozenset(
         "groups",
         "known",
         "loop-along",
-        "loops-along",
         "owner",
         "page",
         "pair",
