@@ -55,8 +55,6 @@ def figures(
         0,
         0,
         0,
-        NOTHING,
-        NOTHING,
     )
     return replace(made, **changes)
 
