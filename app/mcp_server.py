@@ -32,7 +32,7 @@ from app.queries.filters import FilterKind
 from app.queries.loops import ORDERS
 from app.queries.rules import RULES
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.tasks import TASK_VERDICTS, VALUES
+from app.queries.tasks import VALUES
 from app.queries.usage import WEEK_STARTS
 from app.reports.exports.text import json_text
 from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
@@ -142,10 +142,6 @@ ARGUMENTS: dict[str, Any] = {
     "kind": Annotated[Words, Field(description=f"{' or '.join(KINDS)}; both without it.")],
     "value": Annotated[
         str, choice(VALUES, "What a cell has; result: the measured ratio, else the outcome.")
-    ],
-    "verdict": Annotated[
-        str,
-        choice(TASK_VERDICTS, "Only tasks nobody made faster, faster ones, or what is known else."),
     ],
     "order": Annotated[str, choice(TASK_ORDERS, "Which tasks come first; retry: the cheapest.")],
     "texts": Annotated[str, choice(REASONS, "A reason: its error texts are listed instead.")],

@@ -354,18 +354,17 @@ def test_points_lists_and_cells_answer_clicks_and_a_title_with_an_address_is_no_
     )
     wait_until_drawn(page)
 
+    move(page, "run?run=run")
+    title = page.get_by_role("heading", name=text, level=1)
+    expect(title).to_be_visible()
+    assert title.locator("a").count() == 0
+
     move(page, "tasks")
     expect(page.get_by_role("heading", name="of 1 task")).to_be_visible()
     click_until(
         page.locator("a.t-cell:visible").first.click,
         lambda most: page.wait_for_url(re.compile("/run[?]run=solved"), timeout=most),
     )
-    wait_until_drawn(page)
-
-    move(page, "run?run=run")
-    title = page.get_by_role("heading", name=text, level=1)
-    expect(title).to_be_visible()
-    assert title.locator("a").count() == 0
 
 
 def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(

@@ -25,6 +25,7 @@ from app.queries.filters import NO_FILTERS
 from app.queries.tasks import OTHERS, VALUES
 from app.text import tasks as task_words
 from ingest.store.database import Store
+from schemas.catalogue.metrics import NOBODY, TASK_VERDICTS
 from tests.conftest import Run, StoreOnce
 from tests.test_definitions import TASKS, fill
 from tests.test_theme import READABLE, contrast
@@ -230,7 +231,7 @@ def test_a_retry_costs_the_median_of_the_cheapest_that_completed_it(
     assert printed == {one.task: one.retry_usd and float(one.retry_usd) for one in found}
 
 
-@pytest.mark.parametrize("verdict", queries.TASK_VERDICTS)
+@pytest.mark.parametrize("verdict", TASK_VERDICTS)
 def test_a_verdict_chooses_tasks_alike_for_command_and_screen(
     several: Store, tachograph: Run, verdict: str
 ) -> None:
@@ -356,7 +357,7 @@ def counted(runs: list[dict[str, Any]]) -> list[queries.Standing]:
     return found
 
 
-@given(worlds(), st.sampled_from([queries.NOBODY, "faster", ""]))
+@given(worlds(), st.sampled_from([NOBODY, "faster", ""]))
 def test_the_sentence_is_never_stronger_than_the_runs(
     runs: list[dict[str, Any]], show: str
 ) -> None:
@@ -383,7 +384,7 @@ def test_the_sentence_is_never_stronger_than_the_runs(
     if told := re.search(r"measured faster, (\w+) ?", heading):
         words = "all" if told[1] == "beyond" else told[1]
         assert (number[words] if words in number else int(words)) == len(beyond)
-    if show == queries.NOBODY:
+    if show == NOBODY:
         assert figures[:2] == [of - len(faster), of]
         if not checked:
             assert heading.endswith("none of them can be judged yet.")

@@ -47,7 +47,9 @@ def drawn_rows(comparison: Comparison) -> dict[str, Ratio]:
     }
 
 
-def ratios(comparison: Comparison, called: Sequence[Name], page: str | None) -> go.Figure:
+def ratios(
+    comparison: Comparison, called: Sequence[Name], page: str | None, *, is_narrow: bool = False
+) -> go.Figure:
     """Return the first group's ratios to the baseline, a row per metric."""
     rows, name = drawn_rows(comparison), called[1]
     reach = max(
@@ -60,7 +62,7 @@ def ratios(comparison: Comparison, called: Sequence[Name], page: str | None) -> 
         default=0.0,
     )
     axis = log_axis([10**-reach, 1, 10**reach], Unit.RATIO, page)
-    if reach < MOST_DECADES:
+    if reach < MOST_DECADES and not is_narrow:
         axis["tickvals"] = [
             float(f"{step}e{power}")
             for power in range(-MOST_DECADES, MOST_DECADES)

@@ -272,7 +272,9 @@ def spend_per_day(asked: Question, found: Any = None) -> Drawn | None:
     return asked.drawn("spend-per-day", title, caption, figure, days, "day")
 
 
-def compared(asked: Question, found: Any = None, called: Any = None) -> Drawn | None:
+def compared(
+    asked: Question, found: Any = None, called: Any = None, *, is_narrow: bool = False
+) -> Drawn | None:
     """Return the ratios of two groups' tasks; None if too few tasks are shared."""
     if found is None:
         chosen = asked.groups or asked.ask(comparison_queries.offered, asked.filters).opening
@@ -286,7 +288,7 @@ def compared(asked: Question, found: Any = None, called: Any = None) -> Drawn | 
     rows = comparison.drawn_rows(found)
     if not rows:
         return None
-    figure = comparison.ratios(found, called, asked.page)
+    figure = comparison.ratios(found, called, asked.page, is_narrow=is_narrow)
     caption = compare_words.chart_caption(found, called)
     n = max(len(one.tasks or ()) for one in rows.values())
     return asked.drawn("compare", "Each point is a task", caption, figure, n, "task")

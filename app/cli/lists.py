@@ -7,7 +7,7 @@ import click
 from app.cli.answering import Asked, answering
 from app.cli.options import Word, by_option, cost_option, examples, utf8
 from app.cli.output import deliver
-from app.queries.tasks import TASK_VERDICTS, VALUES
+from app.queries.tasks import VALUES
 from app.reports import results
 from app.text.tasks import ORDERS
 from schemas.catalogue.failures import REASONS
@@ -126,11 +126,6 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
     help="What the cells show.",
 )
 @click.option(
-    "--verdict",
-    type=Word(TASK_VERDICTS),
-    help="Only these tasks: nobody made them faster, made faster, or what is known of them.",
-)
-@click.option(
     "--order",
     type=Word(tuple(ORDERS)),
     default=next(iter(ORDERS)),
@@ -138,7 +133,7 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
     help="Which come first.",
 )
 @answering()
-def tasks(by: tuple[str, ...], value: str, verdict: str | None, order: str, asked: Asked) -> None:
+def tasks(by: tuple[str, ...], value: str, order: str, asked: Asked) -> None:
     """Show tasks beside those who worked on them: a row per task, a column per agent (or --by).
 
     A task is repository and commit where a benchmark names it, else repository and name. Several
@@ -146,7 +141,7 @@ def tasks(by: tuple[str, ...], value: str, verdict: str | None, order: str, aske
     the cheapest agent and model that completed the task.
     """
     columns = by or ("agent",)
-    answer = results.tasks(asked.store, asked.filters, columns, value, verdict or "", order)
+    answer = results.tasks(asked.store, asked.filters, columns, value, order)
     deliver(answer, asked.output)
 
 

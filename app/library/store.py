@@ -173,7 +173,6 @@ class Store:
         *,
         by: Words = ("agent",),
         value: str = "result",
-        verdict: str = "",
         order: str = "retry",
         **filters: Unpack[FilterWords],
     ) -> Table:
@@ -182,15 +181,14 @@ class Store:
         A row per task, for each column `x` its text, `x_value` and `x_runs`.
 
         `value`: result (the measured ratio, else the outcome), outcome, measured, claimed, cost or
-        duration. `verdict`: only tasks that `nobody` made faster, `faster` ones, or those that are
-        `checked`, `breaks`, `not_comparable`, `not_measured`. `order`: retry, best, apart, cost or
-        alphabet.
+        duration. `verdict`, a filter, chooses tasks; `order`: retry, best, apart, cost or alphabet.
         """
-        columns, shown = _words("by", by) or ("agent",), _text("value", value)
-        which, first = _text("verdict", verdict), _text("order", order)
+        columns, which = (
+            _words("by", by) or ("agent",),
+            (_text("value", value), _text("order", order)),
+        )
         return self._answer(
-            filters,
-            lambda store, chosen: results.tasks(store, chosen, columns, shown, which, first),
+            filters, lambda store, chosen: results.tasks(store, chosen, columns, *which)
         )
 
     def failures(

@@ -35,6 +35,7 @@ class FilterWords(TypedDict, total=False):
     main_model: Names | None
     outcome: Names | None
     failure: Names | None
+    verdict: str | None
     experiment: Names | None
     ingested_by: Names | None
     label: Labels | None

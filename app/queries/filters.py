@@ -18,6 +18,7 @@ from math import inf, nan
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from schemas.catalogue.metrics import TASK_RANK, TASK_RANKS, TASK_VERDICTS
 from schemas.errors import UsageError, unknown_word
 from schemas.numbers import amount
 from schemas.rows.confidence import SHOWN_FROM
@@ -307,6 +308,17 @@ TIME = "time"
 _OF_TIME = """if(($value)[1] is null, dated_at is null,
     dated_at >= ($value)[1]::timestamptz and dated_at < ($value)[2]::timestamptz)"""
 
+VERDICT = "verdict"
+
+_RANKS = " ".join(
+    f"when '{word}' then {[TASK_RANKS.index(one) for one in verdicts]}"
+    for word, verdicts in TASK_VERDICTS.items()
+)
+_VERDICT = f"""($value = 'any' or task_key in (
+    select task_key from v_runs join (select run_id, measured_class from v_verdicts) using (run_id)
+    where task_key is not null group by task_key
+    having list_contains(case $value {_RANKS} end, min({TASK_RANK}))))"""
+
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
@@ -365,6 +377,16 @@ FILTERS = {
             "Filter by reason of failure, e.g. quota.",
             "reason",
             "Reason",
+        ),
+        Filter(
+            VERDICT,
+            FilterKind.CHOICE,
+            _VERDICT,
+            (
+                "Runs of tasks that nobody made faster, that were made faster, or of which this is "
+                "known (checked: measured and not faster)."
+            ),
+            words=("any", *TASK_VERDICTS),
         ),
         Filter(
             "experiment",

@@ -8,14 +8,14 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters import VERDICT, Filters, where
 from app.queries.grouping import groups
 from app.queries.measured import with_verdicts
 from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import IS_BEYOND_NOISE
+from schemas.catalogue.metrics import IS_BEYOND_NOISE, TASK_RANK, TASK_RANKS, TASK_VERDICTS
 
 VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 """Contents of cells. A result is the measured ratio, else the outcome."""
@@ -24,18 +24,6 @@ OTHERS = "other agents"
 
 RARE = 20
 """A column with less than one in so many tasks is one of OTHERS."""
-
-CHECKED = ("same", "inside_noise", "slower")
-"""Verdicts of tasks that were measured and not faster."""
-
-RANKS = ("faster", *CHECKED, "breaks", "not_comparable", "not_measured")
-"""Verdicts of tasks, the best first: that of its best run."""
-
-GROUPS = ("checked", "breaks", "not_comparable", "not_measured")
-"""Groups of the tasks that nobody made faster."""
-
-NOBODY = "nobody"
-TASK_VERDICTS = (NOBODY, "faster", *GROUPS)
 
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 
@@ -127,11 +115,6 @@ class Standing:
     retry_model: str | None = None
     retry_bounds: str | None = None
 
-    @property
-    def group(self) -> str:
-        """One of GROUPS."""
-        return "checked" if self.verdict in CHECKED else self.verdict
-
 
 def standings(
     store: Store, filters: Filters, measure: CostMeasure = BEST
@@ -141,14 +124,9 @@ def standings(
     Raises StoreError.
     """
     condition = where(filters)
-    # whatever else became of a measurement, its result cannot be compared
-    ranks = " ".join(
-        f"when '{name}' then {rank}" for rank, name in enumerate(RANKS) if name != "not_comparable"
-    )
     sql = f"""
         with chosen as (
-            select *, {bound_of(measure)} as bound, case measured_class {ranks} else
-                {RANKS.index("not_comparable")} end as rank
+            select *, {bound_of(measure)} as bound, {TASK_RANK} as rank
             from {with_verdicts(store)} where {condition.sql}
         ),
         sides as (
@@ -181,7 +159,7 @@ def standings(
         row["names"] = tuple(row["names"])
         row["faster_by"] = tuple(sorted((name or None for name in row["faster_by"]), key=str))
         row["is_open"] = row["is_open"] and not row["is_completed"]
-        verdict = RANKS[rank]
+        verdict = TASK_RANKS[rank]
         found.append(
             Standing(
                 **row, verdict=verdict, **{f"retry_{key}": value for key, value in retry.items()}
@@ -190,8 +168,15 @@ def standings(
     return found, taskless
 
 
+def without_verdict(filters: Filters) -> tuple[str, Filters]:
+    """Return (the verdict that tasks are filtered by or "", the other filters).
+
+    So that a page of tasks counts those besides the chosen ones.
+    """
+    chosen = next((one for one in filters.values(VERDICT) if one in TASK_VERDICTS), "")
+    return chosen, filters.with_values(VERDICT, [])
+
+
 def having(found: Sequence[Standing], verdict: str) -> list[Standing]:
     """Return the tasks of one of TASK_VERDICTS, all of them for ""."""
-    if verdict == NOBODY:
-        return [one for one in found if one.verdict != "faster"]
-    return [one for one in found if verdict in ("", one.group)]
+    return [one for one in found if not verdict or one.verdict in TASK_VERDICTS[verdict]]

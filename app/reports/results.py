@@ -62,7 +62,7 @@ from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED,
 from schemas.catalogue.entry import Entry, by_key
 from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.figures import MORE, listed
-from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, QUADRANTS
+from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, NOBODY, QUADRANTS
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.errors import UsageError
 from schemas.text import agreeing, did_you_mean, plural
@@ -868,16 +868,11 @@ def tasks(
     filters: Filters,
     by: Sequence[str],
     value: str = "result",
-    verdict: str = "",
     order: str = "retry",
 ) -> Answer:
-    """Return the matrix of one of VALUES as an answer.
-
-    `verdict`: only tasks of one of TASK_VERDICTS; `order`: one of ORDERS. Raises UsageError.
-    """
+    """Return the matrix of one of VALUES as an answer, in one of ORDERS. Raises UsageError."""
     for what, word, words in (
         ("value", value, task_queries.VALUES),
-        ("verdict", verdict, ("", *task_queries.TASK_VERDICTS)),
         ("order", order, tuple(task_words.ORDERS)),
     ):
         if word not in words:
@@ -886,11 +881,11 @@ def tasks(
                 f"{did_you_mean(word, words)}Choose from: {', '.join(filter(None, words))}.",
             )
     with read_transaction(store) as transaction:
-        chosen = transaction.searched(filters)
+        verdict, chosen = task_queries.without_verdict(transaction.searched(filters))
         found, taskless = task_queries.standings(transaction, chosen)
         cells = task_queries.cells(transaction, chosen, by)
     made = matrix(cells, task_queries.having(found, verdict), value, order)
-    show = verdict if verdict in ("", "faster") else task_queries.NOBODY
+    show = verdict if verdict in ("", "faster") else NOBODY
     said = task_words.tasks(found, show, taskless) if found else task_words.no_tasks(taskless)
     answer = tasks_answer(made, value, filters, store.location, by=by)
     lines = [said.heading, said.second, *(f"{one.text}." for one in said.doubts), answer.note]

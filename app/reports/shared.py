@@ -35,6 +35,7 @@ from app.text.html_parts import shown, without_links
 from app.text.loops import NO_LOOPS, heading_of
 from app.text.sentences import Doubt, Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
+from schemas.catalogue.metrics import NOBODY
 from schemas.errors import UsageError
 from schemas.text import plural
 
@@ -200,15 +201,17 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
 
 
 def _tasks(asked: Question) -> tuple[Said, list[Part]]:
-    found, taskless = asked.ask(task_queries.standings, asked.filters, asked.measure)
+    verdict, filters = task_queries.without_verdict(asked.filters)
+    found, taskless = asked.ask(task_queries.standings, filters, asked.measure)
     if not found:
         return task_words.no_tasks(taskless), []
-    cells = asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure)
+    cells = asked.ask(task_queries.cells, filters, ("agent", "model"), asked.measure)
     is_measured = any(one.verdict != "not_measured" for one in found)
-    show = task_queries.NOBODY if is_measured else ""
+    show = verdict or (NOBODY if is_measured else "")
     made = task_words.matrix(cells, task_queries.having(found, show))
-    return task_words.tasks(found, show, taskless, asked.filters), [
-        task_words.task_table(made, asked.filters),
+    show = show if show in ("", "faster") else NOBODY
+    return task_words.tasks(found, show, taskless, filters), [
+        task_words.task_table(made, filters),
         task_words.unjudged_table(found) if is_measured else "",
     ]
 

@@ -172,7 +172,9 @@ pair = choose_groups()
 if pair != found.pair:
     found = cache.ask(queries.compare, narrowed, pair, cost)
 widgets.heading(sentences.compare(found, called, filters))
-widgets.titled(charts.compared(widgets.question(filters, cost), found, called), "compare")
+asked = widgets.question(filters, cost)
+drawn = charts.compared(asked, found, called, is_narrow=widgets.is_phone())
+widgets.titled(drawn, "compare")
 st.html(sentences.comparison_table(found, called))
 if others := sentences.other_pairs(offer.pairs, groups, filters):
     st.html(others)

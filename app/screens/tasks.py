@@ -9,21 +9,25 @@ from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import html_parts
 from app.text import tasks as words
+from schemas.catalogue.metrics import NOBODY, TASK_VERDICTS
 
-filters, measure = filter_bar.chosen(), widgets.cost_in_force()
+filtered, measure = filter_bar.chosen(), widgets.cost_in_force()
+verdict, filters = queries.without_verdict(filtered)
 found, taskless = cache.ask(queries.standings, filters, measure)
 if not found:
     widgets.heading(words.no_tasks(taskless))
     st.code(cache.command("ingest PATH --label task=NAME"), language=None)
     widgets.end_page()
-counts = {verdict: len(queries.having(found, verdict)) for verdict in queries.TASK_VERDICTS}
+counts = {verdict: len(queries.having(found, verdict)) for verdict in TASK_VERDICTS}
 is_measured = counts["not_measured"] < len(found)
 show = "all"
 lines = st.container()
 
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="task-choices"):
     known = ""
-    if is_measured:
+    if verdict:
+        show = verdict if verdict == "faster" else NOBODY
+    elif is_measured:
         st.html('<span class="t-n t-spare">Show</span>', width="content")
         labels = {
             "nobody": f"Nobody made it faster {counts['nobody']:,}",
@@ -36,7 +40,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
             for group, label in words.KNOWN.items()
             if counts[group]
         }
-        if show == queries.NOBODY and groups:
+        if show == NOBODY and groups:
             st.html('<span class="t-n">Known</span>', width="content")
             groups["any"] = f"Any {counts['nobody']:,}"
             known = widgets.pick("Known", groups, "known", label_visibility="collapsed")
@@ -45,7 +49,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     order = widgets.pick("Order", words.ORDERS, "sort", label_visibility="collapsed")
     downloads = st.popover("Table", icon=":material/download:")
 
-verdict = known if known in words.KNOWN else "" if show == "all" else show
+verdict = verdict or (known if known in words.KNOWN else "" if show == "all" else show)
 chosen = queries.having(found, verdict)
 with lines:
     widgets.heading(words.tasks(found, show, taskless, filters))
@@ -82,5 +86,5 @@ if len(chosen) > words.FIRST_ROWS:
         rest = " (the table to download has all)" if len(chosen) > words.MOST_ROWS else ""
         st.html(html_parts.muted(f"{min(shown, len(chosen)):,} of {len(chosen):,}{rest}"))
         st.toggle("Show all", key="tasks-whole")
-if show == queries.NOBODY and is_measured and (why := words.unjudged_table(found)):
+if show == NOBODY and is_measured and (why := words.unjudged_table(found)):
     st.html(why)

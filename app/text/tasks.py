@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.filters import Filters
-from app.queries.tasks import GROUPS, NOBODY, OTHERS, Standing, having
+from app.queries.tasks import OTHERS, Standing, having
 from app.text import html_parts
 from app.text.claims import beyond_words
 from app.text.formatting import NOT_MEASURED, agent_name, model_name, short, usd
 from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import METRICS_COMPARED
-from schemas.catalogue.metrics import BAND
+from schemas.catalogue.metrics import BAND, NOBODY
 from schemas.text import agreeing, plural, visible
 from schemas.units import Unit
 
@@ -160,7 +160,7 @@ def tasks(
                 f"How {'it' if open_ == 1 else 'they'} ended is not recorded for {open_:,} more."
             )
     return Said(
-        heading, second, _coverage(found, faster), tuple(_doubts(found, checked, taskless, filters))
+        heading, second, _coverage(found, faster), tuple(_doubts(found, show, taskless, filters))
     )
 
 
@@ -212,11 +212,12 @@ def _coverage(found: Sequence[Standing], faster: Sequence[Standing]) -> str:
 
 
 def _doubts(
-    found: Sequence[Standing], checked: Sequence[Standing], taskless: int, filters: Filters | None
+    found: Sequence[Standing], show: str, taskless: int, filters: Filters | None
 ) -> list[Doubt]:
-    """Return what these figures do not tell."""
-    chosen, told = filters or Filters(), list[Doubt]()
-    once = sum(one.verdict == "faster" and not one.is_beyond_noise for one in found)
+    """Return what these figures do not tell; the qualifier of the faster ones is said already."""
+    chosen, told, checked = filters or Filters(), list[Doubt](), having(found, "checked")
+    faster = [] if show == "faster" else having(found, "faster")
+    once = sum(not one.is_beyond_noise for one in faster)
     bounds = sum(bool(one.retry_bounds) for one in checked)
     unknown = sum(one.retry_usd is None for one in checked)
     open_ = sum(one.is_open for one in found)
@@ -486,7 +487,7 @@ def legend(tasks: Sequence[Task]) -> str:
 
 def unjudged_table(found: Sequence[Standing]) -> str:
     """Return why tasks cannot be judged, and what would help, as HTML; "" if all can."""
-    counts = {group: len(having(found, group)) for group in GROUPS if group != "checked"}
+    counts = {group: len(having(found, group)) for group in HELP}
     rows = [(*HELP[group], number) for group, number in counts.items() if number]
     rows.sort(key=lambda row: -row[-1])
     if not rows:

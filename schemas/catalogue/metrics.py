@@ -858,6 +858,34 @@ MEASURED_CLASSES = {
 the first counts.
 """
 
+CHECKED = ("same", "inside_noise", "slower")
+"""Classes of runs that were measured and not faster."""
+
+TASK_RANKS = ("faster", *CHECKED, "breaks", "not_comparable", "not_measured")
+"""Verdicts on a task, the best first: that on its best run."""
+
+NOBODY = "nobody"
+TASK_VERDICTS = {
+    NOBODY: TASK_RANKS[1:],
+    "faster": ("faster",),
+    "checked": CHECKED,
+    **{one: (one,) for one in TASK_RANKS[4:]},
+}
+"""Choice of tasks → their verdicts; NOBODY made them faster."""
+
+TASK_RANK = (
+    "case measured_class "
+    + " ".join(
+        f"when '{one}' then {rank}"
+        for rank, one in enumerate(TASK_RANKS)
+        if one in MEASURED_CLASSES
+    )
+    + f" else {TASK_RANKS.index('not_comparable')} end"
+)
+"""SQL of a run's place in TASK_RANKS: whatever else became of its measurement, it cannot be
+compared.
+"""
+
 PAIR = "claimed_speedup > 0 and measured_speedup > 0"
 
 BEYOND_NOISE = "coalesce({low}, {floor}) is not null"
