@@ -130,8 +130,6 @@ OF_KIND = {
     FilterKind.FACTOR: st.sampled_from(["1.5", "2"]),
     FilterKind.PROBABILITY: st.sampled_from(["0", "0.8", "80%"]),
     FilterKind.TEXT: st.just("two words"),
-    FilterKind.CHOICE: st.sampled_from(["only", "all"]),
-    FilterKind.FLAG: st.just("yes"),
 }
 
 
@@ -139,11 +137,10 @@ OF_KIND = {
 def chosen_filters(draw: Callable[..., object]) -> Filters:
     filters = Filters()
     for key in draw(st.sets(st.sampled_from(list(FILTERS)))):  # type: ignore[attr-defined]
-        most = 3 if FILTERS[key].kind.is_many else 1
-        filters = filters.with_values(
-            key,
-            draw(st.lists(OF_KIND[FILTERS[key].kind], min_size=1, max_size=most)),  # type: ignore[arg-type]
-        )
+        one = FILTERS[key]
+        words = st.sampled_from(one.words) if one.words else OF_KIND[one.kind]
+        most = 3 if one.kind.is_many else 1
+        filters = filters.with_values(key, draw(st.lists(words, min_size=1, max_size=most)))  # type: ignore[arg-type]
     return filters
 
 

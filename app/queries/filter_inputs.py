@@ -35,7 +35,10 @@ class FilterWords(TypedDict, total=False):
     main_model: Names | None
     outcome: Names | None
     failure: Names | None
-    verdict: str | None
+    verdict: (
+        Literal["any", "nobody", "faster", "checked", "breaks", "not_comparable", "not_measured"]
+        | None
+    )
     experiment: Names | None
     ingested_by: Names | None
     label: Labels | None

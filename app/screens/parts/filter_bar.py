@@ -78,6 +78,7 @@ SCREEN_WORDS = frozenset(
         widgets.LOOP,
         "baseline",
         "budget",
+        "columns",
         "compact",
         "format",
         "group",
