@@ -18,6 +18,7 @@ from app.queries.daily import CHOSEN, LAST_WEEK, MONTH, WEEK, Daily, Spend, dail
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
 from app.queries.reading import fetch
 from app.queries.run_money import UsualRun, money_of_run, usual_runs
+from app.queries.spending import MonthBudget
 from app.text import daily as words
 from app.text.formatting import usd
 from ingest.store.database import Store
@@ -163,7 +164,9 @@ def test_a_run_is_held_against_the_usual_run_of_its_page(worked: Store) -> None:
             mine and mine._replace(cost_usd=Decimal(0))
         )
         assert not own or not mine or abs(own.cost_usd - mine.cost_usd) < Decimal("1e-8")
-    looks = words.looks(found, {"shop": Decimal(1)}, NO_FILTERS)
+    looks = words.looks(
+        found, {"shop": MonthBudget(Decimal(1), Decimal(2), Decimal(-1), Decimal(1))}, NO_FILTERS
+    )
     assert len(looks) <= words.MOST_LOOKS
     assert looks[0].kind == "failed"
 
@@ -216,10 +219,11 @@ def test_states_have_their_own_sentences() -> None:
     nothing = {**found.total, CHOSEN: Spend()}
     said = words.daily(a_day(total=nothing, spends={}, ends=[]), NO_FILTERS)
     assert said.heading == "**Nothing ran** in the last 24 hours; this week has cost $8.00."
-    rows, budgets = words.project_rows(found), {"shop": Decimal(20)}
+    rows = words.project_rows(found)
+    budgets = {"shop": MonthBudget(Decimal(20), Decimal(8), Decimal(12), Decimal(11))}
     assert "Budget for March" in words.project_table(found, rows, budgets, NO_FILTERS).html()
     assert "Budget" not in words.project_table(found, rows, {}, NO_FILTERS).html()
-    assert words.budget_cell(found, rows[0], budgets).note == "$12.00 of $20.00 left"
+    assert words.budget_cell(rows, rows[0], budgets).note == "$12.00 of $20.00 left"
     [pace] = [one for one in words.looks(found, budgets, NO_FILTERS) if one.kind == "over pace"]
     assert pace.sentence == "shop spent 40% of its March budget in 1 day"
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
@@ -28,6 +28,7 @@ from app.queries.filters import NO_FILTERS, Filters, moment, this_moment, withou
 from app.queries.grouping import UTC_ZONE, filters_in, known_zone
 from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.spending import MonthBudget
 from app.text.answers import heading, uncounted_words, undated_cost, undated_words
 from app.text.formatting import bound_words, exact, short, usd
 from app.text.table import Col, TextCell, TextTable
@@ -417,22 +418,6 @@ def _number(value: Any) -> Decimal | None:
 PROJECT = "project"
 
 
-class MonthBudget(NamedTuple):
-    """A kept budget of a month and what was `spent` of it (None: unknown).
-
-    `left` is negative if it is passed. `pace`: what an even pace would have spent by now. `known`
-    of `runs` have a cost; `bounds` are the kinds of bounds in it.
-    """
-
-    budget: Decimal
-    spent: Decimal | None
-    left: Decimal
-    pace: Decimal
-    bounds: str = ""
-    runs: int = 0
-    known: int = 0
-
-
 def this_month(zone: str = UTC_ZONE) -> str:
     """Return the present month as `2026-03`."""
     return f"{this_moment().astimezone(known_zone(zone)):%Y-%m}"
@@ -680,11 +665,6 @@ def read_budgets(file: Path) -> dict[str, Decimal]:
         except UsageError as error:
             raise UsageError(f"{file}: {error.message}", error.hint) from error
     return found
-
-
-def month_budgets() -> dict[str, Decimal]:
-    """Return the budget of each project for a month."""
-    return {}
 
 
 def as_options(budgets: Budgets) -> list[str]:

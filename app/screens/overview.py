@@ -9,7 +9,7 @@ from app.queries import agents as queries
 from app.queries import daily as daily_queries
 from app.queries.filters import TIME, UNDATED
 from app.queries.reading import undated
-from app.reports.budgets import month_budgets
+from app.reports.budgets import PROJECT, budgets_of_month
 from app.reports.shared import overview_doubts
 from app.screens import cache
 from app.screens.parts import filter_bar, judging, widgets
@@ -86,10 +86,9 @@ def view_choice() -> None:
 def daily_work() -> None:
     """Show what the period cost by project, what needs a look, and the last runs."""
     found = cache.ask(daily_queries.daily, filters, cache.this_minute(), measure)
-    budgets, undated_runs = month_budgets(), cache.ask(undated, filters)
-    said = daily_words.daily(found, filters)
-    doubts = daily_words.doubts(found, undated_runs, filters)
-    widgets.heading(replace(said, doubts=doubts))
+    budgets = cache.ask(budgets_of_month, "", PROJECT, measure=measure)
+    doubts = daily_words.doubts(found, cache.ask(undated, filters), filters)
+    widgets.heading(replace(daily_words.daily(found, filters), doubts=doubts))
     with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
         st.html('<span class="t-n">Show</span>', width="content")
         filter_bar.choose_period(daily_words.SHOWN)

@@ -11,6 +11,7 @@ from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, D
 from app.queries.filters import TIME, TIMES, Filters
 from app.queries.reading import Undated
 from app.queries.run_money import UsualRun
+from app.queries.spending import MonthBudget
 from app.text import html_parts
 from app.text.answers import undated_cost
 from app.text.columns import fact_words
@@ -23,6 +24,7 @@ from app.text.formatting import (
     date_words,
     duration,
     model_name,
+    percent,
     usd,
 )
 from app.text.html_parts import anchor, link, mark
@@ -226,7 +228,7 @@ def _its_usual(usual: Mapping[str, UsualRun], run: Row) -> str:
     return f"the usual run of {agent}{model_name(run['model'])}"
 
 
-def looks(found: Daily, budgets: Mapping[str, Decimal], filters: Filters) -> list[Look]:
+def looks(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) -> list[Look]:
     """Return what needs a look, the gravest first, at most MOST_LOOKS."""
     failed, waiting = _failed(found, filters), _waiting(found, filters)
     made = [*failed, *_dearer(found, filters), *_slower(found, filters)]
@@ -289,21 +291,21 @@ def _slower(found: Daily, filters: Filters) -> list[Look]:
     return made
 
 
-def _over_pace(found: Daily, budgets: Mapping[str, Decimal], filters: Filters) -> list[Look]:
+def _over_pace(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) -> list[Look]:
     """Return the budgets of this month that the pace of the last 7 days passes."""
     made, day = [], timedelta(days=1)
     begin = found.days[-1].replace(day=1)
     left = Decimal(((begin + 32 * day).replace(day=1) - found.now) / day)
-    for project, budget in budgets.items():
-        spent = found.of(project, MONTH).usd or Decimal(0)
+    for project, one in budgets.items():
         pace = (found.of(project, SEVEN_DAYS).usd or Decimal(0)) / 7
-        if spent + pace * left > budget:
-            days = [day for day in found.days if found.of(project, f"{day:%F}").usd]
-            days = [day for day in days if day >= begin]
-            share = f"{spent / budget:.0%} of its {begin:%B} budget"
-            sentence = f"{project} spent {share} in {plural(len(days), 'day')}"
-            address = link("cost", of_project(filters, project))
-            made.append(Look("over pace", sentence, "budget", address))
+        if not one.spent or one.spent + pace * left <= one.budget:
+            continue
+        spending = [at for at in found.days if at >= begin and found.of(project, f"{at:%F}").usd]
+        share = f"{percent(one.spent / one.budget)} of its {begin:%B} budget"
+        sentence = f"{project} spent {share} in {plural(len(spending), 'day')}"
+        made.append(
+            Look("over pace", sentence, "budget", link("cost", of_project(filters, project)))
+        )
     return made
 
 
@@ -382,7 +384,7 @@ def _together(spends: Iterable[Spend]) -> Spend:
 
 
 def project_table(
-    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, Decimal], filters: Filters
+    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, MonthBudget], filters: Filters
 ) -> TextTable:
     """Return what each project cost in the period, this and last week, this month."""
     month = f"{found.days[-1]:%B}"
@@ -403,7 +405,7 @@ def project_table(
     columns = [Col("Project", project)]
     columns += [Col(label, spent(key), "r") for key, label in keys.items()]
     if budgets:
-        columns.append(Col(f"Budget for {month}", lambda row: budget_cell(found, row, budgets)))
+        columns.append(Col(f"Budget for {month}", lambda row: budget_cell(rows, row, budgets)))
     columns.append(Col(f"Runs in {month}", runs, "r"))
     return TextTable(columns, rows, lambda row: row.kind)
 
@@ -417,29 +419,27 @@ def money(spend: Spend) -> TextCell:
     return TextCell(usd(spend.usd, spend.bounds), known)
 
 
-def budget_cell(found: Daily, row: ProjectRow, budgets: Mapping[str, Decimal]) -> TextCell:
-    """Return what is left of a project's budget, with a bar and a stroke at the month's pace."""
+def budget_cell(
+    rows: Sequence[ProjectRow], row: ProjectRow, budgets: Mapping[str, MonthBudget]
+) -> TextCell:
+    """Return what is left of a project's budget, with a bar and a stroke at an even pace."""
     if row.kind:
-        count = len([one for one in budgets if one in found.spends])
-        return TextCell(note=f"set for {count:,} of {plural(len(found.spends), 'project')}")
-    budget = budgets.get(row.project or "")
-    if not budget:
+        projects = [one.project for one in rows if one.project]
+        count = sum(one in budgets for one in projects)
+        of = plural(len(projects), "project")
+        return TextCell(note=f"set for {count:,} of {of}" if row.kind == "sum" else "")
+    one = budgets.get(row.project or "")
+    if not one:
         return TextCell(note="no budget")
-    spend, begin = row.of(MONTH), found.days[-1].replace(day=1)
-    spent = spend.usd or Decimal(0)
-    passed = (found.now - begin) / ((begin + timedelta(days=32)).replace(day=1) - begin)
-    bar = (
-        f'<span class="t-budget"><i style="width:{min(spent / budget, 1):.0%}"></i>'
-        f'<u style="left:{passed:.0%}"></u></span>'
-    )
-    most = "at most " if spend.bounds == "lower_bound" else ""
-    left = f"{most}{usd(budget - spent)} of {usd(budget)} left"
-    left = f"passed by {usd(spent - budget)}" if spent > budget else left
-    return TextCell(note=left, mark=bar)
+    parts = [percent(min(part / one.budget, 1)) for part in (one.spent or Decimal(0), one.pace)]
+    bar = f'<i style="width:{parts[0]}"></i><u style="left:{parts[1]}"></u>'
+    left = f"{usd(one.left)} of {usd(one.budget)} left"
+    left = f"passed by {usd(-one.left)}" if one.left < 0 else left
+    return TextCell(note=left, mark=f'<span class="t-budget">{bar}</span>')
 
 
 def project_cards(
-    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, Decimal], filters: Filters
+    found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, MonthBudget], filters: Filters
 ) -> str:
     """Return the first projects as cards for a phone, and what the others cost this month."""
     single = [row for row in rows if not row.kind]
