@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from app.charts.base import (
     FAILED,
-    LONGEST_NAME,
+    LONGEST_LINE,
     PLAIN,
     figure,
     grid,
@@ -376,8 +376,8 @@ def gains(answers: Sequence[LoopAnswer], page: str | None) -> go.Figure:
 
     Lengths beyond the noise compare, since the axis is logarithmic, too.
     """
-    names = told_apart([one.name for one in answers], LONGEST_NAME)
-    least = min(tick for tick in GAIN_TICKS)
+    names = told_apart([one.name for one in answers], LONGEST_LINE)
+    least = min(GAIN_TICKS)
     rows = list(range(len(answers)))[::-1]
     found = [math.log(one.gain_ratio or 1) for one in answers]
     noises = [max(one.log_noise or 0, least) for one in answers]

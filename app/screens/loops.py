@@ -65,6 +65,8 @@ def several(answers: list[LoopAnswer]) -> None:
     shown = [one for one in queries.ordered(answers, order) if one.gain_class == show]
     st.html(words.loop_list(shown, filters))
     if drawn := charts.loop_gains(asked_charts, shown):
+        if widgets.is_phone():  # words beside the marks would leave no room for these
+            drawn.figure.update_layout(annotations=[], margin_r=8)
         widgets.subheading(drawn.title, drawn.caption)
         widgets.plotted(drawn, "chart-loops")
 

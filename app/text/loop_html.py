@@ -154,7 +154,7 @@ def _doubts(answers: Sequence[LoopAnswer], filters: Filters) -> list[Doubt]:
         ),
         *doubt(
             rough,
-            "beyond a noise of few repeats, or estimated from discarded tries",
+            "their noise is rough, of few repeats or estimated from discarded tries",
             GainClass.BEYOND,
         ),
         *(
