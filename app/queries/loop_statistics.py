@@ -82,8 +82,12 @@ class Noise:
         `tries`: the smallest step beyond the noise after so many tries. It also allows for how
         roughly the noise itself is known.
         """
-        step = (z_for(1) if tries is None else self.quantile(tries)) * self.sigma * math.sqrt(2)
+        step = self.units(tries)
         return self.sign * math.expm1(self.sign * step) if self.is_log else step
+
+    def units(self, tries: int | None = None) -> float:
+        """Return the same in units of improvement."""
+        return (z_for(1) if tries is None else self.quantile(tries)) * self.sigma * math.sqrt(2)
 
     def quantile(self, tries: int) -> float:
         """Return how many σ a step must exceed.

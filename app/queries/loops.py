@@ -162,19 +162,18 @@ class LoopAnswer:
         return self.as_ratio(self.gain_pct)
 
     def as_ratio(self, gain_pct: float | None) -> float | None:
-        """Return a gain in percent of the baseline as a ratio: −20% of a time is 1.25×."""
+        """Return a gain in percent of the baseline as a ratio: 20% less time is 1.25×."""
         if gain_pct is None:
             return None
-        share = gain_pct / 100
-        return 1 / (1 - share) if self.row["better"] == Better.LOWER else 1 + share
+        if self.row["better"] != Better.LOWER:
+            return 1 + gain_pct / 100
+        left = 1 - gain_pct / 100
+        return 1 / left if left > 0 else None  # too small for a float beside the baseline
 
     @property
     def log_noise(self) -> float | None:
         """The noise of one step on the scale of log(`gain_ratio`); None if it is unknown there."""
-        noise = self.noise
-        return (
-            noise.sign * math.log1p(noise.sign * noise.step()) if noise and noise.is_log else None
-        )
+        return self.noise.units() if self.noise and self.noise.is_log else None
 
     @property
     def usd_since_improvement(self) -> Decimal | None:

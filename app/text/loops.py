@@ -145,14 +145,11 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
                 f"Luck alone would show {luck:.1f} improvements in so many tries; {here}, "
                 f"{verb} than that."
             )
-        if (
-            answer.gain_after_luck_pct is not None
-            and answer.noise.sigma
-            and answer.gain_verdict is LoopVerdict.BEYOND
-        ):
+        least = answer.as_ratio(answer.gain_after_luck_pct)
+        if least is not None and answer.noise.sigma and answer.gain_verdict is LoopVerdict.BEYOND:
             said.append(
                 "Without the luck of the best try the gain is at least about "
-                f"{short(answer.as_ratio(answer.gain_after_luck_pct), Unit.GAIN)}."
+                f"{short(least, Unit.GAIN)}."
             )
     elif answer.improvements:
         said.append(
