@@ -91,6 +91,13 @@ def cells(
     )
 
 
+def few_columns(
+    store: Store, filters: Filters, by: Sequence[str], measure: CostMeasure = BEST
+) -> pa.Table:
+    """Return the figures of `cells` with rare columns as one. Raises StoreError."""
+    return cells(store, filters, by, measure, is_short=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What is known of a task: the best `verdict` of its runs, one of TASK_VERDICTS.

@@ -205,11 +205,12 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
     found, taskless = asked.ask(task_queries.standings, filters, asked.measure)
     if not found:
         return task_words.no_tasks(taskless), []
-    cells = asked.ask(task_queries.cells, filters, ("agent", "model"), asked.measure)
+    cells = asked.ask(task_queries.few_columns, filters, ("agent", "model"), asked.measure)
     is_measured = any(one.verdict != "not_measured" for one in found)
-    show = verdict or (NOBODY if is_measured else "")
-    made = task_words.matrix(cells, task_queries.having(found, show))
-    show = show if show in ("", "faster") else NOBODY
+    usual = "checked" if task_queries.having(found, "checked") else NOBODY if is_measured else ""
+    verdict = verdict or usual  # as the screen opens
+    made = task_words.matrix(cells, task_queries.having(found, verdict))
+    show = verdict if verdict in ("", "faster") else NOBODY
     return task_words.tasks(found, show, taskless, filters), [
         task_words.task_table(made, filters),
         task_words.unjudged_table(found) if is_measured else "",

@@ -53,7 +53,7 @@ verdict = verdict or (known if known in words.KNOWN else "" if show == "all" els
 chosen = queries.having(found, verdict)
 with lines:
     widgets.heading(words.tasks(found, show, taskless, filters))
-cells = cache.ask(queries.cells, filters, ("agent", "model"), measure, is_short=True)
+cells = cache.ask(queries.few_columns, filters, ("agent", "model"), measure)
 made = words.matrix(cells, chosen, order=order)
 answer = results.tasks_answer(made, "result", filters, cache.location(), measure)
 about = answer.heading.rpartition(" · ")[0]  # without the place of the store
