@@ -18,7 +18,6 @@ from app.queries.loops import (
     LoopVerdict,
     _tell_apart,
     analysed,
-    first_to_show,
     ordered,
     summary,
 )
@@ -207,7 +206,6 @@ def test_loops_are_sorted_by_gain_and_by_what_it_cost_and_those_without_come_las
     assert ordered(every, "cost") == [large, small, unknown, free]
     assert ordered(every, "per-improvement") == [small, large, unknown, free]
     assert ordered(every, "per-percent") == [large, small, unknown, free]
-    assert first_to_show(every) is small, "of the latest one only counts are known"
 
 
 def test_equal_names_are_told_apart_by_what_differs() -> None:

@@ -321,22 +321,15 @@ def session_lanes(asked: Question) -> Drawn | None:
     )
 
 
-def _loop_of(asked: Question) -> tuple[Sequence[LoopAnswer], LoopAnswer | None]:
-    """Return all loops, and the one asked for, else the first to show."""
-    answers = asked.ask(loop_queries.loops)
-    found = (
-        loop_queries.chosen(answers, asked.of)
-        if asked.of
-        else [loop_queries.first_to_show(answers)]
-        if answers
-        else []
-    )
-    return answers, next(iter(found), None)
-
-
 def loop(asked: Question, answer: LoopAnswer | None = None, axis: str = "") -> Drawn | None:
-    """Return the experiments of one optimization loop and its best so far."""
-    answer = answer or _loop_of(asked)[1]
+    """Return the experiments of one optimization loop and its best so far.
+
+    By default that of the name asked for, else of the largest gain.
+    """
+    if answer is None:
+        every = loop_queries.ordered(asked.ask(loop_queries.loops), "gain")
+        named = loop_queries.chosen(every, asked.of) if asked.of else every
+        answer = next(iter(named), None)
     if answer is None or not loop_html.is_drawn(answer):
         return None
     figure = loops.progress(answer, axis or next(iter(loop_html.axes(answer))), asked.page)

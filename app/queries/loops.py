@@ -300,7 +300,7 @@ ORDERS = {
             if one.gain_pct is None
             else (_RANKS[one.gain_class], one.gain_ratio or 1 + one.gain_pct / 100)
         ),
-        "{} first by gain, those beyond noise before others",
+        "{} largest gains, those beyond noise first,",
     ),
     "latest": LoopSort("Newest", "last_at", lambda one: one.row["last_at"], "{} latest"),
     "cost": LoopSort("Dearest", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),
@@ -329,11 +329,6 @@ def ordered(answers: Sequence[LoopAnswer], order: str) -> list[LoopAnswer]:
         *sorted(known, key=figure, reverse=falls),
         *(one for one in answers if figure(one) is None),
     ]
-
-
-def first_to_show(answers: Sequence[LoopAnswer]) -> LoopAnswer:
-    """Return the first loop with a known number of improvements, else the first."""
-    return next((one for one in answers if one.improvements is not None), answers[0])
 
 
 _MACHINE = re.compile(r"(?:gpu|device|machine|hardware|host)(?:_?name|_?id)?", re.IGNORECASE)
