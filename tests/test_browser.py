@@ -139,7 +139,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(
     page.get_by_role("link", name="See the overview").click()
     expect(
         page.get_by_role(
-            "heading", name="Three runs of Claude Code cost $2.83 and took 10m 09s in all."
+            "heading", name="Three runs of Claude Code cost $2.83 and took 2m 45s to 4m 14s."
         )
     ).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(1)
@@ -159,7 +159,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(
 
 def require_uploads(page: Page, files: list[Path]) -> None:
     """With a label."""
-    page.get_by_role("link", name="Upload logs").click()
+    page.get_by_role("link", name="Upload files").click()
     expect(
         page.get_by_role(
             "heading", name="Add logs of agents or results of benchmarks: each is read once."

@@ -120,7 +120,6 @@ def test_a_chart_survives_what_a_store_may_hold(case: str, page: str | None) -> 
         charts.strips(charts.strips_of("time", rows, runs, {}), Unit.MILLISECONDS, page),
         charts.strips(charts.strips_of("claims", rows, runs), Unit.RATIO, page),
         charts.strips(charts.strips_of("turns", rows, runs), Unit.USD, page),
-        charts.panels(runs[:12], ["a", "b", "c"], "codex", page),
         charts.pareto("completed runs", charts.standings(rows)[1], page),
     ]
     for one in drawn:

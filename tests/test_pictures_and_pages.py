@@ -204,7 +204,7 @@ def test_every_screen_that_can_be_mailed_offers_it() -> None:
 
 
 def test_a_page_to_mail_has_each_chart_for_day_and_night(mailed: Callable[[str], bytes]) -> None:
-    text = mailed("overview").decode()
+    text = mailed("cost").decode()
     found = re.search(r'id="figures">([^<]+)<', text)
     assert found
     pages = json.loads(gzip.decompress(base64.b64decode(found[1])))
@@ -247,7 +247,7 @@ def test_a_page_to_mail_draws_its_charts_without_a_network(
     browser: Browser,
 ) -> None:
     page = tmp_path / "overview.html"
-    page.write_bytes(mailed("overview"))
+    page.write_bytes(mailed("cost"))
     context = browser.new_context(color_scheme=theme, offline=True)
     tab, errors = context.new_page(), list[str]()
     tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -279,7 +279,7 @@ _INTRUDES = """async () => {
 def test_pages_for_others_have_a_policy(mailed: Callable[[str], bytes]) -> None:
     table = EXPORTS["html"].write(Answer(pa.table({"n": [1]}), ""))
     for page, scripts in (
-        (mailed("overview"), r"('sha256-[^']{44}' ?){2}"),
+        (mailed("cost"), r"('sha256-[^']{44}' ?){2}"),
         (mailed("failures"), "'sha256-[^']{44}'"),
         (table, "'none'"),
     ):

@@ -73,7 +73,7 @@ def printed(app: AppTest, store: Store) -> str:
 def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Open) -> None:
     app = screen(read_samples)
     assert totals(app)["Best-known cost"] == usd(Decimal(TOTAL_COST))
-    assert "Three runs of Claude Code cost $2.83" in said(app)
+    assert "Claude Code completes 3 of 3 runs" in said(app)
     assert re.search(
         "Preview.*Cost report.*Claude Code.*Totals.*By model.*Models.*About this report",
         said(app),

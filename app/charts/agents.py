@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +30,6 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Range
 from app.text.agents import median_cost
 from app.text.formatting import (
-    NOT_RECORDED,
     agent_name,
     model_name,
     one_bound,
@@ -42,7 +40,6 @@ from app.text.formatting import (
     usd,
 )
 from schemas.catalogue.metrics import BAND
-from schemas.text import one_line
 from schemas.units import Unit
 
 Row = Mapping[str, Any]
@@ -316,88 +313,6 @@ def strips(
         margin=LEFT | room,
         xaxis=axis,
         yaxis=row_axis([row.name for row in rows]),
-    )
-
-
-def panels(
-    runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None
-) -> go.Figure:
-    """Return cost, wall time and claimed speedup of a few runs as bars, one row per run.
-
-    The three charts are side by side; `titles` are above them.
-    """
-    columns = (
-        ("cost_usd", Unit.USD, "Cost", NOT_RECORDED, [0, 0.28]),
-        ("duration_ms", Unit.MILLISECONDS, "Wall time", NOT_RECORDED, [0.36, 0.64]),
-        ("claimed_speedup", Unit.RATIO, "Claimed speedup", "no number", [0.72, 1]),
-    )
-    names = [
-        "<br>".join(
-            map(
-                safe,
-                textwrap.wrap(one_line(run["title"]), 44, max_lines=2, placeholder=" …") or [""],
-            )
-        )
-        for run in runs
-    ]
-    traces, notes, axes = [], [], {}
-    for number, (key, unit, what, lacks, domain) in enumerate(columns):
-        place = ("x", "x2", "x3")[number]
-        words = [
-            short(run[key], unit, run["bound"] if key == "cost_usd" else "", lacks) for run in runs
-        ]
-        traces.append(
-            go.Bar(
-                orientation="h",
-                x=[float(run[key] or 0) for run in runs],
-                y=list(range(len(runs)))[::-1],
-                text=words,
-                width=0.5,
-                textposition="outside",
-                marker={"color": colour(agent)},
-                customdata=[[run["run_id"]] for run in runs],
-                xaxis=place,
-                cliponaxis=False,
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
-        notes.append(
-            {
-                "xref": f"{place} domain",
-                "x": 0,
-                "xanchor": "left",
-                "yref": "paper",
-                "y": 1,
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": f"<b>{safe(titles[number])}</b><br>{what}",
-                "align": "left",
-            }
-        )
-        most = max((float(run[key] or 0) for run in runs), default=0) or 1
-        axes[f"xaxis{place[1:]}"] = {
-            "visible": False,
-            "fixedrange": True,
-            "domain": domain,
-            "range": [0, most * 1.15],
-        }
-    return figure(
-        traces,
-        page,
-        annotations=notes,
-        height=min(640, 60 + 54 * len(runs)),
-        margin={"l": 4, "r": 60, "t": 44, "b": 4},
-        bargap=0.4,
-        yaxis={
-            "tickvals": list(range(len(runs)))[::-1],
-            "ticktext": names,
-            "automargin": True,
-            "fixedrange": True,
-            "showgrid": False,
-            "zeroline": False,
-        },
-        **axes,
     )
 
 

@@ -202,18 +202,6 @@ def cost_and_success(asked: Question) -> Drawn | None:
     )
 
 
-def few_runs(asked: Question) -> Drawn | None:
-    """Return cost, wall time and claimed speedup of a few runs of one agent, a bar each."""
-    named = {row.agent for row in asked.rows if not row.is_all}
-    if not 0 < asked.rows[0].runs <= FEW or len(named) != 1:
-        return None
-    runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
-    figure = agents.panels(runs, overview.panel_titles(asked.rows), next(iter(named)), asked.page)
-    return asked.drawn(
-        "few-runs", "Cost, wall time and claimed speedup of each run", "", figure, len(runs)
-    )
-
-
 def claimed_beside_measured(asked: Question) -> Drawn | None:
     """Return claimed beside measured speedups, run by run."""
     total = asked.rows[0]
@@ -397,7 +385,6 @@ CHARTS = {
             "cost of a run against the share of successful ones",
             cost_and_success,
         ),
-        Chart("few-runs", "cost, time and claim of up to 12 runs of one agent", few_runs),
         Chart("usage", "cost or tokens per day, by model", usage_over_time),
         Chart("spend-per-day", "what each of the last 30 days cost, by project", spend_per_day),
         Chart("compare", "cost, time and turns of two groups on the same tasks", compared),

@@ -326,7 +326,7 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
                {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms,
                    claimed_speedup, measured_speedup, scope_differs,
                outcome, num_turns, output_tokens, {measure.prefix}per_turn_usd as per_turn_usd,
-               claimed_scope, claimed_evidence
+               claimed_scope, claimed_evidence, measured_class, cost_list_usd, cost_cause
         from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit
             {int(limit)}"""
     return fetch(store, sql, condition.parameters)

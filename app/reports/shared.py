@@ -132,9 +132,9 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
     agents = [row for row in rows if not row.is_all and not row.is_model]
     if total.runs <= charts.FEW and len(agents) == 1:
         runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
-        table = overview.runs_table(runs, asked.filters).on_any_screen(kind="t-grid")
-        said = replace(overview.few_runs(rows, asked.measure), doubts=overview_doubts(asked))
-        return said, [lambda: charts.few_runs(asked), table]
+        said = overview.few_runs(rows, runs, asked.measure)
+        table = overview.runs_table(total, runs, asked.filters).on_any_screen()
+        return replace(said, doubts=overview_doubts(asked)), [table]
     shown = agent_queries.shown_rows(rows)
     said = replace(overview.overview(rows, asked.measure), doubts=overview_doubts(asked))
     return said, [

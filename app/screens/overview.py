@@ -62,18 +62,12 @@ def study() -> None:
 
 
 def few_runs() -> None:
-    """Show a few runs of one agent: bars of each run side by side, then a table."""
-    widgets.heading(replace(sentences.few_runs(rows, measure), doubts=overview_doubts(asked)))
-    with st.container(key="wide"):
-        if drawn := charts.few_runs(asked):
-            widgets.plotted(drawn, "chart-few-runs")
+    """Show a few runs of one agent in a table, and what would tell more of them."""
     shown = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
-    st.html(runs_table(shown, filters).on_any_screen(kind="t-grid"))
-    if not total.runs_measured and total.claimed.known:
-        st.markdown(
-            "Add benchmark results to see what the claims are worth: "
-            f"`{cache.command('ingest RESULTS')}`"
-        )
+    said = sentences.few_runs(rows, shown, measure)
+    widgets.heading(replace(said, doubts=overview_doubts(asked)))
+    st.html(runs_table(total, shown, filters).on_any_screen())
+    st.html(sentences.more_of_few(total, cache.command))
 
 
 def view_choice() -> None:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.filters import Filters
+from app.queries.filters import Filters, this_moment
 from app.queries.rules import OwnRule
 from app.text.agents import disputed_words, median_cost
 from app.text.answers import undated_cost
 from app.text.claims import words
 from app.text.formatting import (
     BOUND_NAMES,
+    NOT_MEASURED,
     NOT_RECORDED,
     UNKNOWN,
     agent_name,
@@ -26,10 +27,11 @@ from app.text.formatting import (
     short,
     usd,
 )
-from app.text.html_parts import link
-from app.text.sentences import Doubt, Said, joined
+from app.text.html_parts import MEASURED, link, text
+from app.text.sentences import Doubt, Said, joined, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import agreeing, plural
 from schemas.units import Unit
 
@@ -194,58 +196,86 @@ def coverage(
     return " · ".join(parts)
 
 
-def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the same for a few runs of one agent.
+def few_runs(
+    rows: Sequence[AgentFigures], runs: Sequence[Mapping[str, Any]], measure: CostMeasure = BEST
+) -> Said:
+    """Return the same for a few runs of one agent, and which facts their logs lack.
 
-    The second line has its model and the facts that these logs lack.
+    Example: `Three runs of Claude Code cost **$2.83** and took 2m 45s to 4m 14s.`
     """
     total, said = rows[0], overview(rows, measure)
-    models = [row.model for row in rows if row.is_model and row.model]
-    cost = (
-        ""
-        if total.cost_usd is None
-        else "cost reported by the agent"
-        if total.reported == total.cost.known
-        else "cost at list prices"
-    )
-    cost = measure.name if measure is not BEST and cost else cost
-    lacks = joined(
-        [
-            what
-            for what, is_lacking in (
-                ("dates", total.undated == total.runs),
-                ("tasks", not total.tasks),
-            )
-            if is_lacking
-        ]
-    )
-    ends = f"{total.completed} completed" if total.completed else ""
-    parts = [*models[:3], ends, cost, f"no {lacks} in these records" if lacks else ""]
-    return Said(said.heading, said.second, " · ".join(filter(None, parts)))
+    covers = [*(row.model for row in rows if row.is_model and row.model)][:3]
+    if total.started:
+        ends = f"{total.completed:,} of {total.started:,}"
+        covers.append(f"{'all' if total.completed == total.started else ends} completed")
+        covers.append(f"cost known for **{total.cost.known:,}** of {total.started:,}")
+    covers += filter(None, (_against_list(runs, measure),))
+    covers += ["no date in their logs"] if total.undated == total.runs else []
+    if total.comparable or not total.started:
+        return Said(said.heading, said.second, " · ".join(covers))
+    whose = agent_name(next(row.agent for row in rows if not row.is_all))
+    subject = upper_first(f"{spelled(total.started, 'run')} of {whose}")
+    times = [run["duration_ms"] for run in runs if run["is_started"] and run["duration_ms"]]
+    took = " to ".join(dict.fromkeys(map(duration, (min(times), max(times))))) if times else ""
+    if total.cost_usd is None:
+        cost = (
+            f"{subject} took {took}; what they"
+            if took
+            else f"What {subject[:1].lower()}{subject[1:]}"
+        )
+        heading = f"{cost} cost is **not recorded**."
+    else:
+        cost = f"{subject} cost **{usd(total.cost_usd, total.bounds)}**"
+        heading = f"{cost}{took and f' and took {took}'}."
+    return Said(heading, _unchecked(total), " · ".join(covers))
 
 
-def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
-    """Return the titles above the bars of a few runs.
+def _unchecked(total: AgentFigures) -> str:
+    """Return `One claims 3.17×; nobody measured it.`, "" without a claim."""
+    known = total.claimed.known
+    if not known or total.runs_measured:
+        return f"{claims_title(total)}." if known else ""
+    values = dict.fromkeys(ratio(one) for one in (total.claimed.low, total.claimed.high) if one)
+    verb, them = ("claims", "it") if known == 1 else ("claim", "them")
+    subject = upper_first(spelled(known))
+    return f"{subject} {verb} {' to '.join(values)}; nobody measured {them}."
 
-    `$0.76 to $1.21 a run`, `2m 45s to 4m 14s`, `One claims 3.17×`.
-    """
-    total = rows[0]
-    cost = dict.fromkeys(
-        usd(value, total.bounds) for value in (total.cost.low, total.cost.high) if value is not None
+
+def _against_list(runs: Sequence[Mapping[str, Any]], measure: CostMeasure) -> str:
+    """Return `9% below list prices: regional endpoint` of costs that agents report."""
+    both = [run for run in runs if run["cost_usd"] and run["cost_list_usd"]]
+    cost, listed = (sum(run[key] for run in both) for key in ("cost_usd", "cost_list_usd"))
+    if measure is LIST or not both or usd(cost) == usd(listed):
+        return ""
+    causes = dict.fromkeys(
+        CAUSES[run["cost_cause"]].label
+        for run in both
+        if run["cost_cause"] in CAUSES and run["cost_cause"] != CostCause.SAME
     )
-    wall = dict.fromkeys(
-        duration(value) for value in (total.wall.low, total.wall.high) if value is not None
+    way = f"{percent(abs(cost / listed - 1))} {'below' if cost < listed else 'above'} list prices"
+    return f"{way}{': ' if causes else ''}{joined(list(causes))}"
+
+
+def more_of_few(total: AgentFigures, command: Callable[[str], str]) -> str:
+    """Return what would tell more of a few runs, each with its command."""
+    found = []
+    if total.claimed.known and not total.runs_measured:
+        claim = total.claimed
+        which = f"the claim of {ratio(claim.median or 0)}" if claim.known == 1 else "the claims"
+        found.append((f"Measure {which}", "measure RUN -- COMMAND"))
+    if total.undated:
+        day = f"{this_moment():%Y-%m}-01"
+        dated = "Give the runs a date, so that days and months count them"
+        found.append((dated, f"label RUN date={day}"))
+    if total.started < ENOUGH:
+        count = upper_first(spelled(ENOUGH - total.started, "more run"))
+        found.append((f"{count}, and “usual” has a meaning: it needs five", "watch ~/.claude"))
+    lines = "".join(
+        f'<li><span>{text(why)}</span><code class="t-code">{text(command(how))}</code></li>'
+        for why, how in found
     )
-    claims = (
-        f"{total.claimed.known or 'None'} {'claim' if total.claimed.known else 'claims'} a speedup"
-    )
-    if total.claimed.known == 1:
-        claims = f"One claims {ratio(total.claimed.median or 0)}"
-    return [
-        f"{' to '.join(cost)} a run" if cost else "Cost not recorded",
-        " to ".join(wall) or "None completed",
-        claims,
-    ]
+    title = '<h2 class="t-h3">What would tell more</h2>'
+    return f'{title}<ul class="t-look">{lines}</ul>' if lines else ""
 
 
 def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
@@ -449,36 +479,49 @@ def never_started_words(hidden: Sequence[AgentFigures]) -> str:
     return f"Not shown: {plural(sum(row.runs for row in hidden), 'run')} of {whose}, never started"
 
 
-def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> TextTable:
-    """Return a few runs with cost, time, turns, tokens, cost per turn and claim."""
-    scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
-    evidence = {
-        "benchmarked": "method stated",
-        "figures": "figures given",
-        "estimated": "estimated",
-    }
-
-    def claim(run: Mapping[str, Any]) -> TextCell:
-        if run["claimed_speedup"] is None:
-            return TextCell(note="no number")
-        about = [
-            scopes.get(run["claimed_scope"] or ""),
-            evidence.get(run["claimed_evidence"] or ""),
-        ]
-        return TextCell(note=", ".join([ratio(run["claimed_speedup"]), *filter(None, about)]))
-
-    shown = (
-        Col("Run", lambda run: run_cell(run, filters)),
-        Col("Outcome", lambda run: words(run["outcome"] or "unknown")),
-        Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
-        Col(
-            "Wall time",
-            lambda run: short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED),
-            "r",
-        ),
-        Col("Turns", lambda run: short(run["num_turns"], Unit.COUNT), "r"),
-        Col("Output tokens", lambda run: short(run["output_tokens"], Unit.TOKENS), "r"),
-        Col("Cost per turn", lambda run: usd(run["per_turn_usd"], run["bound"]), "r"),
-        Col("Claims in its summary", claim),
+def runs_table(
+    total: AgentFigures, runs: Sequence[Mapping[str, Any]], filters: Filters
+) -> TextTable:
+    """Return a few runs with cost, list price, time, turns, claim, measurement, and their sum."""
+    cost = sum(run["cost_list_usd"] or 0 for run in runs)
+    together = {"cost_usd": total.cost_usd, "bound": total.bounds, "cost_list_usd": cost}
+    differs = any(
+        usd(run["cost_usd"]) != usd(run["cost_list_usd"] or run["cost_usd"]) for run in runs
     )
-    return TextTable(shown, runs)
+
+    def of_run(write: Callable[[Mapping[str, Any]], TextCell | str]) -> Callable[[Any], Any]:
+        return lambda run: "" if run is together else write(run)
+
+    def title(run: Mapping[str, Any]) -> TextCell:
+        all_of = f"All {spelled(len(runs))}"
+        return TextCell(all_of) if run is together else run_cell(run, filters)
+
+    def measured(run: Mapping[str, Any]) -> TextCell:
+        value, what = run["measured_speedup"], MEASURED.get(run["measured_class"], NOT_MEASURED)
+        return TextCell(ratio(value)) if value else TextCell(note=what)
+
+    shown = [
+        Col("Run", title),
+        Col("Outcome", of_run(lambda run: words(run["outcome"] or "unknown"))),
+        Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
+        Col("List price", lambda run: TextCell(note=usd(run["cost_list_usd"])), "r"),
+        Col("Wall time", of_run(lambda run: _time(run["duration_ms"])), "r"),
+        Col("Turns", of_run(lambda run: short(run["num_turns"], Unit.COUNT)), "r"),
+        Col("Claimed", of_run(lambda run: _claim(run["claimed_speedup"])), "r"),
+        Col("Measured", of_run(measured)),
+    ]
+    if total.completed == total.runs:
+        shown = [one for one in shown if one.label != "Outcome"]
+    if not differs:
+        shown = [one for one in shown if one.label != "List price"]
+    has_sum = len(runs) > 1 and total.cost_usd is not None
+    rows = [*runs, *([together] if has_sum else [])]
+    return TextTable(shown, rows, lambda run: "sum" if run is together else "")
+
+
+def _time(milliseconds: int | None) -> TextCell:
+    return TextCell(short(milliseconds, Unit.MILLISECONDS, lacks=NOT_RECORDED))
+
+
+def _claim(speedup: float | None) -> TextCell:
+    return TextCell(ratio(speedup)) if speedup else TextCell(note="no claim")

@@ -166,7 +166,7 @@ def show(
         if found := cache.contents().loops:
             label = f"{plural(found, 'optimization loop')}: what each brought and cost"
             st.page_link("screens/loops.py", label=label, icon=":material/autorenew:")
-        widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
+        widgets.no_runs_yet()
     if total == 1 and not filters and not st.query_params:  # nothing to choose among
         return
     options = cache.options()

@@ -93,6 +93,13 @@ SHARED = ("overview", "cost", "speedups", "tasks", "failures", "compare", "loops
 compares them.
 """
 
+NO_RUNS = "Point Tachograph at the logs of your agents. It only reads them."
+START_WITH = {
+    "~/.claude": "Claude Code on this machine",
+    "logs/": "a folder or archive of any agent",
+}
+"""What a screen without runs says: a sentence, and paths to read with what they hold."""
+
 LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
 
@@ -203,9 +210,9 @@ def told_errors() -> Iterator[None]:
     """Show an error of the store with advice in place of the rest of the screen."""
     try:
         yield
-    except StoreMissing as error:
+    except StoreMissing:
         with told_errors():  # of the samples, which may be loaded from there
-            empty_state("No runs yet", error.message)
+            no_runs_yet()
     except TachographError as error:
         is_busy = isinstance(error, StoreBusy)
         hint = (
@@ -244,31 +251,29 @@ def _look_again() -> None:
         st.rerun()
 
 
-def empty_state(title: str, why: str) -> None:
-    """Show how to start without data: upload logs, or load samples; ends the screen."""
-    with st.container(border=True):
-        st.header(title, anchor=False)
-        st.markdown(plain(why))
+def no_runs_yet() -> NoReturn:
+    """Show how to start without runs, by command or upload, and end the screen."""
+    with st.container(width=760):
+        heading(Said("No runs yet.", NO_RUNS))
+        for path, what in START_WITH.items():
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.code(visible(cache.command(f"ingest {path}")), language=None, width="content")
+                st.html(f'<span class="t-n">{what}</span>', width="content")
         if cache.is_read_only():
-            st.markdown("This dashboard is read-only. The owner can add logs with:")
-        else:
-            st.markdown(
-                "Upload the result records of an agent, or load sample logs to look around:"
+            st.caption("This dashboard is read-only: its owner adds logs.")
+            end_page()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link(
+                "screens/data.py",
+                label="Upload files",
+                icon=":material/upload_file:",
+                query_params={"view": "Upload"},
             )
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.page_link(
-                    "screens/data.py",
-                    label="Upload logs",
-                    icon=":material/upload_file:",
-                    query_params={"view": "Upload"},
-                )
-                if cache.samples() and st.button(
-                    "Load the sample logs", key="samples", icon=":material/science:"
-                ):
-                    cache.ingest_samples()
-                    st.rerun()
-            st.markdown("Or ingest a file or folder from the command line:")
-        st.code(visible(cache.command("ingest PATH")), language=None)
+            if cache.samples() and st.button(
+                "Load the sample logs", key="samples", icon=":material/science:"
+            ):
+                cache.ingest_samples()
+                st.rerun()
     end_page()
 
 
