@@ -19,6 +19,7 @@ from app.cli.output import report_text
 from app.queries import agents as agent_queries
 from app.queries import comparison as group_queries
 from app.queries import cost as cost_queries
+from app.queries import months as month_queries
 from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
@@ -109,7 +110,7 @@ def test_everything_that_adds_up_cost_says_the_same(
     """Card, charts, tables, first page and its lists, the terminal, and a file for programs."""
     card = facts(mixed)[measure.total]
     months, (whole, *_) = (
-        cost_queries.by_month(mixed, ALL, measure),
+        month_queries.by_month(mixed, ALL, measure),
         agent_queries.agents(mixed, ALL, measure),
     )
     made = by_agent(measure.key)
@@ -117,7 +118,6 @@ def test_everything_that_adds_up_cost_says_the_same(
     spent = {
         "agents": whole.cost_usd,
         "months": sum(filter(None, (row.cost_usd for row in months))),
-        "cumulative": months[-1].total_usd,
         "models": total(cost_queries.model_costs(mixed, ALL, measure)),
         "runs": total(run_queries.runs(mixed, ALL, None, measure), measure.column),
         "first page": made.first.cost,
@@ -321,13 +321,13 @@ def test_charts_of_a_report_are_of_its_measure(mixed: Store, by_agent: ByAgent) 
 
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
-    app: AppTest = screens(mixed.location, "screens/cost.py")
+    app: AppTest = screens(mixed.location, "screens/cost.py", month="all")
     assert "cost known for <em>4</em>" in "".join(element.proto.body for element in app.get("html"))
     app.segmented_control(key="cost").set_value("list").run()
     assert not app.exception
     shown = "".join(element.proto.body for element in app.get("html"))
     assert f"<em>{usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
-    linked: AppTest = screens(mixed.location, "screens/cost.py", cost="list")
+    linked: AppTest = screens(mixed.location, "screens/cost.py", month="all", cost="list")
     assert shown.partition("</h1>")[0] in "".join(
         element.proto.body for element in linked.get("html")
     )

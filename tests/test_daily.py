@@ -16,9 +16,9 @@ import pytest
 
 from app.queries.daily import CHOSEN, LAST_WEEK, MONTH, WEEK, Daily, Spend, daily, is_daily
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
+from app.queries.months import MonthBudget
 from app.queries.reading import fetch
 from app.queries.run_money import UsualRun, money_of_run, usual_runs
-from app.queries.spending import MonthBudget
 from app.text import daily as words
 from app.text.formatting import usd
 from ingest.store.database import Store

@@ -11,13 +11,8 @@ from click.testing import CliRunner
 
 from app.cli.main import cli
 from app.queries.filters import choose, taken_as_now
-from app.reports.budgets import (
-    budgets_of_month,
-    kept_budgets,
-    kept_verdicts,
-    parse_budget,
-    parse_budgeted,
-)
+from app.queries.months import budgets_of_month, kept_budgets
+from app.reports.budgets import kept_verdicts, parse_budget, parse_budgeted
 from ingest.store.annotations import Budgeted, set_budget
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.queries.agents import agents
-from app.queries.cost import by_month
 from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, taken_as_now
+from app.queries.months import by_month
 from app.queries.reading import read_transaction, undated
 from app.queries.runs import summary
 from app.queries.sessions import sessions

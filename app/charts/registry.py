@@ -19,15 +19,18 @@ from app.queries import cost as cost_queries
 from app.queries import daily as daily_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
+from app.queries import months as month_queries
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import usage as usage_queries
 from app.queries.agents import AgentFigures
 from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.loops import LoopAnswer
+from app.queries.months import Months
 from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
 from app.text import daily as daily_words
+from app.text import months as month_words
 from app.text import speedups as speedup_words
 from app.text import usage as usage_words
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -345,6 +348,18 @@ def loop_gains(asked: Question, answers: Sequence[LoopAnswer] = ()) -> Drawn | N
     return Drawn("loops", title, about, loops.gains(drawn, asked.page), len(drawn), "loop")
 
 
+def month_so_far(asked: Question, found: Months | None = None) -> Drawn | None:
+    """Return the money of a month added up against its budgets, by default of the last month."""
+    found = found or asked.ask(month_queries.months, asked.filters, "project", "", asked.measure)
+    budgeted = [row for row in found.days if not found.budgets or row.names[0] in found.budgets]
+    spent_on = {row.month for row in budgeted if row.month and row.cost_usd}
+    if len(spent_on) < 2 and not (found.budgets and spent_on):
+        return None
+    title, caption = month_words.spend_title(found)
+    figure = spending.month_so_far(found, asked.page)
+    return asked.drawn(f"spend-{found.month}", title, caption, figure, len(spent_on), "day")
+
+
 def wall_time(asked: Question) -> Drawn | None:
     """Return how long runs took, with the finding of the screen on time."""
     return time_per_run(asked, costs.time_title(asked.ask(cost_queries.times, asked.filters)))
@@ -385,6 +400,7 @@ CHARTS = {
             "cost of a run against the share of successful ones",
             cost_and_success,
         ),
+        Chart("month", "spend of a month added up, against its budgets", month_so_far),
         Chart("usage", "cost or tokens per day, by model", usage_over_time),
         Chart("spend-per-day", "what each of the last 30 days cost, by project", spend_per_day),
         Chart("compare", "cost, time and turns of two groups on the same tasks", compared),

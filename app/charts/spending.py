@@ -17,9 +17,11 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.base import (
+    FAILED,
     INKS,
     ON_DEEP,
     PALETTE,
+    PLAIN,
     figure,
     figures_of,
     filled,
@@ -33,7 +35,9 @@ from app.charts.base import (
 from app.charts.images import Drawn
 from app.queries.daily import Daily
 from app.queries.grouping import group
+from app.queries.months import Months, Names, bounds_of_month
 from app.text.formatting import FORMS, NAMELESS, usd
+from app.text.months import forecast, whole_usd
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import in_json, one_line, plural
@@ -273,3 +277,56 @@ def per_day(found: Daily, page: str | None) -> go.Figure:
     y = {**FORMS[Unit.USD].ticks, "rangemode": "tozero", "nticks": 5}
     layout = {"xaxis": ticks, "yaxis": y, "height": 250, "barmode": "stack", "bargap": 0.25}
     return figure(bars, page, **layout, shapes=lines, annotations=notes)
+
+
+def month_so_far(found: Months, page: str | None) -> go.Figure:
+    """Return the money of a month added up, its budgets as a line, and the forecast as a band."""
+    names: list[Names] = [(one,) for one in found.budgets]
+    names = names or sorted({row.names for row in found.days}, key=str)
+    begin, end = bounds_of_month(found.month)
+    last = (end - begin).days + 1
+    so_far, x, y = Decimal(0), [1.0], [0.0]
+    for day in sorted({row.month for row in found.days if row.month}):
+        spent = [row.cost_usd or 0 for row in found.days if row.month == day and row.names in names]
+        so_far += sum(spent, Decimal(0))
+        x.append(float(day[8:]) + 0.999)
+        y.append(float(so_far))
+    now = 1 + (found.now - begin).total_seconds() / 86_400 if found.is_running else float(last)
+    x = [*(min(one, now) for one in x), now]
+    steps = go.Scatter(
+        x=x,
+        y=[*y, float(so_far)],
+        mode="lines",
+        line={"shape": "vh", "color": PLAIN, "width": 2},
+        hoverinfo="x+y",
+    )
+    traces, lines, notes = [steps], [], []
+
+    def note(text: str, place: float, colour: str) -> None:
+        notes.append(
+            {"text": text, "x": last, "y": place, "xanchor": "left", "align": "left"}
+            | {"showarrow": False, "font": {"color": colour, "size": 13}, "xshift": 6}
+        )
+
+    if at_both := found.forecast(names):
+        low, high = (float(one) for one in at_both)
+        band = {"fill": "toself", "fillcolor": "rgba(15, 138, 132, 0.16)", "line": {"width": 0}}
+        corners = {"x": [now, last, last, now], "y": [float(so_far), high, low, float(so_far)]}
+        traces.append(go.Scatter(**corners, **band, mode="lines", hoverinfo="skip"))
+        note(f"forecast<br>{forecast(found, names).text}", high, INKS[page or "light"])
+    if found.budgets:
+        allowed = sum((one.budget for one in found.budgets.values()), Decimal(0))
+        lines.append(
+            line(1, float(allowed), last, float(allowed), dash="dash", colour=FAILED, width=1.5)
+        )
+        word = "budgets" if len(found.budgets) > 1 else "budget"
+        note(f"{word} {whole_usd(allowed)}", float(allowed), FAILED)
+    notes.append(
+        {"text": usd(so_far), "x": now, "y": float(so_far), "showarrow": False}
+        | {"xanchor": "right", "yanchor": "bottom", "font": {"size": 13}}
+    )
+    ticks = {"tickvals": [1, 8, 15, 22, last - 1], "range": [0.5, last + 0.2], "tickangle": 0}
+    money = {**FORMS[Unit.USD].ticks, "rangemode": "tozero", "nticks": 6}
+    margin = {"l": 8, "r": 104, "t": 16, "b": 8}
+    layout = {"xaxis": ticks, "yaxis": money, "height": 260, "margin": margin}
+    return figure(traces, page, **layout, shapes=lines, annotations=notes)

@@ -10,7 +10,8 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import TABLE, Word, budget_options, examples, zone_option
-from app.reports.budgets import budget_table, kept_budgets
+from app.queries.months import kept_budgets
+from app.reports.budgets import budget_table
 from app.reports.budgets import check as judge_runs
 from app.reports.exports.text import escaped, json_text, markdown
 from app.text.text_tables import draw

@@ -14,15 +14,14 @@ import pyarrow as pa
 from app.queries.filters import Filters, counted, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import fetch, left_out, undated
-from app.queries.runs import KNOWN_SUFFIX, aggregate
+from app.queries.runs import KNOWN_SUFFIX
 from app.queries.spending import is_split
 from app.queries.usage import parts
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
 from ingest.store.pricing import prices_table, stored_book
-from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
-from schemas.catalogue.entry import Metric
-from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS, RUN_METRICS
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
 from schemas.errors import UsageError
 from schemas.rows.cost import CostCause
 from schemas.rows.price import ModelKey
@@ -102,52 +101,6 @@ def is_comparable(
 
     least = min(facts[f"{measure.total}{KNOWN_SUFFIX}"] for facts in (before, after))
     return least >= FEWEST_VALUES and kind(before) == kind(after)
-
-
-@dataclass(frozen=True, slots=True)
-class MonthCost:
-    """What an agent and model spent in a month (`2026-03`, None without a date).
-
-    `started` runs ended in it, and `known` of them have a cost.
-
-    `bounds` names the kinds of bounds in the sum. `total_usd` is the running total with this row,
-    `total_bounds` its bounds.
-    """
-
-    agent: str | None
-    model: str | None
-    month: str | None
-    started: int
-    known: int
-    cost_usd: Decimal | None
-    bounds: str
-    total_usd: Decimal | None
-    total_bounds: str
-
-
-def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[MonthCost]:
-    """Return cost by month, agent and model.
-
-    Months (UTC) in order, runs without a date last, the largest sum of a month first.
-    """
-    cost = RUN_METRICS[measure.total]
-    told, *_ = BOUNDS.get(measure.total, (None,))
-    figures = [cost, Metric("started", "", sql="count(*) filter (is_started)", known="count(*)")]
-    figures += [RUN_METRICS[told]] if told else []
-    months = aggregate(store, filters, groups(("month", "agent", "model")), figures, measure)
-    found: list[MonthCost] = []
-    total: Decimal | None = None
-    bounds: set[str] = set()
-    for row in months.to_pylist():
-        usd, known = row[cost.key], row[f"{cost.key}{KNOWN_SUFFIX}"]
-        kinds = (row[told] if told else "") or ""
-        if not row["started"] and usd is None:
-            continue
-        total = total if usd is None else (total or Decimal(0)) + usd
-        bounds |= set(filter(None, kinds.split(", ")))
-        of = row["agent"], row["model"], row["month"], row["started"], known, usd, kinds
-        found.append(MonthCost(*of, total, ", ".join(sorted(bounds))))
-    return found
 
 
 @dataclass(frozen=True, slots=True)

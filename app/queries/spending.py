@@ -10,8 +10,6 @@ the total. Every sum of money over a period or by one comes from here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
-from typing import NamedTuple
 
 from app.queries.filters import Filters, Where, has_period, of_period, where, without_period
 from app.queries.grouping import Grouping
@@ -83,22 +81,6 @@ _PARTS["cost_best_usd"] = (
     f"if(cost_own_usd is null, {_PARTS['cost_list_usd']}, {_PARTS['cost_own_usd']})"
 )
 _PARTS["cost_delta_usd"] = f"{_PARTS['cost_list_usd']} - {_PARTS['cost_own_usd']}"
-
-
-class MonthBudget(NamedTuple):
-    """A kept budget of a month and what was `spent` of it (None: unknown).
-
-    `left` is negative if it is passed. `pace`: what an even pace would have spent by now. `known`
-    of `runs` have a cost; `bounds` are the kinds of bounds in it.
-    """
-
-    budget: Decimal
-    spent: Decimal | None
-    left: Decimal
-    pace: Decimal
-    bounds: str = ""
-    runs: int = 0
-    known: int = 0
 
 
 def spent(store: Store, filters: Filters, chosen: str = "") -> Where:

@@ -15,7 +15,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,18 @@ from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters import NO_FILTERS, Filters, moment, this_moment, without_period
-from app.queries.grouping import UTC_ZONE, filters_in, known_zone
-from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction
+from app.queries.filters import Filters
+from app.queries.grouping import UTC_ZONE, filters_in
+from app.queries.months import (
+    MONTH,
+    PROJECT,
+    MonthBudget,
+    budgets_of_month,
+    kept_budgets,
+    this_month,
+)
+from app.queries.reading import ALL_DATED, Undated, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.spending import MonthBudget
 from app.text.answers import heading, uncounted_words, undated_cost, undated_words
 from app.text.formatting import bound_words, exact, short, usd
 from app.text.table import Col, TextCell, TextTable
@@ -415,87 +421,6 @@ def _number(value: Any) -> Decimal | None:
     )
 
 
-PROJECT = "project"
-
-
-def this_month(zone: str = UTC_ZONE) -> str:
-    """Return the present month as `2026-03`."""
-    return f"{this_moment().astimezone(known_zone(zone)):%Y-%m}"
-
-
-def part_passed(month: str, zone: str = UTC_ZONE) -> Decimal:
-    """Return how much of a month has passed, from 0 to 1. Raises UsageError."""
-    begin, end = bounds_of_month(month, zone)
-    second = timedelta(seconds=1)
-    passed = Decimal((this_moment() - begin) // second) / ((end - begin) // second)
-    return min(max(passed, Decimal(0)), Decimal(1))
-
-
-def within_month(filters: Filters, month: str, zone: str = UTC_ZONE) -> Filters:
-    """Return the filters with a month (`2026-03`) in place of their period. Raises UsageError."""
-    begin, end = bounds_of_month(month, zone)
-    found = without_period(filters).with_values("since", [begin.isoformat()])
-    return found.with_values("until", [end.isoformat()])
-
-
-def bounds_of_month(month: str, zone: str = UTC_ZONE) -> tuple[datetime, datetime]:
-    """Return the begin of a month (`2026-03`) and of the next one. Raises UsageError."""
-    begin = moment(month, zone=known_zone(zone)) if _MONTH.fullmatch(month) else None
-    if begin is None:
-        raise UsageError(f"{month!r} is no month.", "A month is written 2026-03.")
-    return begin, (begin + timedelta(days=32)).replace(day=1)
-
-
-def kept_budgets(store: Store) -> dict[Budgeted, Decimal]:
-    """Return all budgets that the store keeps, by what they limit. Raises StoreError."""
-    sql = "select * from budgets order by dimension desc, name, month nulls first"
-    return {
-        Budgeted(row["dimension"], row["name"], row["month"]): row["usd"]
-        for row in fetch(store, sql).to_pylist()
-    }
-
-
-def budgets_of_month(
-    store: Store,
-    month: str = "",
-    dimension: str = PROJECT,
-    filters: Filters = NO_FILTERS,
-    zone: str = UTC_ZONE,
-    measure: CostMeasure = BEST,
-) -> dict[str, MonthBudget]:
-    """Return the kept budgets of a month (`2026-03`; "": the present one) by project.
-
-    `dimension`: the budgets of another label, as `label:KEY`. A budget of that month precedes one
-    of every month. Raises StoreError, UsageError.
-    """
-    month = month or this_month(zone)
-    found = {
-        of.name: allowed  # those of every month come first
-        for of, allowed in kept_budgets(store).items()
-        if of.dimension == dimension and of.month in (None, month)
-    }
-    if not found:
-        return {}
-    kinds = BOUNDS.get(measure.total, ())[:1]
-    chosen, metrics = within_month(filters, month, zone), ("runs", measure.total, *kinds)
-    rows = run_queries.summary(store, chosen, (dimension,), metrics, zone, measure).to_pylist()
-    money = {row[dimension]: row for row in rows}
-    made = {}
-    for name, allowed in found.items():
-        row = money.get(name) or {}
-        spent, runs = row.get(measure.total), row.get("runs", 0)
-        made[name] = MonthBudget(
-            allowed,
-            spent if runs or spent else Decimal(0),
-            allowed - (spent or 0),
-            allowed * part_passed(month, zone),
-            next((row.get(kind) or "" for kind in kinds), ""),
-            runs,
-            row.get(f"{measure.total}{KNOWN_SUFFIX}", 0),
-        )
-    return made
-
-
 def kept_verdicts(
     store: Store,
     filters: Filters,
@@ -577,8 +502,7 @@ def kept_table(found: Sequence[KeptBudget]) -> TextTable:
     return TextTable(shown, found)
 
 
-_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
-_FOR_MONTH = re.compile(rf"(.*?)(?:/(month|{_MONTH.pattern}))?", re.DOTALL)
+_FOR_MONTH = re.compile(rf"(.*?)(?:/(month|{MONTH.pattern}))?", re.DOTALL)
 
 
 def parse_budgeted(text: str) -> Budgeted:

@@ -22,10 +22,12 @@ from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
 from app.queries.filters import Filters, parse
+from app.queries.months import months
 from app.queries.reading import ReadTransaction, undated
 from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
 from app.text import failures as failure_words
+from app.text import months as month_words
 from app.text import run_money as money_words
 from app.text import tasks as task_words
 from app.text.agents import agent_legend, agent_table
@@ -147,16 +149,16 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
 
 def _cost(asked: Question) -> tuple[Said, list[Part]]:
     filters = asked.filters
-    months, times = (
-        asked.ask(cost_queries.by_month, filters, asked.measure),
-        asked.ask(cost_queries.times, filters),
-    )
+    found = asked.ask(months, filters, "project", "", asked.measure)
+    times = asked.ask(cost_queries.times, filters)
     prices, far = (
         asked.ask(cost_queries.list_prices, filters),
         asked.ask(cost_queries.slow, filters, FARTHEST),
     )
-    return costs.cost(asked.rows, asked.measure), [
-        costs.month_table(months, filters) if months else None,
+    return month_words.months_said(found, filters), [
+        month_words.month_table(found, filters).html(),
+        lambda: charts.month_so_far(asked, found),
+        run_html.part("Month by month") + month_words.along_table(found, filters).html(),
         lambda: charts.cost_per_run(asked),
         run_html.part(html_parts.text(costs.list_title(prices)))
         + costs.price_table(prices, filters)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -31,9 +32,10 @@ from app.queries.filters import Filters, this_moment
 from app.queries.reading import ReadTransaction, read_transaction
 from app.server import access, guard
 from app.text.html_parts import plain
-from ingest.store.annotations import Change
+from ingest.store.annotations import Budgeted, Change
 from ingest.store.annotations import annotate as write_annotations
 from ingest.store.annotations import save_view as write_view
+from ingest.store.annotations import set_budget as write_budget
 from ingest.store.database import Store
 from ingest.store.opening import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
@@ -324,6 +326,12 @@ def save_view(name: str, address: str) -> None:
     """
     with _writing() as written:
         write_view(written, name, address, visitor())
+
+
+def set_budget(of: Budgeted, usd: Decimal | None) -> None:
+    """Keep a budget, or forget it without an amount. Raises StoreError, UsageError."""
+    with _writing() as written:
+        write_budget(written, of, usd, visitor())
 
 
 def undo_ingest(ingest_id: int) -> Undone:

@@ -1,24 +1,25 @@
-"""Money and hours by agent, model and month; wall times and slow runs.
+"""Cost & time: months against budgets, wall times and slow runs, and usage by session."""
 
-Usage by day and session if transcripts are in the store.
-"""
+from dataclasses import replace
 
 import streamlit as st
 
 from app.charts import registry as charts
 from app.queries import cost as queries
-from app.queries import cost as report_queries
 from app.queries import sessions as session_queries
+from app.queries.months import ALL_MONTHS, Months, kept_budgets, months
 from app.queries.usage import PERIODS, UsageRequest, usage
-from app.reports.budgets import budget_table, from_environment, verdicts
+from app.reports.budgets import budget_table, from_environment, parse_budgeted, verdicts
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import costs, grids
+from app.text import months as month_words
 from app.text import usage as words
-from app.text.grids import MODEL_COSTS, UNPRICED, grid
-from app.text.html_parts import code_span, plain
+from app.text.html_parts import plain
 from app.text.sentences import Said
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
+from schemas.errors import UsageError
+from schemas.numbers import amount
 
 FARTHEST, LISTED = 20, 1_000
 """Numbers of slow runs and sessions in lists."""
@@ -30,60 +31,95 @@ views = {
     key: key.capitalize() for key in ("cost", "time", *(("sessions",) if has_responses else ()))
 }
 head = st.container()
-view = widgets.choice("View", views, "view", label_visibility="collapsed")
+with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+    left = st.container(horizontal=True, vertical_alignment="center", width="content")
+    st.space("stretch")
+    view = widgets.choice("View", views, "view", label_visibility="collapsed")
+    right = st.container(width="content")
 
 
 def show_cost() -> None:
-    """Show costs by agent and model, by month and per run, and list against reported costs."""
-    rows = asked.rows
+    """Show a month by project, person or agent, against the one before and its budget."""
+    with left:
+        st.html('<span class="t-n">By</span>', width="content")
+        by = widgets.choice("By", month_words.BY, "by", label_visibility="collapsed")
+        every = cache.ask(months, filters, by, "", measure)
+        month = ALL_MONTHS
+        if every.month:
+            shown = dict.fromkeys([every.month, *reversed(every.months)], "")
+            names = {one: month_words.month_name(one, pattern="%B %Y", now=one) for one in shown}
+            names |= {ALL_MONTHS: "All months"}
+            month = widgets.pick("Month", names, "month", label_visibility="collapsed", width=150)
+    found = every if month == every.month else cache.ask(months, filters, by, month, measure)
+    with right, st.popover("Budgets", icon=":material/edit:"):
+        edit_budgets(found)
     with head:
-        widgets.heading(costs.cost(rows, measure))
-    if budgets := dict(from_environment()):
-        judged = cache.ask(verdicts, filters, budgets, measure=measure)
-        st.html(budget_table(judged).html())
-    months = cache.ask(queries.by_month, filters, measure)
-    if not months:
-        return
-    st.html(costs.month_table(months, filters))
-    if any(row.month is None for row in months):
-        by_hand, by_file = (
-            code_span(cache.command(how))
-            for how in ("label RUN date=2026-11-01", "ingest --trust-file-times PATH")
-        )
-        st.caption(
-            "The logs of runs without a date tell none. Date them on their page or by "
-            f"{by_hand}. Where the times of their files can be trusted, undo their ingest, then: "
-            f"{by_file}"
-        )
-    if rows[0].cost.known:
-        widgets.titled(charts.cost_per_run(asked), "agents-cost", height=charts.LARGE)
+        widgets.heading(month_words.months_said(found, filters))
+    if limits := dict(from_environment()):
+        st.html(budget_table(cache.ask(verdicts, filters, limits, measure=measure)).html())
+    st.html(month_words.month_table(found, filters).on_any_screen())
+    wide, narrow = st.columns((58, 40), gap="medium")
+    with wide:
+        along(found)
+        if by == "project":
+            people = cache.ask(months, filters, "person", month, measure)
+            if any(row.names[0] for row in people.costs):
+                along(people)
+    with narrow:
+        if by == "agent":
+            widgets.titled(charts.cost_per_run(asked), "agents-cost", height=charts.LARGE)
+        elif found.month:
+            widgets.titled(charts.month_so_far(asked, found), "month")
+        if missing := month_words.left_out(found, filters):
+            st.html(missing)
     if prices := cache.ask(queries.list_prices, filters):
-        widgets.subheading(
-            costs.list_title(prices),
-            "Runs with both costs; the same tokens at the list prices of the day of the run.",
-        )
-        st.html(costs.price_table(prices, filters))
-    details = st.expander(
-        "Models: cost and tokens of each, helper models included",
-        key="all-models",
-        on_change="rerun",
-    )
-    if details.open:
-        with details:
-            widgets.table(
-                grid(cache.ask(queries.models, filters, measure), MODEL_COSTS),
-                "Cost, list-price cost and its cause of each model",
-            )
-    unpriced = cache.ask(report_queries.unpriced_models, filters)
-    if unpriced.num_rows:
-        with st.expander(f"Models without a list-price cost · {unpriced.num_rows:,}"):
-            widgets.table(
-                grid(unpriced, UNPRICED), "Models without a list-price cost, with their tokens"
-            )
+        with st.expander(costs.list_title(prices)):
             st.caption(
-                "Excluded from list-price totals. Add prices with: "
-                f"{code_span(cache.command('reprice --prices FILE'))}"
+                "Runs with both costs; the same tokens at the list prices of the day of the run."
             )
+            st.html(costs.price_table(prices, filters))
+
+
+def along(found: Months) -> None:
+    """Show costs month by month, with a button that has them as a table to copy."""
+    title = "Month by month" if found.by != "person" else "By person"
+    widgets.subheading(title, month_words.along_caption(found))
+    table = month_words.along_table(found, filters)
+    few = month_words.along_table(found, filters, month_words.PHONE_MONTHS)
+    st.html(f'<div class="t-wide">{table.html()}</div><div class="t-phone">{few.html()}</div>')
+    with st.popover("Copy as table"):
+        st.code(month_words.tab_separated(table), language=None)
+
+
+def edit_budgets(found: Months) -> None:
+    """Show the kept budgets, and let visitors who may write set and forget them."""
+    may_write = not cache.is_read_only()
+    kept = cache.ask(kept_budgets)
+    for of, each in kept.items():
+        when = month_words.month_name(of.month) if of.month else "each month"
+        with st.container(horizontal=True, vertical_alignment="center", width=340):
+            st.text(f"{of.written}: {month_words.whole_usd(each)} {when}", width="stretch")
+            if may_write and st.button("×", key=f"forget-{of}", help="Forget this budget"):
+                cache.set_budget(of, None)
+                st.rerun()
+    if not kept:
+        st.caption("No budget is kept.")
+    if not may_write:
+        return
+    with st.form("set-budget", border=False, clear_on_submit=True):
+        of_whom = st.text_input("Project, or label as person=anna", width=340)
+        allowed = st.text_input("US dollars", width=340)
+        choices = {None: "Each month"} | ({found.month: found.month} if found.month else {})
+        month = st.radio("For", list(choices), format_func=choices.__getitem__, horizontal=True)
+        if st.form_submit_button("Keep budget"):
+            try:
+                usd = amount(allowed)
+                if not usd:
+                    raise UsageError("A budget is an amount above 0.", "For example: 100")
+                cache.set_budget(replace(parse_budgeted(of_whom), month=month), usd)
+                st.rerun()
+            except UsageError as error:
+                st.error(plain(f"{error.message} {error.hint}"))
 
 
 def show_time() -> None:

@@ -8,8 +8,8 @@ from app.charts import registry as charts
 from app.queries import agents as queries
 from app.queries import daily as daily_queries
 from app.queries.filters import TIME, UNDATED
+from app.queries.months import PROJECT, budgets_of_month
 from app.queries.reading import undated
-from app.reports.budgets import PROJECT, budgets_of_month
 from app.reports.shared import overview_doubts
 from app.screens import cache
 from app.screens.parts import filter_bar, judging, widgets

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, MonthCost, Times
+from app.queries.agents import ENOUGH
+from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, Times
 from app.queries.filters import Filters
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.agents import median_cost
 from app.text.columns import columns
 from app.text.formatting import (
     BOUND_NAMES,
@@ -30,10 +28,8 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import agent_and_model
-from app.text.overview import agents_of, coverage, only_spent
 from app.text.sentences import Said, joined, spelled
 from app.text.table import (
-    NO_DATE,
     Col,
     TextCell,
     TextTable,
@@ -219,88 +215,6 @@ def totals_words(found: TwoTotals) -> str:
     return f"{said}; {faster}, {was} in the baseline."
 
 
-def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the total cost and the agent and model with the largest share.
-
-    `rows`: those of `app.queries.agents.agents`.
-    """
-    total, parts = rows[0], [row for row in rows if row.is_model and (row.started or row.cost_usd)]
-    known = sorted(
-        (row for row in parts if row.cost_usd is not None), key=lambda row: -(row.cost_usd or 0)
-    )
-    unknown = sorted(
-        (row for row in parts if row.cost.known < row.started),
-        key=lambda row: row.cost.known - row.started,
-    )
-    why = (
-        "is not recorded"
-        if measure is BEST
-        else "is not reported"
-        if measure is REPORTED
-        else "at list prices is not known"
-    )
-    covers = coverage(total, agents_of(rows), measure)
-    if not total.runs and total.cost_usd is not None:
-        return Said(only_spent(total), "", covers)
-    if not total.started:
-        subject = (
-            "The run never started"
-            if total.runs == 1
-            else f"None of the {total.runs:,} runs started"
-        )
-        return Said(f"{subject}, so **nothing was spent**.", "", covers)
-    if not known or total.cost_usd is None:
-        return Said(f"What {spelled(total.started, 'run')} cost **{why}**.", "", covers)
-    whole, first = usd(total.cost_usd, total.bounds), known[0]
-    name, amount = (
-        agent_and_model(first.agent, first.model),
-        usd(first.cost_usd, first.bounds),
-    )
-    if len(known) == 1:
-        median = f", a median of {median_cost(first)} each" if first.cost.known >= ENOUGH else ""
-        heading = (
-            f"{spelled(first.cost.known, 'run').capitalize()} of {name} cost **{amount}**{median}."
-        )
-    elif (first.cost_usd or 0) > (known[1].cost_usd or 0) and not total.bounds and not unknown:
-        part = (
-            percent((first.cost_usd or 0) / total.cost_usd) if total.cost_usd * 10_000 >= 1 else ""
-        )
-        heading = (
-            f"{name} cost **{amount}{f', {part}' if part else ''}** of the {whole} that all runs "
-            "cost."
-        )
-    else:
-        named = [
-            f"{usd(row.cost_usd, row.bounds)} by {agent_and_model(row.agent, row.model)}"
-            for row in known[:NAMED]
-        ]
-        if rest := known[NAMED:]:
-            bounds = ", ".join(
-                sorted({kind for row in rest for kind in row.bounds.split(", ") if kind})
-            )
-            together = usd(sum((row.cost_usd or Decimal(0) for row in rest), Decimal(0)), bounds)
-            named.append(f"{together} by {spelled(len(rest), 'other')}")
-        partly = " as far as is known" if unknown else ""
-        heading = (
-            f"{spelled(total.cost.known, 'run').capitalize()} cost **{whole}**{partly}: "
-            f"{joined(named)}."
-        )
-    second = ""
-    if unknown:
-        lacking = [
-            (row.started - row.cost.known, agent_and_model(row.agent, row.model)) for row in unknown
-        ]
-        named = [f"{number:,} of {who}" for number, who in lacking[:NAMED]]
-        named[0] = f"{plural(lacking[0][0], 'run')} of {lacking[0][1]}"
-        named += (
-            [f"{sum(number for number, _ in lacking[NAMED:]):,} of others"]
-            if len(lacking) > NAMED
-            else []
-        )
-        second = f"What {joined(named)} cost {why}."
-    return Said(heading, second, covers)
-
-
 def time(rows: Sequence[Times], tasks: int = 0) -> Said:
     """Return the total time and the largest shares of it.
 
@@ -414,62 +328,6 @@ def sessions(used: UsageTable) -> Said:
     return Said(
         f"{sessions} made {made}: {price} for {figures['total_tokens']} tokens.", "", covers
     )
-
-
-def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
-    """Return what runs cost by month, below it by agent and model if there are several.
-
-    Runs without a date come last.
-    """
-    shown, months = list[MonthCost](), set[int]()
-    for _, group in groupby(rows, key=lambda row: row.month):
-        mine = list(group)
-        costs, kinds = (
-            [row.cost_usd for row in mine if row.cost_usd is not None],
-            {kind for row in mine for kind in row.bounds.split(", ")},
-        )
-        whole = replace(
-            mine[-1],
-            agent="",
-            started=sum(row.started for row in mine),
-            known=sum(row.known for row in mine),
-            cost_usd=sum(costs, Decimal(0)) if costs else None,
-            bounds=", ".join(sorted(kinds - {""})),
-        )
-        lines = mine if len(mine) == 1 else [whole, *mine]
-        months.add(id(lines[0]))
-        shown += lines
-
-    def spent(row: MonthCost) -> TextCell:
-        if row.cost_usd is None:
-            return TextCell(NOT_RECORDED)
-        cost = usd(row.cost_usd, row.bounds)
-        known = f"{row.known:,} of {row.started:,}" if row.known < row.started else ""
-        return TextCell(strong=cost, note=known) if id(row) in months else TextCell(cost, known)
-
-    columns = (
-        Col(
-            "Month",
-            lambda row: TextCell(strong=row.month or NO_DATE if id(row) in months else ""),
-        ),
-        Col(
-            "Agent, model",
-            lambda row: (
-                TextCell(note="all")
-                if row.agent == ""
-                else agent_and_model_cell(row.agent, row.model, filters)
-            ),
-        ),
-        Col("Runs", lambda row: f"{row.started:,}", "r w"),
-        Col("Cost", spent, "r"),
-        Col(
-            "Running total",
-            lambda row: usd(row.total_usd, row.total_bounds, UNKNOWN) if id(row) in months else "",
-            "r w",
-        ),
-    )
-    table = TextTable(columns, shown, lambda row: "first" if id(row) in months else "")
-    return table.html(kind="t-months")
 
 
 def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, Daily, Spend
 from app.queries.filters import TIME, TIMES, Filters
+from app.queries.months import MonthBudget
 from app.queries.reading import Undated
 from app.queries.run_money import UsualRun
-from app.queries.spending import MonthBudget
 from app.text import html_parts
 from app.text.answers import undated_cost
 from app.text.columns import fact_words
@@ -28,6 +28,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import anchor, link, mark
+from app.text.months import budget_bar
 from app.text.run_money import multiple
 from app.text.sentences import Doubt, Said, joined, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell
@@ -431,11 +432,9 @@ def budget_cell(
     one = budgets.get(row.project or "")
     if not one:
         return TextCell(note="no budget")
-    parts = [percent(min(part / one.budget, 1)) for part in (one.spent or Decimal(0), one.pace)]
-    bar = f'<i style="width:{parts[0]}"></i><u style="left:{parts[1]}"></u>'
     left = f"{usd(one.left)} of {usd(one.budget)} left"
     left = f"passed by {usd(-one.left)}" if one.left < 0 else left
-    return TextCell(note=left, mark=f'<span class="t-budget">{bar}</span>')
+    return TextCell(note=left, mark=budget_bar(one))
 
 
 def project_cards(
