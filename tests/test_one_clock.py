@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from app.queries.agents import agents
 from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, taken_as_now
-from app.queries.months import by_month
+from app.queries.months import by_month, months
 from app.queries.reading import read_transaction, undated
 from app.queries.runs import summary
 from app.queries.sessions import sessions
@@ -100,6 +100,7 @@ def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
         "by day": column(("day",)),
         "by agent": column(("agent",)),
         "by month": added([row.cost_usd for row in by_month(store, filters)]),
+        "months of projects": added([row.cost_usd for row in months(store, filters).costs]),
         "overview": added([agents(store, filters)[0].cost_usd]),
         "budget": verdict.found or Decimal(0),
         "FOCUS": files.total_usd + (files.undated.usd or 0),
@@ -151,6 +152,18 @@ def test_every_sum_of_a_period_is_one_figure_and_periods_add_up(
         parts = [figures(transaction, one) for one in periods] if ends else [whole]
         for part in parts:
             assert len(set(part.values())) == 1, part
+        found = months(transaction, NO_FILTERS, "project", "2026-02")
+        of_report = summary(transaction, NO_FILTERS, ("month", "project"), ("cost_best_usd",))
+        of_month = {
+            row["project"]: row["cost_best_usd"]
+            for row in of_report.to_pylist()
+            if row["month"] == found.month
+        }
+        assert {row.names[0]: row.cost_usd for row in found.chosen if row.cost_usd is not None} == {
+            name: cost for name, cost in of_month.items() if cost is not None
+        }
+        in_days = [row.cost_usd for row in found.days if row.cost_usd]
+        assert sum(in_days) == sum(filter(None, of_month.values()))
         lost = undated(transaction, NO_FILTERS).usd or 0
         assert sum(part["report"] for part in parts) + (lost if ends else 0) == expected
 

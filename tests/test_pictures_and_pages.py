@@ -169,7 +169,7 @@ def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Pa
             words in first
             for words in ("Cost report", "Failure rate", "Top models", "not invoices")
         )
-        assert "Running total" in run([reader, "page.pdf", "-"]).stdout
+        assert "Spent" in run([reader, "page.pdf", "-"]).stdout
 
 
 def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: Path) -> None:

@@ -158,7 +158,9 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
     return month_words.months_said(found, filters), [
         month_words.month_table(found, filters).html(),
         lambda: charts.month_so_far(asked, found),
-        run_html.part("Month by month") + month_words.along_table(found, filters).html(),
+        run_html.part("Month by month") + month_words.along_table(found, filters).html()
+        if found.months
+        else None,
         lambda: charts.cost_per_run(asked),
         run_html.part(html_parts.text(costs.list_title(prices)))
         + costs.price_table(prices, filters)

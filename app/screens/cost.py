@@ -15,7 +15,7 @@ from app.screens.parts import filter_bar, widgets
 from app.text import costs, grids
 from app.text import months as month_words
 from app.text import usage as words
-from app.text.html_parts import plain
+from app.text.html_parts import code_span, plain
 from app.text.sentences import Said
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 from schemas.errors import UsageError
@@ -58,16 +58,20 @@ def show_cost() -> None:
     if limits := dict(from_environment()):
         st.html(budget_table(cache.ask(verdicts, filters, limits, measure=measure)).html())
     st.html(month_words.month_table(found, filters).on_any_screen())
+    if by == "person" and not any(row.names[0] for row in found.costs):
+        how = cache.command("label --project NAME person=anna")
+        st.caption(f"No run has the label person. Give it by {code_span(how)}")
     wide, narrow = st.columns((58, 40), gap="medium")
     with wide:
-        along(found)
+        if found.months:
+            along(found)
         if by == "project":
             people = cache.ask(months, filters, "person", month, measure)
             if any(row.names[0] for row in people.costs):
                 along(people)
     with narrow:
-        if by == "agent":
-            widgets.titled(charts.cost_per_run(asked), "agents-cost", height=charts.LARGE)
+        if by == "agent" and (drawn := charts.cost_per_run(asked)):
+            widgets.titled(drawn, "agents-cost", height=charts.LARGE)
         elif found.month:
             widgets.titled(charts.month_so_far(asked, found), "month")
         if missing := month_words.left_out(found, filters):

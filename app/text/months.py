@@ -353,7 +353,7 @@ def along_table(found: Months, filters: Filters, columns: int = MOST_MONTHS) -> 
 
     running = f"{found.now:%Y-%m}"
     shown = [Col(BY[found.by], lambda line: _line_name(found, line, filters))]
-    if earlier:
+    if earlier and columns > PHONE_MONTHS:
         shown.append(Col("Earlier", in_months(earlier), "r"))
     for month in months:
         label = month_name(month, pattern="%b", now=running)

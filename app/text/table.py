@@ -197,7 +197,7 @@ class TextTable:
                 cell = column.cell(row)
                 if cell.bar:
                     lines += cell.html
-                elif str(cell) not in ("", UNKNOWN, NOT_MEASURED):
+                elif cell.mark or str(cell) not in ("", UNKNOWN, NOT_MEASURED):
                     lines += line(one_line(column.label), cell)
             drawn += f'<div class="t-card">{lines}</div>'
         return drawn
