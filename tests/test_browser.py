@@ -355,7 +355,7 @@ def test_points_lists_and_cells_answer_clicks_and_a_title_with_an_address_is_no_
     wait_until_drawn(page)
 
     move(page, "run?run=run")
-    title = page.get_by_role("heading", name=text, level=1)
+    title = page.get_by_text(text).first
     expect(title).to_be_visible()
     assert title.locator("a").count() == 0
 
