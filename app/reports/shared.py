@@ -14,6 +14,7 @@ from app.queries import agents as agent_queries
 from app.queries import claims as claim_queries
 from app.queries import comparison as comparison_queries
 from app.queries import cost as cost_queries
+from app.queries import daily as daily_queries
 from app.queries import failures as failure_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
@@ -21,11 +22,13 @@ from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
-from app.queries.filters import Filters, parse
-from app.queries.months import months
+from app.queries.filters import NO_FILTERS, Filters, parse, this_moment
+from app.queries.grouping import UTC_ZONE
+from app.queries.months import PROJECT, budgets_of_month, months
 from app.queries.reading import ReadTransaction, undated
 from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
+from app.text import daily as daily_words
 from app.text import failures as failure_words
 from app.text import months as month_words
 from app.text import run_money as money_words
@@ -144,6 +147,21 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
         lambda: charts.measured_ranks(asked) if total.comparable else charts.claims(asked),
+    ]
+
+
+def _daily(asked: Question) -> tuple[Said, list[Part]]:
+    filters = asked.filters
+    found = asked.ask(daily_queries.daily, filters, this_moment(), asked.measure)
+    kept = "", PROJECT, NO_FILTERS, UTC_ZONE, asked.measure
+    budgets = asked.ask(budgets_of_month, *kept)
+    doubts = daily_words.doubts(found, asked.ask(undated, filters), filters)
+    rows = daily_words.project_rows(found)
+    return replace(daily_words.daily(found, filters), doubts=doubts), [
+        daily_words.project_table(found, rows, budgets, filters).on_any_screen(),
+        daily_words.looks_html(daily_words.looks(found, budgets, filters)),
+        lambda: charts.spend_per_day(asked, found),
+        run_html.part("Last runs") + daily_words.run_rows(found, filters).on_any_screen(),
     ]
 
 
@@ -326,6 +344,7 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
 
 SCREENS: dict[str, Callable[[Question], tuple[Said, list[Part]]]] = {
     "overview": _overview,
+    "daily": _daily,
     "cost": _cost,
     "speedups": _speedups,
     "tasks": _tasks,

@@ -232,7 +232,7 @@ def _its_usual(usual: Mapping[str, UsualRun], run: Row) -> str:
 def looks(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) -> list[Look]:
     """Return what needs a look, the gravest first, at most MOST_LOOKS."""
     failed, waiting = _failed(found, filters), _waiting(found, filters)
-    made = [*failed, *_dearer(found, filters), *_slower(found, filters)]
+    made = [*failed, *_beyond_usual(found, filters)]
     for run in _odd(found):
         turns = f" and {plural(run['num_turns'], 'turn')}" if run["num_turns"] is not None else ""
         for_what = f"{usd(run['cost_usd'])} for {duration(run['duration_ms'])}{turns}"
@@ -271,24 +271,23 @@ def _failed(found: Daily, filters: Filters) -> list[Look]:
     return made
 
 
-def _dearer(found: Daily, filters: Filters) -> list[Look]:
+def _beyond_usual(found: Daily, filters: Filters) -> list[Look]:
+    """Return the runs that are dearer or slower than their usual run."""
     made = []
     for run, times in _beyond(found, "cost_best_usd"):
-        usual = found.usual[run["run_id"]].cost_usd
-        against = f"{multiple(times)} {_its_usual(found.usual, run)} ({usd(usual)})"
-        cost = usd(run["cost_best_usd"], run["bounds"])
-        sentence = f"{_begin(run)} cost {cost}, {against}"
-        made.append(Look("dearer", sentence, "why", _run(run, filters)))
-    return made
-
-
-def _slower(found: Daily, filters: Filters) -> list[Look]:
-    made = []
+        cost, usual = usd(run["cost_best_usd"], run["bounds"]), found.usual[run["run_id"]]
+        against = f"{multiple(times)} {_its_usual(found.usual, run)} ({usd(usual.cost_usd)})"
+        made.append(
+            Look("dearer", f"{_begin(run)} cost {cost}, {against}", "why", _run(run, filters))
+        )
     for run, times in _beyond(found, "duration_ms"):
-        usual = found.usual[run["run_id"]].duration_ms
-        against = f"{multiple(times)} {_its_usual(found.usual, run)} ({duration(usual)})"
-        sentence = f"{_begin(run)} took {duration(run['duration_ms'])}, {against}"
-        made.append(Look("slower", sentence, "open", _run(run, filters)))
+        took, usual = duration(run["duration_ms"]), found.usual[run["run_id"]]
+        against = (
+            f"{multiple(times)} {_its_usual(found.usual, run)} ({duration(usual.duration_ms)})"
+        )
+        made.append(
+            Look("slower", f"{_begin(run)} took {took}, {against}", "open", _run(run, filters))
+        )
     return made
 
 

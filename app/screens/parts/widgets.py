@@ -88,7 +88,7 @@ screen forces a measure, that measure, and the one chosen for all screens.
 IMAGE, IMAGES = "image", ("png", "svg")
 """The choice of how a chart is downloaded, and its values."""
 
-SHARED = ("overview", "cost", "speedups", "tasks", "failures", "compare", "loops")
+SHARED = ("overview", "daily", "cost", "speedups", "tasks", "failures", "compare", "loops")
 """Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is mailed; a test
 compares them.
 """
@@ -463,7 +463,8 @@ def download_page(what: str) -> None:
         st.query_params.get(RUN_ID, ""),
         str(st.session_state.get("view") or st.query_params.get("view", "")).lower(),
     )
-    of = run if what == "run" else "failures" if what == "runs" and view == "failures" else what
+    views = {("runs", "failures"): "failures", ("overview", "daily"): "daily"}
+    of = run if what == "run" else views.get((what, view), what)
     filters, measure, groups = (
         filter_urls.read_link(filters_kept()).filters,
         cost_in_force(),
