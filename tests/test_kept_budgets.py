@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,7 +19,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import UsageError
-from tests.conftest import ingest_paths
+from tests.conftest import ingest_paths, said
 from tests.using import log_of
 
 NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
@@ -61,6 +62,23 @@ def test_a_budget_is_obeyed_and_outlives_undo_and_rebuild(
             Budgeted("label:person", "ben", "2026-02"),
         }
         assert budgets_of_month(march)["kernels"].spent == 3
+
+
+def test_a_budget_is_set_on_the_screen_and_says_whether_it_holds(
+    march: Store, screens: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(NOW.timestamp())))
+    app = screens(march.location, "screens/cost.py")
+    assert "March has cost $9.00 by the 11th, 18% of February." in said(app)
+    for field, text in zip(app.text_input[-2:], ("kernels", "$10"), strict=True):
+        field.set_value(text)
+    next(button for button in app.button if button.label == "Keep budget").click().run()
+    assert kept_budgets(march) == {Budgeted("project", "kernels"): Decimal(10)}
+    shown = said(app)
+    assert "At the pace of the last 7 days kernels passes its $10 budget on 13 March." in shown
+    assert "may pass it on 13 March" in shown
+    next(button for button in app.button if button.label == "×").click().run()
+    assert not kept_budgets(march)
 
 
 def test_a_budget_of_the_month_precedes_that_of_every_month(march: Store) -> None:

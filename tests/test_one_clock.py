@@ -187,6 +187,17 @@ def test_a_bound_is_in_the_sum_of_every_period_that_has_a_part_of_it(seven_runs:
     assert agents(seven_runs, first)[0].bounds == "lower_bound"
 
 
+def test_a_search_chooses_the_runs_of_every_month(seven_runs: Store) -> None:
+    """What a search found was lost where the period was taken off the filters."""
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert("responses", [response("listed", 0, None, at=at("2026-01-31 10:00"))])
+    with read_transaction(seven_runs) as transaction:
+        found = transaction.searched(choose({"search": "listed"}))
+        table = summary(transaction, found, ("month",), ("cost_best_usd",))
+        assert sum(table["cost_best_usd_known"].to_pylist()) == 1
+
+
 def test_a_period_has_the_money_of_runs_that_ended_later_and_none_of_their_numbers(
     seven_runs: Store,
 ) -> None:

@@ -8,7 +8,17 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from app.queries.filters import FILTERS, NUMBER, SYNONYMS, YES, FilterKind, Filters, choose
+from app.queries.filters import (
+    FILTERS,
+    FOUND,
+    NUMBER,
+    SEARCH,
+    SYNONYMS,
+    YES,
+    FilterKind,
+    Filters,
+    choose,
+)
 from schemas.errors import UsageError
 from schemas.text import choices_for, did_you_mean, one_line, paired
 
@@ -150,7 +160,8 @@ def _is_readable(key: str, text: str) -> bool:
 
 def write_link(filters: Filters) -> dict[str, list[str]]:
     """Return the parameters of a link to the same view."""
-    return {FILTERS[key].link or key: list(values) for key, values in filters.chosen}
+    named = {SEARCH if key == FOUND.key else key: values for key, values in filters.chosen}
+    return {FILTERS[key].link or key: list(values) for key, values in named.items()}
 
 
 def unknown_words(query: Iterable[str], others: Callable[[str], bool]) -> tuple[str, ...]:

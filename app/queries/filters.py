@@ -552,7 +552,8 @@ class Filters:
         So equal choices are equal values.
         """
         chosen = dict(self.chosen) | {key: tuple(dict.fromkeys(values))}
-        return Filters(tuple((name, chosen[name]) for name in FILTERS if chosen.get(name)))
+        names = (*FILTERS, FOUND.key)  # what a search found stays chosen
+        return Filters(tuple((name, chosen[name]) for name in names if chosen.get(name)))
 
     def without(self, key: str, value: str) -> Filters:
         """Return the filters without one value of one filter."""

@@ -301,7 +301,12 @@ def months(
         if by != "agent" and not others:
             budgets = budgets_of_month(store, chosen, words[0], filters, measure=measure)
             kept = filters.values("project")
-            budgets = {key: one for key, one in budgets.items() if not kept or key in kept}
+            is_now = chosen == this_month()
+            budgets = {
+                key: one
+                for key, one in budgets.items()
+                if (not kept or key in kept) and (is_now or one.spent)
+            }
     if chosen == this_month():
         last = [(now - timedelta(days=7)).isoformat()]
         recent = without_period(filters).with_values("since", last)

@@ -22,6 +22,7 @@ from app.text.formatting import (
     UNKNOWN,
     agent_name,
     date_words,
+    percent,
     ratio,
     sign_of,
     usd,
@@ -91,8 +92,8 @@ def _heading(found: Months, total: MonthCost) -> str:
     if before.cost_usd:
         last = month_name(found.before, now=found.month)
         more = total.cost_usd / before.cost_usd
-        times = f"{more:.1f}×" if 1 <= more < 10 else ratio(more)
-        against = f", {times} {'all of ' if found.is_running else ''}{last}"
+        times = f"{percent(more)} of" if more < 1 else f"{more:.1f}×" if more < 10 else ratio(more)
+        against = f", {times} {'all of ' if found.is_running and more >= 1 else ''}{last}"
     if not found.is_running:
         return f"{name} cost {money}{against}{_largest(found, total)}."
     day = found.now.day
@@ -192,7 +193,7 @@ def money(row: MonthCost) -> TextCell:
     """Return a sum with its bounds, and how many costs are known if one in ten is not."""
     if row.cost_usd is None:
         return TextCell(NOT_RECORDED if row.started else "")
-    is_part = row.known < ENOUGH * row.started
+    is_part = 0 < row.known < ENOUGH * row.started
     known = f"{row.known:,} of {row.started:,}" if is_part else ""
     return TextCell(usd(row.cost_usd, row.bounds), known, hint=f"{row.cost_usd:f}")
 
