@@ -223,7 +223,7 @@ def test_states_have_their_own_sentences() -> None:
     budgets = {"shop": MonthBudget(Decimal(20), Decimal(8), Decimal(12), Decimal(11))}
     assert "Budget for March" in words.project_table(found, rows, budgets, NO_FILTERS).html()
     assert "Budget" not in words.project_table(found, rows, {}, NO_FILTERS).html()
-    assert words.budget_cell(rows, rows[0], budgets).note == "$12.00 of $20.00 left"
+    assert words.budget_cell(rows, rows[0], budgets).note == "$12.00 of $20 left"
     [pace] = [one for one in words.looks(found, budgets, NO_FILTERS) if one.kind == "over pace"]
     assert pace.sentence == "shop spent 40% of its March budget in 1 day"
 

@@ -28,7 +28,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import anchor, link, mark
-from app.text.months import budget_bar
+from app.text.months import budget_bar, whole_usd
 from app.text.run_money import multiple
 from app.text.sentences import Doubt, Said, joined, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell
@@ -431,7 +431,7 @@ def budget_cell(
     one = budgets.get(row.project or "")
     if not one:
         return TextCell(note="no budget")
-    left = f"{usd(one.left)} of {usd(one.budget)} left"
+    left = f"{usd(one.left)} of {whole_usd(one.budget)} left"
     left = f"passed by {usd(-one.left)}" if one.left < 0 else left
     return TextCell(note=left, mark=budget_bar(one))
 
