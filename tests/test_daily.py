@@ -256,3 +256,5 @@ def test_the_screen_shows_daily_work_and_the_study_by_its_address(
     assert "Last runs" in text
     assert "Last night cost" in page_text(screens(worked.location, time="last night"))
     assert "Needs a look" not in page_text(screens(worked.location, view="study"))
+    few = screens(worked.location, view="study", time="last 24 hours")
+    assert not few.exception, "a few runs of which nothing would tell more"

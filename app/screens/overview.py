@@ -66,8 +66,11 @@ def few_runs() -> None:
     shown = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
     said = sentences.few_runs(rows, shown, measure)
     widgets.heading(replace(said, doubts=overview_doubts(asked)))
-    st.html(runs_table(total, shown, filters).on_any_screen())
-    st.html(sentences.more_of_few(total, cache.command))
+    if is_dated and not is_few:
+        with st.container(horizontal=True, key="t-controls"):
+            view_choice()
+    more = sentences.more_of_few(total, cache.command)
+    st.html(runs_table(total, shown, filters).on_any_screen() + more)
 
 
 def view_choice() -> None:
