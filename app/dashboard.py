@@ -124,17 +124,20 @@ view = str(
 is_upload = page is DATA and view == "upload"
 cache.let_upload(allowed=is_upload)
 with (
-    nullcontext() if is_upload else widgets.following(page.url_path or "overview"),
+    nullcontext() if is_upload else widgets.following(),
     widgets.told_errors(),
     cache.request(),
 ):
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
         forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
         filter_bar.show(
+            page.url_path or "overview",
             by_responses=page is COST and view == "sessions",
             of_money=page in (OVERVIEW, COST),
             may_be_empty=page is OVERVIEW,
             forced_cost=forced,
         )
+    elif page is LOOPS and holds.loops:
+        filter_bar.show_share("loops")
     page.run()
 sign_in_page.offer_sign_out()

@@ -67,6 +67,11 @@ TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
 
 
+def command_of(app: AppTest) -> str:
+    """The first command on a screen; the Share menu has the address before it."""
+    return next(str(one.value) for one in app.code if str(one.value).startswith("tachograph"))
+
+
 def page_text(app: AppTest) -> str:
     """The words in the HTML of a screen, in one line."""
     parts = " ".join(element.proto.body for element in app.get("html"))

@@ -278,23 +278,23 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     samples: None, visit: Open, dashboard: str
 ) -> None:
     page = visit("/")
-    page.get_by_role("button", name="Model", exact=True).click()
-    page.get_by_test_id("stMultiSelect").first.locator("input").click()
+    page.get_by_role("button", name="Agent", exact=True).click()
+    page.get_by_test_id("stMultiSelect").nth(1).locator("input").click()
     page.get_by_role("option", name=re.compile("claude-opus-4-5")).click()
     page.wait_for_url("**/?model=claude-opus-4-5")
     page.keyboard.press("Escape")
     page.mouse.click(1000, 700)
     page.get_by_role("link", name="Cost & time").click()
     page.wait_for_url("**/cost?model=claude-opus-4-5")
-    chip = page.locator("[class*='st-key-chip-Model']")
-    expect(chip).to_contain_text("Model: claude-opus-4-5")
+    box = page.locator(".st-key-box-Agent")
+    expect(box).to_contain_text("claude-opus-4-5")
     page.go_back()
     page.wait_for_url("**/?model=claude-opus-4-5")
-    expect(chip).to_contain_text("Model: claude-opus-4-5")
+    expect(box).to_contain_text("claude-opus-4-5")
     wait_until_drawn(page)
     page.go_back()
     page.wait_for_url(f"{dashboard}/")
-    expect(chip).to_have_count(0)
+    expect(box).to_have_text(re.compile("Agent"))
 
     page.goto(f"{dashboard}/duration")  # an address of earlier versions
     page.wait_for_url("**/cost?view=Time")
@@ -311,11 +311,37 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
 
 def require_keeps_the_measure_of_cost(page: Page) -> None:
     """While somebody moves about; it is in the address."""
-    page.get_by_role("radio", name="List price").click()
+    menu = page.locator(".st-key-popover-Cost")
+    menu.get_by_role("button").click()
+    page.get_by_role("button", name="List price", exact=True).click()
     expect(page).to_have_url(re.compile("cost=List"))
     page.get_by_role("link", name="Overview").click()
-    expect(page.get_by_role("radio", name="List price")).to_be_checked()
+    expect(menu).to_contain_text("Cost: list price")
     expect(page.locator(".t-h1")).to_contain_text("$1.33")
+
+
+SIX_FILTERS = "agent=claude-code&task=x&outcome=completed&time=this+month&min-cost=1&search=speedup"
+_BOXES = """bar => [...bar.querySelectorAll('[class*="st-key-box-"]')].map(box => {
+    const at = box.getBoundingClientRect();
+    return [box.className.match(/box-\\w+/)[0], at.x, at.y, at.width, at.height].join(' ');
+})"""
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 900])
+def test_six_filters_move_nothing_in_the_bar(
+    samples: None, visit: Open, page: Page, width: int
+) -> None:
+    """Three had pushed the measure of cost into a second row, and the page down by 50 pixels."""
+    page.set_viewport_size({"width": width, "height": 900})
+    bar = page.locator(".st-key-filter-bar")
+    visit("/")
+    wait_until_drawn(page)
+    without = bar.evaluate(_BOXES)
+    visit(f"/?{SIX_FILTERS}")
+    wait_until_drawn(page)
+    expect(bar.locator("[class*='st-key-drop-']")).to_have_count(5)
+    assert bar.evaluate(_BOXES) == without
+    assert len(without) >= 8
 
 
 def as_another(page: Page) -> Page:

@@ -323,7 +323,7 @@ def test_charts_of_a_report_are_of_its_measure(mixed: Store, by_agent: ByAgent) 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/cost.py", month="all")
     assert "Cost known for <em>4</em>" in "".join(element.proto.body for element in app.get("html"))
-    app.segmented_control(key="cost").set_value("list").run()
+    app.button(key="cost-list").click().run()
     assert not app.exception
     shown = "".join(element.proto.body for element in app.get("html"))
     assert f"<em>{usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown

@@ -31,6 +31,7 @@ from tests.conftest import (
     SAMPLES,
     MadeOnce,
     StoreOnce,
+    command_of,
     ingest_paths,
     page_text,
     record_text,
@@ -105,7 +106,7 @@ def test_without_a_store_a_screen_says_what_to_do(
 ) -> None:
     app = open_screen(screen)
     assert "No runs yet." in said(app)
-    assert app.code[0].value == f"tachograph ingest ~/.claude --db {store.location}"
+    assert command_of(app) == f"tachograph ingest ~/.claude --db {store.location}"
     assert not Path(store.location).exists(), "looking makes no store"
 
 

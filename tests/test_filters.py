@@ -217,9 +217,9 @@ def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> No
 
 @pytest.mark.slow
 def test_every_filter_has_a_place_on_the_bar() -> None:
-    from app.screens.parts.filter_bar import POPOVERS  # noqa: PLC0415  with Streamlit, which takes a second
+    from app.screens.parts.filter_bar import BOXES  # noqa: PLC0415  with Streamlit, which takes a second
 
-    assert {key for keys in POPOVERS.values() for key in keys} <= FILTERS.keys()
+    assert {key for keys in BOXES.values() for key in keys} <= FILTERS.keys()
 
 
 @pytest.fixture(scope="module")

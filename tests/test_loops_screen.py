@@ -29,7 +29,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.rows.loop import State
 from schemas.units import Better
-from tests.conftest import StoreOnce, page_text
+from tests.conftest import StoreOnce, command_of, page_text
 from tests.test_loops import B, C, D, K, answer_of
 from tests.using import add, at, response, run_of
 
@@ -343,7 +343,7 @@ def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(
 def test_without_a_loop_the_screen_says_how_to_get_one(read_samples: Store, screens: Open) -> None:
     app = screens(read_samples.location, "screens/loops.py")
     assert "No optimization loop is in the store." in page_text(app)
-    assert app.code[0].value.startswith("tachograph ingest PATH")
+    assert command_of(app).startswith("tachograph ingest PATH")
 
 
 def test_a_store_with_loops_only_leads_to_them(store: Store, screens: Open) -> None:

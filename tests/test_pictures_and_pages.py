@@ -30,7 +30,7 @@ from app.reports.exports import EXPORTS
 from app.reports.exports.page import html_shared
 from app.reports.shared import SCREENS, question, shared
 from app.screens.parts import widgets
-from app.screens.parts.widgets import SHARED
+from app.screens.parts.share_menu import SHARED
 from app.text.answers import Answer
 from app.text.html_parts import without_links
 from ingest.store.database import Store
@@ -135,7 +135,6 @@ def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Pa
     pytest.importorskip("kaleido", reason="the extra `charts` is not installed")
     asked = [("chart", "cost-per-run", f"chart.{one}") for one in images.FORMATS] + [
         ("report", "report.pdf"),
-        ("share", "cost", "page.pdf"),
     ]
     code = (
         f"from app.cli.main import cli\nfor one in {asked!r}:\n    cli([*one[:-1], '-o', "
@@ -169,7 +168,25 @@ def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Pa
             words in first
             for words in ("Cost report", "Failure rate", "Top models", "not invoices")
         )
-        assert "Spent" in run([reader, "page.pdf", "-"]).stdout
+
+
+@pytest.mark.parametrize("what", ["overview", "cost", "tasks"])
+def test_a_screen_prints_as_one_sheet_with_its_filters_and_command(
+    what: str, sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Kaleido; a second page, or a sheet without charts, would be handed on unseen."""
+    monkeypatch.setitem(sys.modules, "kaleido", None)
+    made = tmp_path / "page.pdf"
+    options = ["--agent", "claude-code", "--cost", "list", "-o", str(made)]
+    done = CliRunner().invoke(cli, ["share", what, "--db", sample_store.location, *options])
+    assert done.exit_code == 0, done.output
+    body = made.read_bytes()
+    assert len(re.findall(rb"/Type /Page\b", body)) == 1
+    assert b"/MediaBox [0 0 841.9" in body
+    if reader := shutil.which("pdftotext"):
+        said = subprocess.run([reader, made, "-"], capture_output=True, text=True, check=True)
+        assert "Claude Code · list-price cost" in said.stdout
+        assert f"share {what} --agent claude-code --cost list -o {what}.pdf" in said.stdout
 
 
 def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: Path) -> None:
@@ -290,7 +307,11 @@ def test_pages_for_others_have_a_policy(mailed: Callable[[str], bytes]) -> None:
         rules = dict(rule.split(" ", 1) for rule in found[1].split("; "))
         assert re.fullmatch(scripts, rules.pop("script-src"))
         closed = dict.fromkeys(("default-src", "base-uri", "form-action"), "'none'")
-        assert rules == closed | {"style-src": "'unsafe-inline'", "img-src": "data:"}
+        assert rules == closed | {
+            "style-src": "'unsafe-inline'",
+            "img-src": "data:",
+            "font-src": "data:",
+        }
 
 
 HOSTILE = r"50% & #1 _x_ {a} $5 ~ ^ \ ≤ ± 中 “q” é ą <b> …"

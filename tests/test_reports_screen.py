@@ -26,7 +26,7 @@ from app.reports.exports import EXPORTS, REPORTS
 from app.reports.report_files import command, file_name, formats, written
 from app.text.formatting import usd
 from ingest.store.database import Store
-from tests.conftest import TOTAL_COST, Run, StoreOnce
+from tests.conftest import TOTAL_COST, Run, StoreOnce, command_of
 from tests.reporting import fill
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def said(app: AppTest) -> str:
 
 def printed(app: AppTest, store: Store) -> str:
     """The command that makes the same report, without the store, which it names at its end."""
-    command = str(app.code[0].value)
+    command = command_of(app)
     assert command.endswith(f" --db {store.location}")
     return command.removesuffix(f" --db {store.location}")
 
@@ -124,7 +124,7 @@ def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
     assert "−$0.33" in said(app)
     assert re.search(r"Max cost per run\$1.21at most \$0.50FAIL", said(app))
     assert "Agents -- it's March" in html.unescape(said(app))
-    words = shlex.split(str(app.code[0].value))
+    words = shlex.split(command_of(app))
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(cli, words[1:], standalone_mode=False).exception is None
     page = (tmp_path / "cost-report-by-model.html").read_text()
@@ -144,9 +144,9 @@ def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen:
 
 
 def test_every_format_is_offered_that_can_be_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_files, "can_print", lambda: False)
+    monkeypatch.setattr(report_files, "browser", lambda: "")
     assert set(formats()) == set(EXPORTS)
-    monkeypatch.setattr(report_files, "can_print", lambda: True)
+    monkeypatch.setattr(report_files, "browser", lambda: "chromium")
     assert set(formats()) == set(REPORTS)
     assert all(export.about for export in EXPORTS.values())
 

@@ -26,7 +26,7 @@ from app.queries.tasks import OTHERS, VALUES
 from app.text import tasks as task_words
 from ingest.store.database import Store
 from schemas.catalogue.metrics import NOBODY, TASK_VERDICTS
-from tests.conftest import Run, StoreOnce
+from tests.conftest import Run, StoreOnce, command_of
 from tests.test_definitions import TASKS, fill
 from tests.test_theme import READABLE, contrast
 
@@ -461,4 +461,4 @@ def test_a_cell_links_to_its_run_and_one_of_several_to_the_list_of_runs(
 def test_runs_without_a_task_say_which_label_gives_one(read_samples: Store, screens: Open) -> None:
     app = screens(read_samples.location, "screens/tasks.py")
     assert "No task is known" in html_of(app)
-    assert "--label task=NAME" in app.code[0].value
+    assert "--label task=NAME" in command_of(app)

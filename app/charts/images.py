@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import base64
+import os
 import re
+import shutil
+import subprocess
 import textwrap
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,12 +36,22 @@ FORMATS = ("svg", "png", "pdf")
 _TITLE, _CAPTION, _LINES = 100, 140, 4
 """Characters of a line of the title and of what is below it, and the most lines of each."""
 
-_IS_DRAWN = (
-    "location.protocol + document.readyState === 'file:complete' && "
-    "!document.querySelector('.chart:not(:has(.main-svg))')"
-)
 _LONGEST = 120
-"""Whether a page has all its charts; and the seconds to wait for it."""
+"""Seconds to wait for a page to be printed."""
+
+_BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+_NEEDS_BROWSER = "Install one (Debian: apt install chromium), or name it in BROWSER_PATH."
 
 _ONE = Lock()
 """One page is printed at a time: a Chromium takes some 300 MB."""
@@ -164,41 +175,34 @@ def image(drawn: Drawn, format_: str, page: str | None = "light") -> bytes:
 def printed(html: bytes) -> bytes:
     """Return a page of ours as PDF, as its style sheet prints it.
 
-    Raises UsageError without Kaleido or a Chromium.
+    Its scripts must have drawn its charts when it has loaded. Raises UsageError without a Chromium.
     """
-
-    async def made(path: Path) -> bytes:
-        async with choreographer.Browser() as browser:
-            tab = await browser.create_tab(path.as_uri())
-            while True:  # until its script has drawn the charts
-                found = await tab.send_command("Runtime.evaluate", params={"expression": _IS_DRAWN})
-                if found["result"]["result"]["value"]:
-                    break
-                await asyncio.sleep(0.1)
-            how = {"printBackground": True, "preferCSSPageSize": True}
-            return base64.b64decode(
-                (await tab.send_command("Page.printToPDF", params=how))["result"]["data"]
-            )
-
-    with (
-        _ONE,
-        _chromium(),
-        TemporaryDirectory(prefix="tachograph-") as folder,
-        ThreadPoolExecutor(1) as own,
-    ):  # a notebook has a loop already
-        import choreographer  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-        (path := Path(folder) / "page.html").write_bytes(html)
-        return own.submit(asyncio.run, asyncio.wait_for(made(path), _LONGEST)).result()
+    with _ONE, TemporaryDirectory(prefix="tachograph-") as folder:
+        (page := Path(folder) / "page.html").write_bytes(html)
+        made = page.with_suffix(".pdf")
+        command = [
+            browser(),
+            "--headless",
+            "--no-sandbox",  # it does not start for root, and the page is ours, without network
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={made}",
+            page.as_uri(),
+        ]
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, check=False, timeout=_LONGEST)  # noqa: S603
+        if not made.exists():
+            raise UsageError("no Chromium or Chrome could print the page.", _NEEDS_BROWSER)
+        return made.read_bytes()
 
 
-def can_print() -> bool:
-    """Return whether there is a Chromium and the library to start it."""
-    try:
-        from choreographer.browsers.chromium import Chromium  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError:
-        return False
-    return Chromium.find_browser(skip_local=False) is not None
+@cache
+def browser() -> str:
+    """Return the path of the system's Chromium or Chrome, or "" if there is none."""
+    named = os.environ.get("BROWSER_PATH", "")
+    return next(filter(None, map(shutil.which, (named, *_BROWSERS))), "")
 
 
 @contextmanager
@@ -212,7 +216,7 @@ def _chromium() -> Iterator[None]:
         )
     except ImportError as error:
         raise UsageError(
-            "a picture or PDF needs Kaleido, which is not installed.",
+            "a picture needs Kaleido, which is not installed.",
             f"Install it: {extra_command()}",
         ) from error
     try:
@@ -220,5 +224,5 @@ def _chromium() -> Iterator[None]:
     except (ChromeNotFoundError, BrowserFailedError, TimeoutError) as error:
         raise UsageError(
             "no Chromium or Chrome could be started to draw it, or it took too long.",
-            "Install one (Debian: apt install chromium), or name it in BROWSER_PATH.",
+            _NEEDS_BROWSER,
         ) from error

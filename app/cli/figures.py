@@ -140,7 +140,8 @@ def share(
 ) -> None:
     """Write a screen with its filters, or a run, as PDF or as one HTML file to mail.
 
-    The HTML file opens without a network, by day and night.
+    A screen is one page A4 landscape, printed by Chromium or Chrome: what has no room on it is
+    left out and counted. The HTML file opens without a network, by day and night.
 
     Screens: overview, cost, speedups, tasks, failures, compare, loops. The page has the answer,
     figures, tables and charts of the screen.
@@ -155,5 +156,7 @@ def share(
     if path.suffix.lower() not in ("", ".html", ".htm", ".pdf"):
         raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
     require_no_store_file(asked.store, path)
-    body = printed(html_shared(made)) if path.suffix.lower() == ".pdf" else html_shared(made)
+    is_print = path.suffix.lower() == ".pdf"
+    page = html_shared(made, is_print=is_print)
+    body = printed(page) if is_print else page
     put_or_write(body, path)

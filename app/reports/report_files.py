@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from app.charts.images import can_print
+from app.charts.images import browser
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import exported
 from app.reports.budgets import as_options
@@ -76,7 +76,7 @@ def formats() -> dict[str, str]:
 
     Pdf only where it can be made.
     """
-    names = [name for name in dict.fromkeys([*USUAL, *REPORTS]) if name != "pdf" or can_print()]
+    names = [name for name in dict.fromkeys([*USUAL, *REPORTS]) if name != "pdf" or browser()]
     return {name: REPORTS[name].suffix.removeprefix(".") for name in names}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,7 @@ from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
-from app.queries.filters import NO_FILTERS, Filters, parse, this_moment
+from app.queries.filters import FILTERS, NO_FILTERS, SEARCH, Filters, parse, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.months import PROJECT, budgets_of_month, months
 from app.queries.reading import ReadTransaction, undated
@@ -34,6 +35,7 @@ from app.text import months as month_words
 from app.text import run_money as money_words
 from app.text import tasks as task_words
 from app.text.agents import agent_legend, agent_table
+from app.text.columns import value_words
 from app.text.filter_words import with_known_words
 from app.text.formatting import short_id
 from app.text.html_parts import shown, without_links
@@ -56,15 +58,17 @@ PLACES = ("source_name", "cwd", "received_at")
 
 @dataclass(frozen=True)
 class Shared:
-    """A page to mail: its title, filters in words, and parts.
+    """A page to mail: its title, filters in words, the command that makes it, and parts.
 
-    Each chart is drawn twice, for light and dark pages.
+    Each chart is drawn twice, for light and dark pages. `is_screen`: of many runs, on one sheet.
     """
 
     file_name: str
     title: str
-    about: str
+    filters: str
+    command: str
     parts: Sequence[str | tuple[Drawn, Drawn]]
+    is_screen: bool
 
 
 def question(
@@ -96,11 +100,11 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
     """
     if what in SCREENS:
         said, parts = SCREENS[what](asked)
-        title, name, about = what.capitalize(), what, asked.filters.as_words()
+        title, name = what.capitalize(), what
     else:
         asked = replace(asked, of=asked.ask(run_page.run_id_of, what))
         said, parts = _run(asked, with_text=with_text)
-        title, name, about = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}", ""
+        title, name = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}"
     made: list[str | tuple[Drawn, Drawn]] = [without_links(html_parts.heading(said))]
     for one in parts:
         if isinstance(one, str):
@@ -112,9 +116,40 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
                 pages.append(one())
             if pages[0] and pages[1] and pages[0].n:
                 made.append((pages[0], pages[1]))
+    is_screen = what in SCREENS
     return Shared(
-        name, re.sub(r"\*\*", "", said.heading) or title, about, [one for one in made if one]
+        name,
+        re.sub(r"\*\*", "", said.heading) or title,
+        _filters_in_words(asked) if is_screen else "",
+        _command(asked, what if is_screen else short_id(asked.of), f"{name}.pdf", with_text),
+        [one for one in made if one],
+        is_screen,
     )
+
+
+def _filters_in_words(asked: Question) -> str:
+    """Return `Claude Code · Last night · best-known cost`."""
+    words = [
+        value_words(key, value) if key != SEARCH else f"“{value}”"
+        for key, values in asked.filters.chosen
+        if key in FILTERS
+        for value in values
+    ]
+    return " · ".join([*(words or ["All runs"]), asked.measure.name])
+
+
+def _command(asked: Question, what: str, name: str, with_text: bool) -> str:
+    """Return the command that makes the page again."""
+    groups = [f"--group {shlex.quote(one.as_words())}" for one in asked.groups]
+    words = (
+        f"tachograph share {what}",
+        asked.filters.as_words() if what in SCREENS else "",
+        *groups,
+        "" if asked.measure is BEST else f"--cost {asked.measure.key}",
+        "--with-text" if with_text else "",
+        f"-o {name}",
+    )
+    return " ".join(filter(None, words))
 
 
 def overview_doubts(asked: Question) -> list[Doubt]:

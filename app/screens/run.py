@@ -1,13 +1,11 @@
 """One run, as /run?run=ID."""
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from app.queries import run_page
 from app.queries import runs as run_queries
 from app.screens import cache
-from app.screens.parts import annotate, filter_bar, widgets
+from app.screens.parts import annotate, filter_bar, share_menu, widgets
 from app.screens.parts.run_body import show_run
 from app.text.html_parts import plain
 from app.text.run_html import run_id_of
@@ -62,11 +60,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
         horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"
     ):
         annotate.quick(run)
-        with st.popover("Link", icon=":material/link:"):
-            st.code(
-                f"{(st.context.url or '').partition('?')[0]}?{urlencode({widgets.RUN_ID: run['run_id']})}",  # noqa: E501
-                language=None,
-            )
+        share_menu.show("run")
         if run["task_key"] and (others := cache.ask(run_queries.of_task, run["task_key"]) - 1) > 0:
             label = f"Other runs of this task {others:,}"
             st.page_link(

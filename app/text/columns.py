@@ -9,12 +9,15 @@ have their values, all other tables their cells (`table.TextTable`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
 import pyarrow as pa
 
+from app.queries.filters import FILTERS, TIME, TIMES, FilterKind, this_moment
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
 from app.text.formatting import (
@@ -136,6 +139,22 @@ def fact_words(value: Any, key: str) -> str:
         if key == "scope"
         else exact(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
     )
+
+
+def value_words(key: str, value: str) -> str:
+    """Return a filter's value in words: `Claude Code`, `Last night`, `from 2026-11-20`."""
+    if key == TIME:
+        return value[:1].upper() + value.partition(" in ")[0][1:]
+    if key in TIMES:
+        with suppress(ValueError):
+            day = datetime.fromisoformat(value)
+            value = f"{day:%-d %b}" if day.year == this_moment().year else f"{day:%-d %b %Y}"
+        return f"{'from' if key == TIMES[0] else 'before'} {value}"
+    one = FILTERS[key]
+    if one.kind is FilterKind.FLAG:
+        return one.name
+    is_name = one.kind.is_many or one.kind is FilterKind.TEXT
+    return fact_words(value, key) if is_name else f"{one.name} {fact_words(value, key)}"
 
 
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:

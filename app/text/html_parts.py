@@ -114,7 +114,8 @@ def how_sure(doubts: Sequence[Doubt]) -> str:
     )
     summary = "<summary>How sure?</summary>"
     opened = f"{summary}<section>{rows}</section>"
-    return f' · <details class="t-sure">{opened}</details>' if rows else ""
+    sure = f'<details class="t-sure">{opened}</details>'
+    return f'<span class="t-doubts"> · {sure}</span>' if rows else ""
 
 
 def link(page: str, filters: Filters, **more: str | Sequence[str]) -> str:

@@ -145,54 +145,64 @@ def _policy(scripts: Sequence[bytes]) -> str:
     )
     page = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
-        "img-src data:"
+        "img-src data:; font-src data:"
     )
     none = "'none'"
     return f"{page}; script-src {hashes or none}"
 
 
-def html_shared(page: Shared) -> bytes:
-    """Return a page to mail, with the style of the dashboard.
+def html_shared(page: Shared, *, is_print: bool = False) -> bytes:
+    """Return a page to mail, with the style of the dashboard; a screen prints as one sheet.
 
-    Charts are drawn by Plotly in the file, which keeps what a mark is.
+    Charts are drawn by Plotly in the file, which keeps what a mark is. `is_print`: for a printer,
+    which does not wait: the charts are drawn when the page has loaded.
     """
-    parts, drawn = (
-        list[dict[str, Any]](),
-        [part for part in page.parts if not isinstance(part, str)],
-    )
-    for part in page.parts:
-        if isinstance(part, str):
-            parts.append({"html": part, "chart": None})
-            continue
-        light, _ = part
-        height = int(light.figure.layout.height)
-        parts.append(
-            {
-                "chart": light,
-                "title": one_line(light.title),
-                "caption": one_line(light.caption),
-                "height": height,
-            }
-        )
-    plotly, script = packed_plotly() if drawn else b"", _asset("shared.js")
-    sources = [gzip.decompress(plotly), script.encode()] if drawn else [script.encode()]
-    about = (
-        page.about and f"Filters: {page.about}",
-        f"{this_moment():%Y-%m-%d}",
-        f"Tachograph {metadata.version('tachograph')}",
-    )
+    drawn = [part for part in page.parts if not isinstance(part, str)]
+    parts = [
+        {"html": part, "chart": None}
+        if isinstance(part, str)
+        else {
+            "chart": part[0],
+            "title": one_line(part[0].title),
+            "caption": one_line(part[0].caption),
+            "height": int(part[0].figure.layout.height),
+        }
+        for part in page.parts
+    ]
+    packed, figures = (packed_plotly(), packed_figures(drawn)) if drawn else (b"", b"")
+    plotly, script = gzip.decompress(packed).decode() if drawn else "", _asset("shared.js")
+    plain = gzip.decompress(figures).decode().replace("</", r"<\/") if drawn else ""
+    assets = resources.files("app") / "assets"
     text = _template("shared.html").render(
         title=one_line(page.title),
+        look=("screen sheet" if is_print else "screen") if page.is_screen else "",
+        wordmark=(assets / "wordmark.svg").read_text(encoding="utf-8"),
+        filters=one_line(page.filters),
         parts=parts,
-        about=one_line(" · ".join(filter(None, about))),
-        style=(resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8")
-        + _asset("shared.css"),
-        figures=base64.b64encode(packed_figures(drawn)).decode() if drawn else "",
-        plotly=base64.b64encode(plotly).decode(),
-        script=script,
-        policy=_policy(sources),
+        made=f"{this_moment():%-d %B %Y} · Tachograph {metadata.version('tachograph')}",
+        command=one_line(page.command),
+        style=(assets / "dashboard.css").read_text(encoding="utf-8")
+        + _asset("shared.css")
+        + (_typeface() if is_print else ""),
+        figures=plain if is_print else base64.b64encode(figures).decode(),
+        plotly="" if is_print else base64.b64encode(packed).decode(),
+        scripts=[plotly, script] if drawn and is_print else [script],
+        policy=_policy([one.encode() for one in (plotly, script) if one]),
     )
     return text.encode()
+
+
+def _typeface() -> str:
+    """Return the dashboard's typeface as CSS, "" if Streamlit has it no more."""
+    media = resources.files("streamlit") / "static" / "static" / "media"
+    for file in media.iterdir() if media.is_dir() else ():
+        if file.name.startswith("SourceSansVF-Upright"):
+            data = base64.b64encode(file.read_bytes()).decode()
+            source = f'url("data:font/woff2;base64,{data}")'
+            return (
+                f'@font-face {{ font-family: "Source Sans"; font-weight: 200 900; src: {source} }}'
+            )
+    return ""
 
 
 def notebook_table(answer: Answer, notes: Sequence[str] = ()) -> str:

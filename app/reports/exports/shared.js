@@ -1,25 +1,69 @@
 "use strict";
-// The figures and Plotly are packed with gzip: a quarter of the bytes.
+// The figures and Plotly are packed with gzip: a quarter of the bytes. A page for the printer has them unpacked, to be drawn when it has loaded.
+const root = document.documentElement, main = document.querySelector("main"), places = [...document.querySelectorAll(".chart")];
+const textOf = (id) => document.getElementById(id).textContent;
 const unpacked = (id) => {
-  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(textOf(id)), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 };
 const night = matchMedia("(prefers-color-scheme: dark)");
-(async () => {
-  const places = [...document.querySelectorAll(".chart")];
-  if (!places.length) return;
+let figures = null;
+const draw = (page, scale, width) => figures && places.forEach((place, number) => {
+  const { data, layout } = figures[page][number];
+  place.style.zoom = scale;
+  place.style.minHeight = "";
+  Plotly.react(place, data, { ...layout, width: width || place.parentElement.clientWidth / scale }, { displayModeBar: false });
+});
+const show = () => draw(night.matches ? "dark" : "light", 1);
+// A sheet has room for so much: its charts in one row, smaller ones, then the largest rows of its longest tables, then all of it smaller.
+const CHART_SCALES = [1, 0.9, 0.8], FEWEST_ROWS = 6;
+const fit = () => {
+  const isHigh = () => main.scrollHeight > main.clientHeight + 1, isWide = () => main.scrollWidth > main.clientWidth + 1;
+  const shrink = (is) => { for (let zoom = 0.95; is() && zoom > 0.4; zoom -= 0.05) main.style.zoom = zoom; };
+  const charts = places.map((place) => place.parentElement);
+  charts.slice(0, -1).forEach((chart) => charts.at(-1).before(chart));
+  shrink(isWide);
+  for (const scale of figures ? CHART_SCALES : []) {
+    draw("light", scale);
+    if (!isHigh()) return;
+  }
+  const rows = (body) => [...body.rows].filter((row) => !row.hidden && !row.matches(".sum, .left-out"));
+  const bodies = [...main.querySelectorAll("tbody")];
+  while (isHigh()) {
+    const longest = bodies.sort((one, other) => rows(other).length - rows(one).length)[0];
+    if (!longest || rows(longest).length <= FEWEST_ROWS) break;
+    rows(longest).at(-1).hidden = true;
+    const note = longest.querySelector(".left-out") || longest.insertRow(longest.querySelector(".sum:last-child")?.sectionRowIndex ?? -1);
+    note.className = "left-out";
+    note.innerHTML = `<td class="t-n" colspan="99">${[...longest.rows].filter((row) => row.hidden).length} more</td>`;
+  }
+  shrink(isHigh);
+};
+const unfit = () => {
+  document.querySelectorAll(".left-out").forEach((row) => row.remove());
+  document.querySelectorAll("tr[hidden]").forEach((row) => { row.hidden = false; });
+  main.style.zoom = "";
+};
+if (document.getElementById("plotly")) (async () => {
   const script = document.createElement("script");
   script.textContent = await unpacked("plotly");
   document.head.append(script);
-  const figures = JSON.parse(await unpacked("figures"));
-  const draw = (page, width) => places.forEach((place, number) => {
-    const { data, layout } = figures[page][number];
-    Plotly.react(place, data, { ...layout, width }, { displayModeBar: false, responsive: true });
-  });
-  const show = () => draw(night.matches ? "dark" : "light");
+  figures = JSON.parse(await unpacked("figures"));
   show();
   night.addEventListener("change", show);
-  addEventListener("beforeprint", () => draw("light", 1000)); // between the margins of A4 landscape lie 273 mm
-  addEventListener("afterprint", show);
 })();
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+else if (places.length) figures = JSON.parse(textOf("figures"));
+if (root.matches(".sheet")) {
+  main.getBoundingClientRect(); // loads the typeface before the charts measure their texts
+  addEventListener("load", fit);
+}
+else {
+  if (figures) draw("light", 1, 1000); // between the margins of A4 landscape lie 273 mm
+  addEventListener("beforeprint", () => {
+    root.classList.toggle("sheet", root.matches(".screen"));
+    if (root.matches(".sheet")) return fit();
+    document.querySelectorAll("details").forEach((one) => { one.open = true; });
+    draw("light", 1, 1000);
+  });
+  addEventListener("afterprint", () => { root.classList.remove("sheet"); unfit(); show(); });
+}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.queries import filter_inputs as filter_urls
 from app.queries import reading, rules
@@ -21,34 +22,37 @@ from app.queries.filters import (
     EVERY_RUN,
     EXCLUDED,
     FILTERS,
-    PERIODS,
     SEARCH,
     TIME,
+    TIME_WORDS,
+    TIMES,
     UNDATED,
     Filter,
     FilterKind,
     Filters,
     has_period,
     moment,
+    period,
+    this_moment,
     without_period,
 )
 from app.queries.sessions import runs_with_usage
 from app.screens import cache
-from app.screens.parts import widgets
+from app.screens.parts import share_menu, widgets
 from app.text import html_parts, speedups
 from app.text.answers import uncounted_words, undated_words
-from app.text.columns import fact_words
+from app.text.columns import fact_words, value_words
 from app.text.html_parts import code_span, plain
 from schemas.text import plural, visible
 
-POPOVERS = {
-    "Agent": ("agent",),
-    "Model": ("model", "main-model"),
+BOXES = {
+    "Project": ("project",),
+    "Agent": ("agent", "model", "main-model"),
     "Task": ("task",),
     "Outcome": ("outcome", "failure"),
     "Time": (TIME, "since", "until"),
 }
-"""The common filters, each with a button; SEARCH is next to them, all others are under MORE."""
+"""The common filters, each with a box; SEARCH is next to them, all others are under MORE."""
 
 MORE = "More"
 
@@ -147,6 +151,7 @@ def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
 
 
 def show(
+    what: str,
     *,
     by_responses: bool = False,
     of_money: bool = False,
@@ -155,6 +160,7 @@ def show(
 ) -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
+    `what`: the screen, to share it.
     `by_responses`: a period matches the times of responses, which may be long before a run's end;
     `of_money`: it matches either. `may_be_empty`: the screen tells of a period without runs.
     `forced_cost`: the screen's own measure of cost.
@@ -172,22 +178,10 @@ def show(
     if total == 1 and not filters and not st.query_params:  # nothing to choose among
         return
     options = cache.options()
-    named = {key for keys in POPOVERS.values() for key in keys} | {SEARCH}
-    popovers = POPOVERS | {MORE: tuple(key for key in FILTERS if key not in named)}
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
-        horizontal_alignment="distribute",
-        gap="small",
-        key="filter-bar",
-    ):
-        with st.container(
-            horizontal=True,
-            vertical_alignment="center",
-            gap="xsmall",
-            width="content",
-            key="filters",
-        ):
+    named = {key for keys in BOXES.values() for key in keys} | {SEARCH}
+    boxes = BOXES | {MORE: tuple(key for key in FILTERS if key not in named)}
+    with _bar():
+        with st.container(width=186, key="box-Search"):
             st.text_input(
                 "Search",
                 key=_seed(SEARCH, next(iter(filters.values(SEARCH)), "")),
@@ -197,20 +191,23 @@ def show(
                 icon=":material/search:",
                 label_visibility="collapsed",
                 max_chars=filter_urls.LONGEST_VALUE,
-                width=230,
             )
-            for label, keys in popovers.items():
-                if any(_has_choice(key, options) for key in keys):
-                    _popover(label, keys, options)
-            if filters:
-                st.button(
-                    "Clear all",
-                    type="tertiary",
-                    key="clear-filters",
-                    on_click=_choose,
-                    args=(Filters(),),
-                )
-        widgets.cost_choice(forced_cost)
+        for label, keys in boxes.items():
+            if any(_has_choice(key, options) for key in keys):
+                _box(label, keys, options)
+        with st.container(horizontal=True, key="box-clear"):
+            st.button(
+                "",
+                icon=":material/filter_alt_off:",
+                help="Clear all filters",
+                type="tertiary",
+                key="clear-filters",
+                on_click=_choose,
+                args=(Filters(),),
+                disabled=not filters,
+            )
+        widgets.cost_menu(forced_cost)
+        share_menu.show(what)
     _warn_of_words(options)
     if not filters:
         _tell_uncounted(by_responses=False)
@@ -291,52 +288,38 @@ def _has_choice(key: str, options: Options) -> bool:
     return not FILTERS[key].options or bool(options.get(key)) or bool(chosen().values(key))
 
 
-def _popover(label: str, keys: Sequence[str], options: Options) -> None:
-    """Place the button of some filters.
-
-    If one is set, as a chip with its values and a cross to remove them.
-    """
-    found = [
-        (FILTERS[key], fact_words(value.partition(" in ")[0] if key == TIME else value, key))
-        for key in keys
-        for value in chosen().values(key)
-    ]
-    values = [
-        f"{filter_.name} {words}" if filter_.kind is FilterKind.CHOICE else words
-        for filter_, words in found
-    ]
-    text = (
-        label
-        if not values
-        else f"{label}: {values[0]}"
-        if len(values) == 1
-        else f"{label}: {len(values)}"
+def _bar() -> DeltaGenerator:
+    """Return the row of the bar, of fixed boxes."""
+    return st.container(
+        horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall", key="filter-bar"
     )
-    with st.container(
-        horizontal=True,
-        gap=None,
-        vertical_alignment="center",
-        width="content",
-        key=f"chip-{label}" if values else None,
-    ):
+
+
+def show_share(what: str) -> None:
+    """Place the bar of a screen without filters: only how to share it."""
+    with _bar():
+        st.space("stretch")
+        share_menu.show(what)
+
+
+def _box(label: str, keys: Sequence[str], options: Options) -> None:
+    """Place the box of some filters: its menu and, if one is set, a cross that removes them.
+
+    The value is in the box, and its width is always the same.
+    """
+    values = [value_words(key, value) for key in keys for value in chosen().values(key)]
+    more = f" +{len(values) - 1}" if len(values) > 1 else ""
+    with st.container(horizontal=True, wrap=False, gap=None, width=124, key=f"box-{label}"):
         with st.popover(
-            plain(text if len(text) <= 32 else f"{text[:31]}…"),
-            type="secondary",
+            plain(values[0] + more if values else label),
             key=f"popover-{label}",
+            width="stretch",
             wrap=False,
         ):
-            if "since" in keys:
-                with st.container(horizontal=True, gap="small", width=240):
-                    for name in PERIODS:
-                        period = without_period(chosen()).with_values(TIME, [_here(name)])
-                        st.button(
-                            name.capitalize(),
-                            key=f"period-{name}",
-                            on_click=_choose,
-                            args=(period,),
-                        )
+            if TIME in keys:
+                _periods()
             for key in keys:
-                if key != TIME and _has_choice(key, options):
+                if key not in BOXES["Time"] and _has_choice(key, options):
                     _widget(FILTERS[key], options.get(key, {}))
             if label == MORE:
                 _saved_views()
@@ -349,9 +332,47 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
                 key=f"drop-{label}",
                 on_click=_choose,
                 args=(without,),
-                help=f"Remove the filter {label}",
-                width="content",
+                help=plain(f"Remove {label}: {', '.join(values)}"),
+                width=26,
             )
+
+
+def _periods() -> None:
+    """Place the menu of periods, a calendar, and the runs without a date."""
+    now, zone = this_moment(), widgets.zone()
+    current = next(iter(chosen().values(TIME)), "").partition(" in ")[0]
+    undated = cache.ask(reading.undated, Filters()).runs
+    with st.container(gap=None, width=280, key="menu-Time"):
+        for name in TIME_WORDS:
+            _period(name, _period_note(name, now.astimezone(zone)), is_on=name == current)
+        with st.container(horizontal=True, wrap=False, gap="xsmall", key="calendar"):
+            for key in TIMES:
+                _widget(FILTERS[key], {})
+        if undated or current == UNDATED:
+            _period(UNDATED, plural(undated, "run"), is_on=current == UNDATED)
+        st.caption(f"Times in {plain(str(zone))} · night is 18:00–08:00")
+
+
+def _period_note(name: str, now: datetime) -> str:
+    """Return what a period means today: `Wed 18 Mar`, `1–19 Mar`, `February`, `18:00–08:00`."""
+    begin, end = period(name, now, now.tzinfo or UTC) or (None, None)
+    if begin is None or end is None or name == "last 24 hours":
+        return ""
+    if name == "last night":
+        return f"{begin:%H:%M}–{end:%H:%M}"
+    last = min(end - timedelta(microseconds=1), now)
+    if begin.date() == last.date():
+        return f"{begin:%a %-d %b}"
+    if begin.day == 1 and begin.month != end.month and last < now:
+        return f"{begin:%B}"
+    months = "" if begin.month == last.month else f" {begin:%b} "
+    return f"{begin:%-d}{months}–{' ' if months else ''}{last:%-d %b}"
+
+
+def _period(name: str, note: str, *, is_on: bool) -> None:
+    found = without_period(chosen()).with_values(TIME, [_here(name)])
+    label = name[0].upper() + name[1:]
+    widgets.menu_row(label, note, f"period-{name}", _choose, (found,), is_on=is_on)
 
 
 def _here(period: str) -> str:
@@ -445,7 +466,7 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
             format="YYYY-MM-DD",
             min_value=date(2000, 1, 1),
             max_value=date(2100, 1, 1),
-            width=240,
+            width="stretch",
             **more,
         )
     elif kind is FilterKind.USD:

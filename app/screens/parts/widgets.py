@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -80,18 +80,13 @@ DEFAULT_ORDER = next(iter(ORDERS))
 
 COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
 
-COST, FORCED, FORCED_BY, _COST = "cost", "cost-forced", "cost-forced-by", "cost-measure"
-"""The parameter of the address that names the measure of cost; and session keys: the choice while a
-screen forces a measure, that measure, and the one chosen for all screens.
+COST, FORCED_BY, _COST = "cost", "cost-forced-by", "cost-measure"
+"""The parameter of the address that names the measure of cost; and session keys: the measure that a
+screen forces, and the one chosen for all screens.
 """
 
 IMAGE, IMAGES = "image", ("png", "svg")
 """The choice of how a chart is downloaded, and its values."""
-
-SHARED = ("overview", "daily", "cost", "speedups", "tasks", "failures", "compare", "loops")
-"""Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is mailed; a test
-compares them.
-"""
 
 NO_RUNS = "Point Tachograph at the logs of your agents. It only reads them."
 START_WITH = {
@@ -129,10 +124,8 @@ def end_page() -> NoReturn:
 
 
 @contextmanager
-def following(what: str = "") -> Iterator[None]:
+def following() -> Iterator[None]:
     """Draw a page in the block, then show when the store last changed, also if the page ends early.
-
-    `what`: the screen, to download it.
 
     The page is drawn again once the store has changed: marks of its file are checked every two
     seconds. Filters, tabs, open rows and the place on the page stay as they are.
@@ -147,22 +140,8 @@ def following(what: str = "") -> Iterator[None]:
             yield
     finally:
         _IS_FOLLOWING.reset(token)
-    with st.container(
-        horizontal=True,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-        gap="small",
-        key="live",
-    ):
+    with st.container(key="live"):
         _look()
-        if cache.contents().runs:
-            download_page(what)
-            st.page_link(
-                "screens/reports.py",
-                label="Report of these runs",
-                icon=":material/download:",
-                query_params=filters_kept(),
-            )
 
 
 @st.fragment(run_every=LOOK_SECONDS or None)
@@ -177,11 +156,7 @@ def _look() -> None:
         st.session_state[_WAITED] = waited + 1 if is_written else 0
         if not is_written:
             st.rerun()
-    try:
-        zone = ZoneInfo(st.context.timezone or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        zone = ZoneInfo("UTC")
-    at, today = datetime.fromtimestamp(drawn[0] / 1e9, zone), datetime.now(zone).date()
+    at, today = datetime.fromtimestamp(drawn[0] / 1e9, zone()), datetime.now(zone()).date()
     updated = (
         f"Updated {at:%H:%M:%S}"
         if at.date() == today
@@ -277,49 +252,70 @@ def no_runs_yet() -> NoReturn:
     end_page()
 
 
-def cost_choice(forced: str = "") -> None:
-    """Place the choice of the measure of cost, shared by all screens and kept in the address.
+def cost_menu(forced: str = "") -> None:
+    """Place the menu of the measure of cost, shared by all screens and kept in the address.
 
     `forced`: the screen's own measure.
     """
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
-        gap="xsmall",
-        width="content",
-        key="cost-choice",
+    labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+    asked = st.query_params.get(COST, "")
+    named = next((key for key, label in labels.items() if asked in (key, label)), "")
+    chosen = st.session_state[_COST] = named or st.session_state.get(_COST, BEST.key)
+    _write_cost(chosen)
+    current = forced if forced in labels else chosen
+    with (
+        st.container(width=168, key="box-Cost"),
+        st.popover(f"Cost: {labels[current].lower()}", key="popover-Cost", width="stretch"),
+        st.container(gap=None, width=240, key="menu-Cost"),
     ):
-        st.html('<span class="t-n">Cost</span>', width="content")
-        labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+        for key, label in labels.items():
+            menu_row(label, "", f"cost-{key}", _choose_cost, (key,), is_on=key == current)
         if forced in labels:
-            st.session_state[FORCED] = forced
-            about = "Best-known costs would mix reported ones and list prices here."
-            st.segmented_control(
-                "Cost",
-                list(labels),
-                format_func=labels.__getitem__,
-                key=FORCED,
-                required=True,
-                help=about,
-                label_visibility="collapsed",
-                on_change=_choose_cost,
-            )
-            return
-        if (
-            COST not in st.session_state
-            and COST not in st.query_params
-            and st.session_state.get(_COST) in labels
-        ):
-            st.session_state[COST] = st.session_state[_COST]
-        chosen = st.session_state[_COST] = choice(
-            "Cost", labels, COST, label_visibility="collapsed"
-        )
-        html_parts.KEPT.set({} if chosen == BEST.key else {COST: labels[chosen]})
+            st.caption("Best-known costs would mix reported ones and list prices here.")
 
 
-def _choose_cost() -> None:
-    """Choose another measure than the one that a screen forces."""
-    st.session_state[_COST] = st.session_state[FORCED]
+def _choose_cost(key: str) -> None:
+    st.session_state[_COST] = key
+    _write_cost(key)
+
+
+def _write_cost(key: str) -> None:
+    """Write the measure into the address and into the links of tables, if it is not the usual."""
+    kept = {} if key == BEST.key else {COST: COST_WORDS[key]}
+    html_parts.KEPT.set(kept)
+    if not kept and COST in st.query_params:
+        del st.query_params[COST]
+    if kept and st.query_params.get(COST) != COST_WORDS[key]:
+        st.query_params[COST] = COST_WORDS[key]
+
+
+def menu_row(
+    label: str,
+    note: str,
+    key: str,
+    choose: Callable[..., None],
+    arguments: tuple[Any, ...],
+    *,
+    is_on: bool,
+) -> None:
+    """Place a row of a menu, with a note at its right."""
+    st.button(
+        f"{plain(label)} :gray[{plain(note)}]" if note else plain(label),
+        key=key,
+        on_click=choose,
+        args=arguments,
+        type="secondary" if is_on else "tertiary",
+        width="stretch",
+        wrap=False,
+    )
+
+
+def zone() -> ZoneInfo:
+    """Return the time zone of the visitor, UTC if unknown."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
 
 
 def force_cost(measure: CostMeasure | None) -> None:
@@ -452,66 +448,6 @@ def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
             bind="query-params",
         )
     return tuple(picked) or usual.keys
-
-
-def download_page(what: str) -> None:
-    """Offer the screen, or the run of the page, as one file to mail.
-
-    And choose how charts are downloaded.
-    """
-    run, view = (
-        st.query_params.get(RUN_ID, ""),
-        str(st.session_state.get("view") or st.query_params.get("view", "")).lower(),
-    )
-    views = {("runs", "failures"): "failures", ("overview", "daily"): "daily"}
-    of = run if what == "run" else views.get((what, view), what)
-    filters, measure, groups = (
-        filter_urls.read_link(filters_kept()).filters,
-        cost_in_force(),
-        st.query_params.get_all("groups"),
-    )
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", width="content", key="page-tools"
-    ):
-        st.segmented_control(
-            "Charts download as",
-            IMAGES,
-            format_func=str.upper,
-            key=IMAGE,
-            default=IMAGES[0],
-            required=True,
-            label_visibility="collapsed",
-            help="What the camera above a chart saves: a picture with title, n and source.",
-        )
-        if of in SHARED or (of and of == run):
-
-            def written() -> bytes:
-                from app.reports.exports.page import (
-                    html_shared,
-                )  # and every screen's texts, which few ask for
-                from app.reports.shared import question as question_of
-                from app.reports.shared import shared
-
-                with read_transaction(exported(cache.store(), filters), copy_at=1) as transaction:
-                    return html_shared(
-                        shared(of, question_of(transaction, filters, measure.key, "", groups))
-                    )
-
-            about = (
-                "One file to mail, with its tables and charts. Without texts of sessions: "
-                "`tachograph share --with-text` has them."
-            )
-            name = f"{of[:8] if of == run else of}.html"
-            st.download_button(
-                "Download this page",
-                written,
-                name,
-                "text/html",
-                icon=":material/mail:",
-                type="tertiary",
-                on_click="ignore",
-                help=about,
-            )
 
 
 def download_runs(filters: Filters) -> None:
