@@ -320,7 +320,7 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
         in page_text(app)
     )
     assert "folder and time" in page_text(app)
-    assert [option.content for option in app.get("button_group")[0].proto.options] == [
+    assert [option.content for option in app.get("button_group")[1].proto.options] == [
         "Experiments",
         "Time",
         "Dollars",
