@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from app.queries.filters import Filters, counted, where
+from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import fetch, left_out, undated
 from app.queries.runs import KNOWN_SUFFIX
@@ -20,8 +20,8 @@ from app.queries.usage import parts
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
 from ingest.store.pricing import prices_table, stored_book
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
-from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
+from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.errors import UsageError
 from schemas.rows.cost import CostCause
 from schemas.rows.price import ModelKey
@@ -64,16 +64,6 @@ COST_FACTS = (
     "cost_best_bounds",
 )
 """Columns that count runs with reported and list-price costs, and the bounds among these."""
-
-MODEL_FIGURES = (
-    "cost_usd",
-    "cost_list_usd",
-    "bounded_list_usd",
-    "cost_delta_usd",
-    "cost_compared_usd",
-    "cost_delta_share",
-    "causes",
-)
 
 FAR, ENOUGH_TO_JUDGE = 5.0, 10
 """A slow outlier takes FAR times the median of its agent and model, which needs ENOUGH_TO_JUDGE
@@ -233,29 +223,6 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
         semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted
             using (run_id)
         group by model order by cost_usd desc nulls last, model"""
-    return fetch(store, sql, condition.parameters)
-
-
-def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> pa.Table:
-    """Return MODEL_FIGURES per model, provider and region, most expensive first.
-
-    `uses` counts the model rows of runs.
-
-    Unlike `queries.models` it counts no runs, which takes ten times as long for a million of them.
-    """
-    condition = where(filters)
-    figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
-    chosen = (
-        f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)"
-        if filters
-        else f"where {counted()}"
-    )
-    sql = f"""
-        select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as
-            priced_uses
-        from v_model_rows {chosen}
-        group by model, provider, region order by {measure.total} desc nulls last, model, provider,
-            region"""
     return fetch(store, sql, condition.parameters)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters import SEARCHED
 from app.queries.runs import ORDERS
 from app.text.claims import ORIGIN_NAMES, evidence_words, verdict_words, words
@@ -127,12 +126,6 @@ MORE_RUNS = listed(
     "excluded_reason",
 )
 
-MODEL_COSTS = Listing(
-    catalogue.MODELS, ("model", "provider", "region", "uses", *COSTS_OF_MODELS, "priced_uses")
-)
-UNPRICED = Listing(
-    catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd")
-)
 MODELS_OF_RUN = Listing(
     catalogue.USES,
     (
