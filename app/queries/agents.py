@@ -240,7 +240,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
     ordered = [row for row in found if row.is_all]
     for agent in sorted(
         (row for row in found if not row.is_all and not row.is_model),
-        key=lambda row: (not row.faster, -row.completed / max(row.started, 1), *_by_cost(row)),
+        key=lambda row: (not row.faster, -_completed_share(row), *_by_cost(row)),
     ):
         models = [row for row in found if row.is_model and row.agent == agent.agent]
         ordered += [agent, *sorted(models, key=lambda row: (row.model is None, *_by_cost(row)))]
@@ -275,6 +275,11 @@ def _with_spent(
     ]
     had = [row | found.pop(key(row), nothing) | {"model": row["model"]} for row in rows]
     return [*had, *(none | row for row in found.values())]
+
+
+def _completed_share(row: AgentFigures) -> float:
+    """Return the completed share of the started runs, 0 for too few to say."""
+    return row.completed / row.started if row.started >= ENOUGH else 0.0
 
 
 def _by_cost(row: AgentFigures) -> tuple[Decimal, int]:

@@ -30,6 +30,7 @@ from app.text.formatting import (
 from app.text.html_parts import MEASURED, link, text
 from app.text.sentences import Doubt, Said, joined, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, run_cell
+from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import agreeing, plural
@@ -94,7 +95,7 @@ def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         return f"None of {plural(total.runs, 'run')} **ever started**."
     unmeasured = "; no result can be compared" if total.runs_measured else "; no result is measured"
     known = [row for row in agents if row.known_ends]
-    known.sort(key=lambda row: (-row.known_ends, agent_name(row.agent)))
+    known.sort(key=lambda row: (row.agent not in AGENTS, -row.known_ends, agent_name(row.agent)))
     if not known:
         return f"How {plural(total.started, 'run')} ended is **not recorded**{unmeasured}."
     return f"{_named(known, _completes, 2)}{unmeasured}."
