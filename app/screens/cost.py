@@ -63,7 +63,7 @@ def show_cost() -> None:
         st.caption(f"No run has the label person. Give it by {code_span(how)}")
     wide, narrow = st.columns((58, 40), gap="medium")
     with wide:
-        if found.months:
+        if len(found.months) > 1 or found.month:
             along(found)
         if by == "project":
             people = cache.ask(months, filters, "person", month, measure)
