@@ -124,6 +124,15 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
 
 
+NIGHT_COLOURS = {
+    "claude-code": "#E08A6B",
+    "codex": "#2FBF9B",
+    "trae-agent": "#8EA3FF",
+    "openhands": "#C4A83A",
+    "pi": "#E07F8C",
+}
+
+
 @dataclass(frozen=True)
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `colour` and `marker` are those of charts.
@@ -154,6 +163,13 @@ class Agent:
     exits_zero: bool = False
     program: Program | None = None
     home: Home | None = None
+
+    @property
+    def night(self) -> str:
+        """The colour on a dark page: one drawn for it, else a lighter one."""
+        channels = (int(self.colour[at : at + 2], 16) for at in (1, 3, 5))
+        lighter = "".join(f"{round(one + (255 - one) * 0.4):02X}" for one in channels)
+        return NIGHT_COLOURS.get(self.key, f"#{lighter}")
 
 
 _COST = ("cost_reported_usd", "cost_own_usd")

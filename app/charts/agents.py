@@ -253,7 +253,7 @@ def strips(
                 "y": [at + offset for offset in spread],
                 "marker": {
                     "symbol": shape,
-                    "color": colour(row.agent),
+                    "color": colour(row.agent, page),
                     "size": 6 if len(mine) > 40 else 7,
                     "opacity": 0.6,
                 },
@@ -275,7 +275,7 @@ def strips(
                     lowerfence=[low],
                     upperfence=[high],
                     width=0.5,
-                    marker={"color": colour(row.agent)},
+                    marker={"color": colour(row.agent, page)},
                     fillcolor="rgba(0,0,0,0)",
                     showlegend=False,
                     hoverinfo="skip",
@@ -511,7 +511,7 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
                 textposition="bottom center" if is_lower else "top center",
                 marker={
                     "symbol": marks.get(one.bounds, symbol(agent)),
-                    "color": colour(agent),
+                    "color": colour(agent, page),
                     "size": 11,
                 },
                 error_y={
@@ -519,7 +519,7 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
                     "symmetric": False,
                     "array": [one.high - one.share],
                     "arrayminus": [one.share - one.low],
-                    "color": colour(agent),
+                    "color": colour(agent, page),
                     "thickness": 1.2,
                     "width": 4,
                 },

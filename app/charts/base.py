@@ -176,8 +176,10 @@ def grid(page: str | None) -> str:
     return "#2F3A3F" if page == "dark" else "#DEDACE"
 
 
-def colour(agent: str | None) -> str:
-    return AGENTS[agent].colour if agent in AGENTS else GREY
+def colour(agent: str | None, page: str | None) -> str:
+    if agent not in AGENTS:
+        return GREY
+    return AGENTS[agent].night if page == "dark" else AGENTS[agent].colour
 
 
 def symbol(agent: str | None) -> str:

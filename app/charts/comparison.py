@@ -86,7 +86,7 @@ def ratios(
     ]
     for place, one in enumerate(rows.values()):
         at = len(rows) - 1 - place
-        traces += _dots(one, at, name.agent, reach, 0.7 if page == "dark" else 0.5)
+        traces += _dots(one, at, name.agent, reach, page)
         shapes += _cross(one, at, ink(page))
         words, ends = ratio_words(one)
         tasks = plural(len(one.tasks or ()), "task")
@@ -118,7 +118,7 @@ def ratios(
 
 
 def _dots(
-    ratio: Ratio, at: int, agent: str | None, reach: float, opacity: float
+    ratio: Ratio, at: int, agent: str | None, reach: float, page: str | None
 ) -> list[go.Scatter]:
     """Return the tasks of a row, stacked where they are dense; hollow if bounds leave them open."""
     placed = sorted(
@@ -144,9 +144,9 @@ def _dots(
             hoverinfo="text",
             marker={
                 "symbol": _MARKS[bound] or symbol(agent),
-                "color": colour(agent),
+                "color": colour(agent, page),
                 "size": 7,
-                "opacity": opacity,
+                "opacity": 0.7 if page == "dark" else 0.5,
                 "line": {"width": 1 if bound else 0},
             },
             hovertext=[

@@ -62,7 +62,10 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
     hover = [
         f"{pair_hover(one)}{', another part' if one['scope_differs'] else ''}" for one in pairs
     ]
-    colours, dots = [colour(one["agent"]) for one in pairs], [symbol(one["agent"]) for one in pairs]
+    colours, dots = (
+        [colour(one["agent"], page) for one in pairs],
+        [symbol(one["agent"]) for one in pairs],
+    )
     rings = [
         f"{shape}-open" if claim <= top else "triangle-up-open"
         for shape, claim in zip(dots, claims, strict=True)

@@ -158,12 +158,17 @@ def strip(figures: Iterable[tuple[str, ...]]) -> str:
     return f'<div class="t-run-strip">{drawn}</div>' if drawn else ""
 
 
+def agent_colour(agent: str | None) -> str:
+    """Return an agent's colour by day and by night, as CSS."""
+    if agent not in AGENTS:
+        return "#7A7A7A"
+    return f"light-dark({AGENTS[agent].colour}, {AGENTS[agent].night})"
+
+
 def mark(agent: str | None) -> str:
     """Return an agent's mark in the colour and shape of its points in charts."""
-    shape, colour = (
-        (AGENTS[agent].marker, AGENTS[agent].colour) if agent in AGENTS else ("circle", "#7A7A7A")
-    )
-    return f'<span class="t-mark t-mark-{shape}" style="background:{colour}"></span>'
+    shape = AGENTS[agent].marker if agent in AGENTS else "circle"
+    return f'<span class="t-mark t-mark-{shape}" style="background:{agent_colour(agent)}"></span>'
 
 
 def marked_name(agent: str | None) -> str:

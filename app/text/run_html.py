@@ -44,9 +44,8 @@ from app.text.formatting import (
     usd,
     with_sign,
 )
-from app.text.html_parts import text
+from app.text.html_parts import agent_colour, text
 from app.text.sentences import Said, upper_first
-from schemas.agents import AGENTS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
@@ -643,7 +642,7 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         )
         return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
     ends = interval_words(verdict, "measured_low", "measured_high")
-    colour = AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"
+    colour = agent_colour(run["agent"])
     of_reference = (
         f"{ratio(reached)} against it: {reference_result(verdict)}" if reached is not None else ""
     )
