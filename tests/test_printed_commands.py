@@ -112,8 +112,10 @@ def test_an_empty_dashboard_says_how_to_fill_its_own_store(
 ) -> None:
     here = tmp_path / "here"
     here.mkdir()
-    [line] = set(printed(texts_of(screens(str(tmp_path / "none.duckdb")))))
-    runs_here(line, here, tachograph)
+    lines = dict.fromkeys(printed(texts_of(screens(str(tmp_path / "none.duckdb")))))
+    for line in lines:
+        if "~" not in line:  # the reader's own home
+            runs_here(line, here, tachograph)
     assert (tmp_path / "none.duckdb").exists()
 
 
