@@ -168,6 +168,8 @@ def _outcome(row: AgentFigures) -> TextCell:
     bar = [Segment(kind, getattr(row, kind), label) for kind, label in OUTCOMES.items()]
     if not row.started:
         return TextCell("none started" if row.runs else "none ended", bar=bar)
+    if not row.known_ends:
+        return TextCell("ends not recorded", kind="t-n", bar=bar)
     if row.unknown_ends:
         ended = f" of {row.known_ends:,} known"
     elif row.started < FEWEST_RUNS:

@@ -77,11 +77,13 @@ def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     winners.sort(key=lambda row: (-row.faster_tasks / row.comparable_tasks, agent_name(row.agent)))
     if len(winners) == 1:
         best = winners[0]
-        beyond = f"beyond noise on {best.beyond_tasks or 'none'}"
         cost = f", for {usd(best.cost_usd, best.bounds)}" if best.is_cost_known else ""
         tasks = plural(best.comparable_tasks, "task")
         name, k = agent_name(best.agent), best.faster_tasks
-        return f"{name} was measured faster on {k:,} of {tasks}, **{beyond}**{cost}."
+        if not best.beyond_tasks:
+            return f"{name} was measured faster on **{k:,} of {tasks}**, none beyond noise{cost}."
+        beyond = f"**beyond noise on {best.beyond_tasks:,}**"
+        return f"{name} was measured faster on {k:,} of {tasks}, {beyond}{cost}."
     if winners:
         return f"{_named(winners, _measured_faster, MOST_NAMED)}."
     if total.comparable:
