@@ -74,7 +74,6 @@ def point(number: int = 1, **changes: Any) -> dict[str, Any]:
         "claimed_speedup": 2.0,
         "measured_speedup": 1.2,
         "scope_differs": False,
-        "per_turn_usd": Decimal("0.01"),
     } | changes
 
 
@@ -82,14 +81,10 @@ POINTS = {
     "no runs": [],
     "one run": [point()],
     "all unknown": [
-        point(
-            number, **dict.fromkeys(("cost_usd", "duration_ms", "claimed_speedup", "per_turn_usd"))
-        )
+        point(number, **dict.fromkeys(("cost_usd", "duration_ms", "claimed_speedup")))
         for number in range(3)
     ],
-    "zero": [
-        point(cost_usd=Decimal(0), duration_ms=0, claimed_speedup=0.0, per_turn_usd=Decimal(0))
-    ],
+    "zero": [point(cost_usd=Decimal(0), duration_ms=0, claimed_speedup=0.0)],
     "huge": [
         point(),
         point(2, cost_usd=Decimal("999999999"), duration_ms=2**62, claimed_speedup=1e18),
@@ -119,7 +114,6 @@ def test_a_chart_survives_what_a_store_may_hold(case: str, page: str | None) -> 
         charts.strips(charts.strips_of("cost", rows, runs, {}), Unit.USD, page),
         charts.strips(charts.strips_of("time", rows, runs, {}), Unit.MILLISECONDS, page),
         charts.strips(charts.strips_of("claims", rows, runs), Unit.RATIO, page),
-        charts.strips(charts.strips_of("turns", rows, runs), Unit.USD, page),
         charts.pareto("completed runs", charts.standings(rows)[1], page),
     ]
     for one in drawn:

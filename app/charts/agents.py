@@ -6,7 +6,6 @@ What runs cost and how long they took, claimed against measured speedups, and Pa
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,6 @@ from app.charts.base import (
     symbol,
 )
 from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.measured import Range
 from app.text.agents import median_cost
 from app.text.formatting import (
     agent_name,
@@ -121,7 +119,6 @@ CONTENTS = {
     "claims": StripContent(
         "claimed_speedup", Unit.RATIO, lambda _: "filled", lambda row: row.claimed.known, ""
     ),
-    "turns": StripContent("per_turn_usd", Unit.USD, _of_cost, lambda row: row.cost.known, "cost"),
 }
 
 
@@ -194,14 +191,7 @@ def strips_of(
             for one in mine
         ]
         box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
-        if what == "turns":
-            spread = Range(len(runs), statistics.median(run[0] for run in runs) if runs else None)
-            bounded = [run[1] for run in runs if run[1] in BOUNDS]
-            label = usd(
-                spread.median or 0,
-                ", ".join(sorted(set(bounded))) if 2 * len(bounded) > len(runs) else "",
-            )
-        elif what == "cost":
+        if what == "cost":
             spread, label = row.cost, median_cost(row)
         else:
             spread = row.wall if what == "time" else row.claimed

@@ -177,13 +177,6 @@ def measured_ranks(asked: Question) -> Drawn | None:
     return asked.drawn("measured-ranks", title, about, figure, len(runs))
 
 
-def cost_per_turn(asked: Question) -> Drawn | None:
-    """Return what a turn cost, by agent and model."""
-    about = "Cost per turn of each run; bar: median"
-    title = "What a turn costs" if asked.rows[0].claimed.known else "No run claims a speedup"
-    return _strips(asked, "turns", "cost-per-turn", title, about)
-
-
 def cost_and_success(asked: Question) -> Drawn | None:
     """Return cost of a run against share of successful ones, with a point per agent and model."""
     rows = agents.largest(asked.leaves, lambda row: row.cost.known, MOST_ROWS)
@@ -388,7 +381,6 @@ CHARTS = {
         Chart(
             "measured-ranks", "measured speedups of all comparable results in order", measured_ranks
         ),
-        Chart("cost-per-turn", "what a turn cost, by agent and model", cost_per_turn),
         Chart("claims", "claimed speedups, by agent and model", claims),
         Chart(
             "claimed-beside-measured",

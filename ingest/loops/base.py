@@ -115,12 +115,6 @@ class LoopFormat:
     read: Callable[[MeasuredFile], Iterable[Loop]]
     marks: tuple[str, ...] = ()
 
-    def may_hold(self, beginning: str) -> bool:
-        """Return whether a file with this beginning may be a log of the format."""
-        return (not self.marks or any(mark in beginning for mark in self.marks)) and self.looks(
-            beginning
-        )
-
 
 class LoopTables(NamedTuple):
     """The rows of `loops` and `experiments` of a file."""
