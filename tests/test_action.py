@@ -62,7 +62,7 @@ def test_within_budget_and_beside_the_base_branch(
         "passed": "true",
         "comparison": sentence,
     }
-    assert job.summary.startswith(f"**{sentence}**\n\n| Group | Tasks | Completed | Cost per run |")
+    assert job.summary.startswith(f"**{sentence}**\n\n| Measure | Baseline | Compared | Ratio |")
     assert "# Cost report\n" in job.summary
     assert "### ✅ PASS: 2 budgets met\n" in job.summary
     assert (job.temp / "tachograph-report.html").stat().st_size > 10_000

@@ -434,7 +434,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     names = " ".join(name for _, name, _ in reached)
     assert not [
         word
-        for word in ("Overview", "Data", "Search", "Model", "More", "Sort by", "Columns", "CSV")
+        for word in ("Overview", "Data", "Search", "Agent", "More", "Sort by", "Columns", "CSV")
         if word not in names
     ]
     assert "CANVAS" in [tag for tag, _, _ in reached], "the table's cells"

@@ -98,7 +98,7 @@ def test_evidence_and_min_claim_choose_claims_and_runs_alike(claiming: Store) ->
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
     told = "2 claims of 1 run, from the agents' summaries, not checked (14 without a number: --all)"
-    assert shown.stderr.startswith(f"{told} · --repo vllm · {claiming.location}\n")
+    assert shown.stderr.startswith(f"{told} · --project vllm · {claiming.location}\n")
     assert "Claimed" in shown.stdout
     assert "3.17×" in shown.stdout
     cut = ask(claiming, "claims", "--kind", "quantified", "--limit", "1")

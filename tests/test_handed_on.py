@@ -45,7 +45,7 @@ with used as (
     from model_usage group by run_id
 )
 select
-    run_id, agent, agent_version, session_id, outcome, score, num_turns, duration_ms, active_ms, duration_api_own_ms, repo, task, models,
+    run_id, agent, agent_version, session_id, outcome, score, num_turns, duration_ms, active_ms, duration_api_own_ms, project, task, models,
     cost_own_usd, cost_list_usd, case when time_source <> 'file' then started_at end as started_at,
     case when time_source <> 'file' then ended_at end as ended_at, used
 from runs

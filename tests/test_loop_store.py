@@ -157,7 +157,7 @@ def test_every_list_that_is_cut_says_so_in_its_heading(store: Store, tmp_path: P
                 "first 1",
                 "first 1",
                 "first 1",
-                "1 latest",
+                "1 largest gains",
                 "1 cheapest per percent",
                 "last 1 of 4 experiments",
             ),

@@ -5,6 +5,7 @@ The store is drawn: runs with and without responses, of one session, undated, bo
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -50,8 +51,14 @@ RESPONSES = st.lists(
 )
 
 
+@pytest.fixture
+def seven_runs(seven_runs_once: Store, tmp_path: Path) -> Store:
+    """A store of its own, since each test changes it."""
+    return Store(shutil.copy(seven_runs_once.location, tmp_path / "seven.duckdb"))
+
+
 @pytest.fixture(scope="module")
-def seven_runs(store_once: StoreOnce) -> Store:
+def seven_runs_once(store_once: StoreOnce) -> Store:
     def fill(store: Store) -> None:
         folder = Path(store.location).parent
         times = dict(

@@ -183,6 +183,7 @@ def test_every_filter_filters_every_section(five: Store, keys: tuple[str, ...]) 
     values = {
         FilterKind.LABELS: "team=red",
         FilterKind.TIME: "2026-03-02",
+        FilterKind.PERIOD: "this week",
         FilterKind.USD: "2",
         FilterKind.FACTOR: "2",
         FilterKind.PROBABILITY: "0.2",

@@ -149,7 +149,7 @@ def test_a_block_that_goes_on_has_its_rate_and_its_end(begun: Store, screens: Op
 
 def test_without_responses_there_is_no_such_view(read_samples: Store, screens: Open) -> None:
     app = visit(read_samples, screens)
-    assert "billed" not in said(app)
+    assert "billed responses" not in said(app)
     assert "cost" in said(app)
 
 

@@ -330,7 +330,7 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
             as is_completed,
                {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms,
                    claimed_speedup, measured_speedup, scope_differs,
-                   outcome, num_turns, measured_class, cost_list_usd, cost_cause
+                   outcome, num_turns, output_tokens, measured_class, cost_list_usd, cost_cause
         from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit
             {int(limit)}"""
     return fetch(store, sql, condition.parameters)

@@ -300,7 +300,7 @@ ORDERS = {
             if one.gain_pct is None
             else (_RANKS[one.gain_class], one.gain_ratio or 1 + one.gain_pct / 100)
         ),
-        "{} largest gains, those beyond noise first,",
+        "{} largest gains",
     ),
     "latest": LoopSort("Newest", "last_at", lambda one: one.row["last_at"], "{} latest"),
     "cost": LoopSort("Dearest", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),

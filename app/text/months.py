@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from app.queries.filters import TIME, UNDATED, Filters
 from app.queries.months import (
+    GROUPS_OF,
     MonthBudget,
     MonthCost,
     Months,
@@ -36,7 +37,7 @@ from schemas.text import one_line, plural
 MOST_ROWS, MOST_MONTHS, PHONE_MONTHS = 10, 6, 3
 """Rows with a name of their own in a table, and its columns of months; on a phone."""
 
-BY = {"project": "Project", "person": "Person", "agent": "Agent, model"}
+BY = dict(zip(GROUPS_OF, ("Project", "Person", "Agent, model"), strict=True))
 ENOUGH = Decimal("0.9")
 """From this part of known costs on the part is in the coverage line only."""
 
