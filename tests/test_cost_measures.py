@@ -117,7 +117,7 @@ def test_everything_that_adds_up_cost_says_the_same(
     summary = json.loads(EXPORTS["json"].write_report(made), parse_float=Decimal)["summary"]
     spent = {
         "agents": whole.cost_usd,
-        "months": sum(filter(None, (row.cost_usd for row in months))),
+        "months": sum(filter(None, (row.spend.usd for row in months))),
         "models": total(cost_queries.model_costs(mixed, ALL, measure)),
         "runs": total(run_queries.runs(mixed, ALL, None, measure), measure.column),
         "first page": made.first.cost,

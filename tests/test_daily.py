@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.queries.daily import CHOSEN, LAST_WEEK, MONTH, WEEK, Daily, Spend, daily, is_daily
+from app.queries.daily import CHOSEN, LAST_WEEK, MONTH, WEEK, Daily, daily, is_daily
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
 from app.queries.months import MonthBudget
 from app.queries.reading import fetch
 from app.queries.run_money import UsualRun, money_of_run, usual_runs
+from app.queries.spending import Spend, together
 from app.text import daily as words
 from app.text.formatting import usd
+from app.text.table import money_cell
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, page_text, record
 from tests.using import add, response
@@ -119,10 +121,10 @@ def test_every_sum_of_money_is_that_of_its_responses_and_runs(worked: Store, nam
         hand = by_hand(worked, first, last)
         shown = {one: spends[key] for one, spends in found.spends.items() if key in spends}
         assert {one: spend._replace(bounds="") for one, spend in shown.items()} == hand, key
-        together = words._together(hand.values())
-        assert found.total[key]._replace(bounds="") == together
+        whole = together(hand.values())
+        assert found.total[key]._replace(bounds="") == whole
     costs = [by_hand(worked, day, day + timedelta(days=1)) for day in found.days[:-1]]
-    per_day = [words._together(one.values()).usd for one in costs]
+    per_day = [together(one.values()).usd for one in costs]
     assert [found.total[f"{day:%F}"].usd for day in found.days[:-1]] == per_day
     rows = words.project_rows(found)
     sums = [row.of(CHOSEN).usd or 0 for row in rows if not row.kind]
@@ -138,7 +140,7 @@ def test_the_heading_compares_with_the_median_of_earlier_days(worked: Store) -> 
         by_hand(worked, one, one + timedelta(days=1))
         for one in (day - timedelta(days=ago) for ago in range(1, 31))
     ]
-    usual = median(filter(None, (words._together(one.values()).usd for one in before)))
+    usual = median(filter(None, (together(one.values()).usd for one in before)))
     spend = found.total[CHOSEN]
     said = words.daily(found, NO_FILTERS)
     assert spend.usd is not None
@@ -214,7 +216,7 @@ def test_states_have_their_own_sentences() -> None:
     said = words.daily(some, NO_FILTERS)
     assert said.heading.endswith("5 runs of shop, cost known for 2.")
     assert said.second == "2 of 5 failed: quota or usage limit used up."
-    assert str(words.money(unknown[CHOSEN])) == "$8.00 · 2 of 5"
+    assert str(money_cell(unknown[CHOSEN])) == "$8.00 · 2 of 5"
     assert words.looks(some, {}, NO_FILTERS)[0].sentence.startswith("2 runs of shop failed: quota")
     nothing = {**found.total, CHOSEN: Spend()}
     said = words.daily(a_day(total=nothing, spends={}, ends=[]), NO_FILTERS)

@@ -106,8 +106,8 @@ def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
         "report": column(()),
         "by day": column(("day",)),
         "by agent": column(("agent",)),
-        "by month": added([row.cost_usd for row in by_month(store, filters)]),
-        "months of projects": added([row.cost_usd for row in months(store, filters).costs]),
+        "by month": added([row.spend.usd for row in by_month(store, filters)]),
+        "months of projects": added([row.spend.usd for row in months(store, filters).costs]),
         "overview": added([agents(store, filters)[0].cost_usd]),
         "budget": verdict.found or Decimal(0),
         "FOCUS": files.total_usd + (files.undated.usd or 0),
@@ -166,10 +166,10 @@ def test_every_sum_of_a_period_is_one_figure_and_periods_add_up(
             for row in of_report.to_pylist()
             if row["month"] == found.month
         }
-        assert {row.names[0]: row.cost_usd for row in found.chosen if row.cost_usd is not None} == {
-            name: cost for name, cost in of_month.items() if cost is not None
-        }
-        in_days = [row.cost_usd for row in found.days if row.cost_usd]
+        assert {
+            row.names[0]: row.spend.usd for row in found.chosen if row.spend.usd is not None
+        } == {name: cost for name, cost in of_month.items() if cost is not None}
+        in_days = [row.spend.usd for row in found.days if row.spend.usd]
         assert sum(in_days) == sum(filter(None, of_month.values()))
         lost = undated(transaction, NO_FILTERS).usd or 0
         assert sum(part["report"] for part in parts) + (lost if ends else 0) == expected

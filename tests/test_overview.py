@@ -263,7 +263,7 @@ def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Sto
     No upper bound ranks, and no row of the line has a cheaper one with at least its share.
     """
     rows = charts.leaves(queries.agents(sample_store, Filters()))
-    _, found = charts.standings(rows)
+    _, found = charts.pareto_points(rows)
     for one in found:
         beaten = any(
             other.cost <= one.cost

@@ -27,7 +27,7 @@ from app.queries.run_money import (
     WRITTEN,
     Part,
     RunMoney,
-    Usual,
+    UsualRun,
     explained,
     money_of,
     split,
@@ -156,7 +156,7 @@ def test_the_usual_run_is_of_earlier_runs_that_are_most_alike(store: Store, tmp_
             log_of(f"r{number}", folder, time=f"2026-01-0{number + 1}T00:00:00Z")
         ingest_paths(store, folder, repo=repo)
 
-    def usual(run_id: str) -> Usual | None:
+    def usual(run_id: str) -> UsualRun | None:
         run = run_queries.run(store, run_id)
         assert run is not None
         return money_of(store, run).usual
@@ -182,7 +182,7 @@ MONEY = RunMoney(
         Part(WRITTEN, 277_000, 0, Decimal("1.73")),
         Part(OUTPUT, 49_000, 0, Decimal("1.23")),
     ),
-    Usual(
+    UsualRun(
         ("repo", "agent", "model"),
         8,
         Decimal("2.71"),

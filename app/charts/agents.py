@@ -31,6 +31,7 @@ from app.text.formatting import (
     agent_name,
     model_name,
     one_bound,
+    ordinal,
     percent,
     ratio,
     short,
@@ -354,7 +355,7 @@ def ranks(
                     ],
                 )
             )
-    ends = f"1st of {len(runs):,}", f"{len(runs):,}{_ordinal_suffix(len(runs))}"
+    ends = f"1st of {len(runs):,}", ordinal(len(runs))
     axis = log_axis([*found, 0.8, 1.5], Unit.RATIO, page, narrow=True)
     return figure(
         traces,
@@ -399,12 +400,6 @@ def _rank_note(runs: Sequence[Row], first: int, last: int, words: str) -> dict[s
     }
 
 
-def _ordinal_suffix(number: int) -> str:
-    if 10 < number % 100 < 14:
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-
-
 def pair_hover(run: Row) -> str:
     """Return the hover text of a run with a claim and a measurement."""
     claimed, measured = ratio(run["claimed_speedup"]), ratio(run["measured_speedup"])
@@ -412,7 +407,7 @@ def pair_hover(run: Row) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ParetoPoint:
     """One agent × model: cost per run with bounds, and a share with its 95 % interval, 0 to 1."""
 
     row: AgentFigures
@@ -424,7 +419,7 @@ class Standing:
     is_ahead: bool
 
 
-def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
+def pareto_points(rows: Sequence[AgentFigures]) -> tuple[str, list[ParetoPoint]]:
     """Return (meaning of the share, the agents × models with ENOUGH runs for cost and share).
 
     Bounds are never ahead.
@@ -445,7 +440,7 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
         is_beaten = any(
             other[0] <= cost and other[1] >= share and other != (cost, share) for other in known
         )
-        made.append(Standing(row, cost, share, low, high, bounds, not bounds and not is_beaten))
+        made.append(ParetoPoint(row, cost, share, low, high, bounds, not bounds and not is_beaten))
     return ("comparable runs measured faster" if is_measured else "completed runs"), made
 
 
@@ -457,7 +452,7 @@ def wilson(part: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
+def pareto(what: str, found: Sequence[ParetoPoint], page: str | None) -> go.Figure:
     """Return cost per run (x) against the share with its interval (y).
 
     A line joins the non-dominated. Hollow: a bound.

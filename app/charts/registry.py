@@ -180,18 +180,18 @@ def measured_ranks(asked: Question) -> Drawn | None:
 def cost_and_success(asked: Question) -> Drawn | None:
     """Return cost of a run against share of successful ones, with a point per agent and model."""
     rows = agents.largest(asked.leaves, lambda row: row.cost.known, MOST_ROWS)
-    what, standings = agents.standings(rows)
-    if len(standings) < 3:
+    what, points = agents.pareto_points(rows)
+    if len(points) < 3:
         return None
     about = (
         f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no "
         "other is both cheaper and better."
     )
-    bounds = [kind for one in standings for kind in one.bounds.split(", ")]
+    bounds = [kind for one in points for kind in one.bounds.split(", ")]
     about += f"{agents.bounds_legend(bounds)}: not ranked" if any(bounds) else ""
     figure, n = (
-        agents.pareto(what, standings, asked.page),
-        sum(one.row.started for one in standings),
+        agents.pareto(what, points, asked.page),
+        sum(one.row.started for one in points),
     )
     return asked.drawn(
         "cost-and-success", f"What a run costs, and the share of {what}", about, figure, n
@@ -345,7 +345,7 @@ def month_so_far(asked: Question, found: Months | None = None) -> Drawn | None:
     """Return the money of a month added up against its budgets, by default of the last month."""
     found = found or asked.ask(month_queries.months, asked.filters, "project", "", asked.measure)
     budgeted = [row for row in found.days if not found.budgets or row.names[0] in found.budgets]
-    spent_on = {row.month for row in budgeted if row.month and row.cost_usd}
+    spent_on = {row.month for row in budgeted if row.month and row.spend.usd}
     if len(spent_on) < 2 and not (found.budgets and spent_on):
         return None
     title, caption = month_words.spend_title(found)

@@ -36,8 +36,8 @@ from app.charts.images import Drawn
 from app.queries.daily import Daily
 from app.queries.grouping import group
 from app.queries.months import Months, Names, bounds_of_month
-from app.text.formatting import FORMS, NAMELESS, usd
-from app.text.months import forecast, whole_usd
+from app.text.formatting import FORMS, NAMELESS, usd, whole_usd
+from app.text.months import forecast
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import in_json, one_line, plural
@@ -287,7 +287,9 @@ def month_so_far(found: Months, page: str | None) -> go.Figure:
     last = (end - begin).days + 1
     so_far, x, y = Decimal(0), [1.0], [0.0]
     for day in sorted({row.month for row in found.days if row.month}):
-        spent = [row.cost_usd or 0 for row in found.days if row.month == day and row.names in names]
+        spent = [
+            row.spend.usd or 0 for row in found.days if row.month == day and row.names in names
+        ]
         so_far += sum(spent, Decimal(0))
         x.append(float(day[8:]) + 0.999)
         y.append(float(so_far))

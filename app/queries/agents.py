@@ -16,7 +16,7 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.cost_measures import BEST, NEARLY_ALL, CostMeasure
 from schemas.catalogue.metrics import IS_BEYOND_NOISE, MEASURED_CLASSES, VERDICT_METRICS
 
 ENOUGH = 5
@@ -146,7 +146,7 @@ class AgentFigures:
     @property
     def is_cost_known(self) -> bool:
         """Whether the cost of nine in ten started runs is known."""
-        return bool(self.started) and 10 * self.cost.known >= 9 * self.started
+        return bool(self.started) and self.cost.known >= NEARLY_ALL * self.started
 
 
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:

@@ -1,4 +1,4 @@
-"""Daily work: what a period cost by project, against what is usual, and what of it needs a look."""
+"""Daily work: the cost of a period by project, its usual cost, and the runs that need a look."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.queries.filters import (
 from app.queries.reading import fetch, fetch_value
 from app.queries.run_money import UsualRun, usual_runs
 from app.queries.runs import bound_of
-from app.queries.spending import spent
+from app.queries.spending import Spend, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 
@@ -37,15 +37,6 @@ _DAYLIKE = {"today": DAY, "yesterday": DAY, LAST_DAY: DAY, "last night": NIGHT}
 
 _WAITS, _BEFORE = timedelta(hours=1), "before "
 _EVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-
-
-class Spend(NamedTuple):
-    """Money spent in a period; the started `runs` that ended in it, `known` of them with a cost."""
-
-    usd: Decimal | None = None
-    bounds: str = ""
-    runs: int = 0
-    known: int = 0
 
 
 class NewName(NamedTuple):
@@ -127,7 +118,7 @@ def is_daily(store: Store, now: datetime) -> bool | None:
 
 
 def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = BEST) -> Daily:
-    """Return the work of the filters' period, without one of the last 24 hours.
+    """Return the work of the filters' period, by default of the last 24 hours.
 
     Raises StoreError.
     """

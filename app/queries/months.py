@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -21,6 +21,7 @@ from app.queries.filters import (
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.reading import fetch
 from app.queries.runs import KNOWN_SUFFIX, aggregate
+from app.queries.spending import Spend, together
 from ingest.store.annotations import Budgeted
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
@@ -133,19 +134,12 @@ GROUPS_OF = {"project": (PROJECT,), "person": (PERSON,), "agent": ("agent", "mod
 Names = tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MonthCost:
-    """What the runs of one group (`names`) cost in a month (`2026-03`, None without a date).
-
-    `started` runs ended in it, and `known` of them have a cost. `bounds` names the kinds of bounds.
-    """
+class MonthCost(NamedTuple):
+    """What the runs of one group (`names`) cost in a month (`2026-03`, None without a date)."""
 
     names: Names
     month: str | None
-    started: int
-    known: int
-    cost_usd: Decimal | None
-    bounds: str
+    spend: Spend = Spend()
 
 
 def by_month(
@@ -168,28 +162,21 @@ def by_month(
         MonthCost(
             tuple(row[word] for word in by),
             row[period],
-            row["started"],
-            row[f"{cost.key}{KNOWN_SUFFIX}"],
-            row[cost.key],
-            (row[kinds] if kinds else "") or "",
+            Spend(
+                row[cost.key],
+                (row[kinds] if kinds else "") or "",
+                row["started"],
+                row[f"{cost.key}{KNOWN_SUFFIX}"],
+            ),
         )
         for row in rows
         if row["started"] or row[cost.key] is not None
     ]
 
 
-def together(rows: Sequence[MonthCost]) -> MonthCost:
-    """Return the sum of rows; its month and names are those of the first one."""
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    kinds = {kind for row in rows for kind in row.bounds.split(", ")} - {""}
-    return MonthCost(
-        rows[0].names if rows else (),
-        rows[0].month if rows else None,
-        sum(row.started for row in rows),
-        sum(row.known for row in rows),
-        sum(costs, Decimal(0)) if costs else None,
-        ", ".join(sorted(kinds)),
-    )
+def sum_of(rows: Iterable[MonthCost]) -> Spend:
+    """Return what these rows cost together."""
+    return together(row.spend for row in rows)
 
 
 @dataclass(frozen=True)
@@ -227,10 +214,11 @@ class Months:
     def is_running(self) -> bool:
         return self.month == f"{self.now:%Y-%m}"
 
-    def of(self, month: str | None, names: Names | None = None) -> MonthCost:
+    def of(self, month: str | None, names: Names | None = None) -> Spend:
         """Return what a month cost, also of one group."""
-        found = [row for row in self.costs if row.month == month and names in (None, row.names)]
-        return together(found)
+        return sum_of(
+            row for row in self.costs if row.month == month and names in (None, row.names)
+        )
 
     @property
     def chosen(self) -> list[MonthCost]:
@@ -238,11 +226,14 @@ class Months:
         if self.month:
             rows = [row for row in self.costs if row.month == self.month]
             missing = self.budgets.keys() - {row.names[0] for row in rows}
-            rows += [MonthCost((name,), self.month, 0, 0, None, "") for name in sorted(missing)]
+            rows += [MonthCost((name,), self.month) for name in sorted(missing)]
             return rows
         names = dict.fromkeys(row.names for row in self.costs)
-        rows = [together([row for row in self.costs if row.names == one]) for one in names]
-        return sorted(rows, key=lambda row: (-(row.cost_usd or 0), -row.started))
+        rows = [
+            MonthCost(one, None, sum_of(row for row in self.costs if row.names == one))
+            for one in names
+        ]
+        return sorted(rows, key=lambda row: (-(row.spend.usd or 0), -row.spend.runs))
 
     def forecast(self, names: Sequence[Names]) -> tuple[Decimal, Decimal] | None:
         """Return what groups cost at the end of the month, at its pace and at that of 7 days.
@@ -250,7 +241,7 @@ class Months:
         The lower one comes first. None if the month is over or nothing is known.
         """
         costs = [row for row in self.costs if row.month == self.month and row.names in names]
-        spent, passed = together(costs).cost_usd, part_passed(self.month) if self.month else 0
+        spent, passed = sum_of(costs).usd, part_passed(self.month) if self.month else 0
         if not self.is_running or spent is None or not passed:
             return None
         week = sum((self.week.get(one, Decimal(0)) for one in names), Decimal(0))
@@ -289,7 +280,7 @@ def months(
     words, now = GROUPS_OF[by], this_moment()
     costs = by_month(store, filters, measure, words)
     dated = sorted({row.month for row in costs if row.month and row.month <= this_month()})
-    known = [one for one in dated if any(row.cost_usd for row in costs if row.month == one)]
+    known = [one for one in dated if any(row.spend.usd for row in costs if row.month == one)]
     chosen = month if month in dated else next(iter((known or dated)[-1:]), "")
     if month == ALL_MONTHS or has_period(filters):
         chosen = ""
@@ -312,7 +303,7 @@ def months(
         recent = without_period(filters).with_values("since", last)
         recent = recent.with_values("until", [now.isoformat()])
         week = {
-            names: together([row for row in rows if row.names == names]).cost_usd or Decimal(0)
+            names: sum_of(row for row in rows if row.names == names).usd or Decimal(0)
             for rows in [by_month(store, recent, measure, words)]
             for names in {row.names for row in rows}
         }

@@ -24,7 +24,7 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import CostMeasure
+from schemas.catalogue.cost_measures import NEARLY_ALL, CostMeasure
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.rows.measurement import Failure
 
@@ -797,7 +797,7 @@ def own_rule(store: Store, study: str, measure: CostMeasure) -> OwnRule:
         about = [case.about for case, _ in judged if case]
         chosen = {"agent": who.agent, "model": who.model, "about": about}
         cost = fetch(store, sql, chosen).to_pylist()[0]
-        is_known = bool(cost["started"]) and 10 * cost["known"] >= 9 * cost["started"]
+        is_known = bool(cost["started"]) and cost["known"] >= NEARLY_ALL * cost["started"]
         made.append(
             OwnScore(
                 who.agent,

@@ -128,25 +128,19 @@ class Part(NamedTuple):
 
 
 class UsualRun(NamedTuple):
-    """The median cost and wall time of the earlier `runs` that are alike by these columns."""
+    """The medians of the earlier `runs` that are alike by these columns.
+
+    `tokens` and `usd`: by part of the cost.
+    """
 
     by: tuple[str, ...]
     runs: int
     cost_usd: Decimal
     duration_ms: int | None
-
-
-class Usual(NamedTuple):
-    """The medians of the earlier `runs` that are alike by these columns; `usd` by part."""
-
-    by: tuple[str, ...]
-    runs: int
-    cost_usd: Decimal
-    duration_ms: int | None
-    num_turns: int | None
-    output_tokens: int | None
-    tokens: Mapping[str, int]
-    usd: Mapping[str, Decimal]
+    num_turns: int | None = None
+    output_tokens: int | None = None
+    tokens: Mapping[str, int] = {}
+    usd: Mapping[str, Decimal] = {}
 
 
 @dataclass(frozen=True)
@@ -160,7 +154,7 @@ class RunMoney:
     bounds: str | None
     cause: str | None
     parts: tuple[Part, ...]
-    usual: Usual | None = None
+    usual: UsualRun | None = None
 
     def of(self, key: str) -> Part:
         """Return a part, empty if the run has none."""
@@ -257,7 +251,7 @@ _FACTS = (
     "run_id, repo, agent, model, dated_at, cost_own_usd, cost_best_usd, cost_best_bounds, "
     "cost_cause, duration_ms, num_turns, output_tokens"
 )
-"""Columns of v_runs that tell of a run's money."""
+"""Columns of v_runs about the money of a run."""
 
 _LEVELS = ", ".join(
     f"if({' and '.join(f'earlier.{key} = asked.{key}' for key in by)}, {level}, null)"
@@ -373,8 +367,8 @@ def usual_runs(store: Store, run_ids: Sequence[str]) -> dict[str, UsualRun]:
 
 def _usual(
     runs: Sequence[Mapping[str, Any]], by: tuple[str, ...], found: Mapping[str, Sequence[Part]]
-) -> Usual:
-    """Return the medians of runs; of a part, over the runs of which it is known."""
+) -> UsualRun:
+    """Return the medians of runs, of each part over the runs in which it is known."""
 
     def of(column: str) -> int | None:
         known = [run[column] for run in runs if run[column] is not None]
@@ -394,7 +388,7 @@ def _usual(
         if len(here) >= ENOUGH_RUNS:
             tokens[key] = round(median(part.tokens or 0 for part in here))
             usd[key] = median(part.usd or Decimal(0) for part in here)
-    return Usual(
+    return UsualRun(
         by,
         len(runs),
         median(run["cost_best_usd"] for run in runs),

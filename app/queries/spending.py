@@ -10,11 +10,36 @@ the total. Every sum of money over a period or by one comes from here.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
+from typing import NamedTuple
 
 from app.queries.filters import Filters, Where, has_period, of_period, where, without_period
 from app.queries.grouping import Grouping
 from app.queries.reading import ReadTransaction, fetch_value
 from ingest.store.database import Store
+
+
+class Spend(NamedTuple):
+    """Money spent in a period; the started `runs` that ended in it, `known` of them with a cost."""
+
+    usd: Decimal | None = None
+    bounds: str = ""
+    runs: int = 0
+    known: int = 0
+
+
+def together(spends: Iterable[Spend]) -> Spend:
+    """Return the sum of several, with all kinds of bounds in it."""
+    several = list(spends)
+    known = [one.usd for one in several if one.usd is not None]
+    bounds = {kind for one in several for kind in one.bounds.split(", ")} - {""}
+    return Spend(
+        sum(known, Decimal(0)) if known else None,
+        ", ".join(sorted(bounds)),
+        sum(one.runs for one in several),
+        sum(one.known for one in several),
+    )
+
 
 _WEIGHTS = {
     "cost_own_usd": "coalesce(cost_reported_usd, cost_list_usd)",

@@ -15,6 +15,7 @@ from app.screens.parts import filter_bar, widgets
 from app.text import costs, grids
 from app.text import months as month_words
 from app.text import usage as words
+from app.text.formatting import whole_usd
 from app.text.html_parts import code_span, plain
 from app.text.sentences import Said
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
@@ -102,7 +103,7 @@ def edit_budgets(found: Months) -> None:
     for of, each in kept.items():
         when = month_words.month_name(of.month) if of.month else "each month"
         with st.container(horizontal=True, vertical_alignment="center", width=340):
-            st.text(f"{of.written}: {month_words.whole_usd(each)} {when}", width="stretch")
+            st.text(f"{of.written}: {whole_usd(each)} {when}", width="stretch")
             if may_write and st.button("×", key=f"forget-{of}", help="Forget this budget"):
                 cache.set_budget(of, None)
                 st.rerun()

@@ -9,10 +9,10 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Range
 from app.queries.rules import OwnRule
+from app.queries.spending import Spend
 from app.text.formatting import (
     FEWEST_RUNS,
     NOT_MEASURED,
-    NOT_RECORDED,
     UNKNOWN,
     duration,
     model_name,
@@ -21,7 +21,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
-from app.text.table import Col, TextCell, TextTable, agent_cell
+from app.text.table import Col, TextCell, TextTable, agent_cell, money_cell
 from schemas.text import agreeing, plural
 
 
@@ -78,12 +78,7 @@ def agent_table(
         return agent_cell(row.agent, models, filters, row.model or "")
 
     def cost(row: AgentFigures) -> TextCell:
-        known = (
-            "" if row.is_cost_known or not row.runs else f"{row.cost.known:,} of {row.started:,}"
-        )
-        if row.cost_usd is None:
-            return TextCell(NOT_RECORDED if row.started else UNKNOWN)
-        return TextCell(usd(row.cost_usd, row.bounds), known)
+        return money_cell(Spend(row.cost_usd, row.bounds, row.started, row.cost.known), UNKNOWN)
 
     def claimed(row: AgentFigures) -> TextCell:
         value, few = median_or_range(row.claimed, ratio)

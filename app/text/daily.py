@@ -7,11 +7,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, Daily, Spend
+from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, Daily
 from app.queries.filters import TIME, TIMES, Filters
 from app.queries.months import MonthBudget
 from app.queries.reading import Undated
 from app.queries.run_money import UsualRun
+from app.queries.spending import Spend, together
 from app.text import html_parts
 from app.text.answers import undated_cost
 from app.text.columns import fact_words
@@ -24,14 +25,15 @@ from app.text.formatting import (
     date_words,
     duration,
     model_name,
+    multiple,
     percent,
     usd,
+    whole_usd,
 )
 from app.text.html_parts import anchor, link, mark
-from app.text.months import budget_bar, whole_usd
-from app.text.run_money import multiple
-from app.text.sentences import Doubt, Said, joined, spelled, upper_first
-from app.text.table import Col, TextCell, TextTable, agent_cell
+from app.text.months import budget_bar
+from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
+from app.text.table import Col, TextCell, TextTable, agent_cell, money_cell
 from schemas.catalogue.failures import REASONS
 from schemas.text import agreeing, plural
 
@@ -88,7 +90,7 @@ def daily(found: Daily, filters: Filters) -> Said:
     if not spend.runs and spend.usd is None:
         return Said(_nothing(found, subject), "", covers)
     if spend.usd is None:
-        cost = f"What {subject[:1].lower()}{subject[1:]} cost is **not recorded**"
+        cost = f"What {lower_first(subject)} cost is **not recorded**"
     else:
         cost = f"{subject} {has} **{usd(spend.usd, spend.bounds)}**"
     if not spend.runs:
@@ -118,7 +120,7 @@ def _whose(found: Daily) -> str:
 
 
 def _nothing(found: Daily, subject: str) -> str:
-    when = subject[:1].lower() + subject[1:]
+    when = lower_first(subject)
     begin = f"**Nothing ran** {'in ' if subject.startswith('The') else ''}{when}"
     for key in (WEEK, MONTH):
         spend = found.total[key]
@@ -179,8 +181,7 @@ def _reasons(ends: Iterable[Row]) -> str:
 
 
 def _reason(reason: str | None) -> str:
-    label = REASONS[reason].label if reason in REASONS else NOT_RECORDED
-    return label if label.startswith("API") else f"{label[:1].lower()}{label[1:]}"
+    return lower_first(REASONS[reason].label) if reason in REASONS else NOT_RECORDED
 
 
 def _one_look(found: Daily) -> str:
@@ -367,20 +368,12 @@ def project_rows(found: Daily) -> list[ProjectRow]:
     shown = sorted(with_any, key=lambda one: (*order(one), one or ""))
     rows = [ProjectRow(named(one), one, found.spends[one]) for one in shown]
     if rest := rows[MOST_PROJECTS:]:
-        together = {key: _together(row.of(key) for row in rest) for key in keys}
+        smaller = {key: together(row.of(key) for row in rest) for key in keys}
         label = f"{plural(len(rest), 'more project')}"
-        rows = [*rows[:MOST_PROJECTS], ProjectRow(label, None, together, "m")]
+        rows = [*rows[:MOST_PROJECTS], ProjectRow(label, None, smaller, "m")]
     if len(with_any) > 1:
         rows.append(ProjectRow("All projects", None, found.total, "sum"))
     return rows
-
-
-def _together(spends: Iterable[Spend]) -> Spend:
-    several = list(spends)
-    known = [one.usd for one in several if one.usd is not None]
-    bounds = {kind for one in several for kind in one.bounds.split(", ") if kind}
-    runs, costs = (sum(getattr(one, key) for one in several) for key in ("runs", "known"))
-    return Spend(sum(known, Decimal(0)) if known else None, ", ".join(sorted(bounds)), runs, costs)
 
 
 def project_table(
@@ -400,7 +393,7 @@ def project_table(
         return f"{row.of(MONTH).runs:,}" if row.of(MONTH).runs else UNKNOWN
 
     def spent(key: str) -> Callable[[ProjectRow], TextCell]:
-        return lambda row: money(row.of(key))
+        return lambda row: money_cell(row.of(key), UNKNOWN)
 
     columns = [Col("Project", project)]
     columns += [Col(label, spent(key), "r") for key, label in keys.items()]
@@ -408,15 +401,6 @@ def project_table(
         columns.append(Col(f"Budget for {month}", lambda row: budget_cell(rows, row, budgets)))
     columns.append(Col(f"Runs in {month}", runs, "r"))
     return TextTable(columns, rows, lambda row: row.kind)
-
-
-def money(spend: Spend) -> TextCell:
-    """Return money with its bounds, and how many costs are known if one in ten is not."""
-    if spend.usd is None:
-        return TextCell(NOT_RECORDED if spend.runs else UNKNOWN)
-    is_part = 10 * spend.known < 9 * spend.runs
-    known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
-    return TextCell(usd(spend.usd, spend.bounds), known)
 
 
 def budget_cell(
@@ -445,11 +429,13 @@ def project_cards(
     rest = [*single[MOST_CARDS:], *(row for row in rows if row.kind == "m")]
     if not rest:
         return cards
-    spend = _together(row.of(MONTH) for row in rest)
+    spend = together(row.of(MONTH) for row in rest)
     count = sum(
         any(key in of for key in (CHOSEN, WEEK, LAST_WEEK, MONTH)) for of in found.spends.values()
     )
-    said = f"{plural(count - MOST_CARDS, 'more project')}: {money(spend)} in {found.days[-1]:%B}"
+    said = (
+        f"{plural(count - MOST_CARDS, 'more project')}: {money_cell(spend)} in {found.days[-1]:%B}"
+    )
     return f"{cards}{html_parts.muted(said)}"
 
 
@@ -542,8 +528,8 @@ def runs_note(found: Daily, filters: Filters) -> str:
 def per_day_title(found: Daily) -> tuple[str, str]:
     """Return the title and the caption of the chart of the last days."""
     days, usual = found.with_spend, found.usual_day_usd
-    together = _together(found.total[f"{day:%F}"] for day in found.days)
-    known = f"; all {usd(together.usd, together.bounds)} known" if together.usd else ""
+    spent = together(found.total[f"{day:%F}"] for day in found.days)
+    known = f"; all {usd(spent.usd, spent.bounds)} known" if spent.usd else ""
     caption = f"Spend per day, last {len(found.days)} days{known}"
     if usual is None:
         count = sum(bool(found.total[f"{day:%F}"].usd) for day in found.days)

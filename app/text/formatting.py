@@ -184,6 +184,11 @@ def usd(amount: Any, bounds: str | None = "", lacks: str = UNKNOWN) -> str:
     return with_sign(sign_of(bounds), minus + written)
 
 
+def whole_usd(amount: Decimal, bounds: str | None = "") -> str:
+    """Return money without cents if it has none, as budgets have: `$100`, `$12.50`, `≤ $48`."""
+    return usd(amount, bounds).removesuffix(".00")
+
+
 def duration(milliseconds: Any) -> str:
     """Return a time in its two largest units: `<1s`, `47s`, `3m 04s`, `1h 12m`, `3d 4h`."""
     seconds = float(milliseconds) / 1000
@@ -214,6 +219,18 @@ def ratio(value: Any) -> str:
 def gain(value: Any) -> str:
     """Return a ratio as percent below 2, from there on as it is: `+2.9%`, `5.84×`, `6,194×`."""
     return _change(100 * (float(value) - 1)) if float(value) < 2 else ratio(value)
+
+
+def multiple(times: Any) -> str:
+    """Return how many times as much as usual or as before: `2.2×`, `58×`."""
+    number = float(times)
+    return f"{number:,.{1 if number < 9.95 else 0}f}×"
+
+
+def ordinal(number: int) -> str:
+    """Return `1st`, `12th`, `71st`."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{'th' if 10 < number % 100 < 14 else ending}"
 
 
 def interval(low: Any, high: Any) -> str:

@@ -21,7 +21,7 @@ from app.queries.loop_statistics import NoiseFrom
 from app.queries.loops import GainClass, LoopAnswer, LoopVerdict, Try
 from app.text import grids, html_parts
 from app.text.columns import PROGRESS
-from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, short, sign_of, usd
+from app.text.formatting import NOT_RECORDED, UNKNOWN, duration, multiple, short, sign_of, usd
 from app.text.html_parts import Segment
 from app.text.loops import (
     STATES,
@@ -367,9 +367,7 @@ def times_its_noise(answer: LoopAnswer) -> float:
 
 def times_words(times: float) -> str:
     """Return `4.2×`, `24×`, `>1,000×`."""
-    if times > 1000:
-        return ">1,000×"
-    return f"{times:,.0f}×" if times >= 9.95 else f"{times:.1f}×"
+    return ">1,000×" if times > 1000 else multiple(times)
 
 
 def is_drawn(answer: LoopAnswer) -> bool:

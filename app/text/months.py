@@ -15,31 +15,32 @@ from app.queries.months import (
     Months,
     Names,
     bounds_of_month,
-    together,
+    sum_of,
 )
+from app.queries.spending import Spend, together
 from app.text.formatting import (
     NAMELESS,
-    NOT_RECORDED,
     UNKNOWN,
     agent_name,
     date_words,
+    multiple,
+    ordinal,
     percent,
-    ratio,
     sign_of,
     usd,
+    whole_usd,
     with_sign,
 )
 from app.text.html_parts import agent_and_model, anchor, link, text
 from app.text.sentences import Doubt, Said, upper_first
-from app.text.table import NO_DATE, Col, TextCell, TextTable, agent_and_model_cell
+from app.text.table import NO_DATE, Col, TextCell, TextTable, agent_and_model_cell, money_cell
+from schemas.catalogue.cost_measures import NEARLY_ALL
 from schemas.text import one_line, plural
 
 MOST_ROWS, MOST_MONTHS, PHONE_MONTHS = 10, 6, 3
 """Rows with a name of their own in a table, and its columns of months; on a phone."""
 
 BY = dict(zip(GROUPS_OF, ("Project", "Person", "Agent, model"), strict=True))
-ENOUGH = Decimal("0.9")
-"""From this part of known costs on the part is in the coverage line only."""
 
 
 def month_name(month: str, *, pattern: str = "%B", now: str = "") -> str:
@@ -57,13 +58,13 @@ def group_name(by: str, names: Names) -> str:
 
 def months_said(found: Months, filters: Filters) -> Said:
     """Return what the month cost against the one before it, and the budget that needs a look."""
-    total = together(found.chosen)
-    known = f"**{min(total.known, total.started):,}** of {plural(total.started, 'run')}"
+    total = sum_of(found.chosen)
+    known = f"**{min(total.known, total.runs):,}** of {plural(total.runs, 'run')}"
     covers = [f"cost known for {known}", "spend counts when it was billed"]
     undated = found.of(None)
-    if undated.started and found.month:
-        money = "" if undated.cost_usd is None else f" ({usd(undated.cost_usd, undated.bounds)})"
-        covers.append(f"{plural(undated.started, 'run')}{money} have no date")
+    if undated.runs and found.month:
+        money = "" if undated.usd is None else f" ({usd(undated.usd, undated.bounds)})"
+        covers.append(f"{plural(undated.runs, 'run')}{money} have no date")
     if found.month:
         covers.insert(0, _period(found))
     coverage = upper_first(" · ".join(covers))
@@ -77,40 +78,39 @@ def _period(found: Months) -> str:
     return f"1–{last:%-d %B %Y} UTC"
 
 
-def _heading(found: Months, total: MonthCost) -> str:
+def _heading(found: Months, total: Spend) -> str:
     now = f"{found.now:%Y-%m}"
-    if total.cost_usd is None:
+    if total.usd is None:
         when = f" in {month_name(found.month, now=now)}" if found.month else ""
-        return f"What {plural(total.started, 'run')} cost{when} **is not recorded**."
-    money = f"**{usd(total.cost_usd, total.bounds)}**"
+        return f"What {plural(total.runs, 'run')} cost{when} **is not recorded**."
+    money = f"**{usd(total.usd, total.bounds)}**"
     if not found.month:
-        none = " and has no date" if total.started == 1 else "; none of them has a date"
+        none = " and has no date" if total.runs == 1 else "; none of them has a date"
         undated = none if not found.months else ""
-        return f"{plural(total.started, 'run')} cost {money}{undated}{_largest(found, total)}."
+        return f"{plural(total.runs, 'run')} cost {money}{undated}{_largest(found, total)}."
     name = month_name(found.month, now=now)
     before = found.of(found.before)
     against = ""
-    if before.cost_usd:
+    if before.usd:
         last = month_name(found.before, now=found.month)
-        more = total.cost_usd / before.cost_usd
-        times = f"{percent(more)} of" if more < 1 else f"{more:.1f}×" if more < 10 else ratio(more)
+        more = total.usd / before.usd
+        times = f"{percent(more)} of" if more < 1 else multiple(more)
         against = f", {times} {'all of ' if found.is_running and more >= 1 else ''}{last}"
     if not found.is_running:
         return f"{name} cost {money}{against}{_largest(found, total)}."
-    day = found.now.day
-    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{name} has cost {money} by the {day}{ending}{against}{_largest(found, total)}."
+    by = f"by the {ordinal(found.now.day)}"
+    return f"{name} has cost {money} {by}{against}{_largest(found, total)}."
 
 
-def _largest(found: Months, total: MonthCost) -> str:
+def _largest(found: Months, total: Spend) -> str:
     """Return `; codeharness took two thirds`, "" if one group took all or its part is unknown."""
-    first, *others = sorted(found.chosen, key=lambda row: -(row.cost_usd or 0))
-    if not others or not first.cost_usd or not total.cost_usd or not any(first.names):
+    first, *others = sorted(found.chosen, key=lambda row: -(row.spend.usd or 0))
+    if not others or not first.spend.usd or not total.usd or not any(first.names):
         return ""
-    share = first.cost_usd / total.cost_usd
+    share = first.spend.usd / total.usd
     named = {Decimal("0.6667"): "two thirds", Decimal("0.5"): "half", Decimal("0.3333"): "a third"}
     near = next((word for part, word in named.items() if abs(share - part) < Decimal("0.02")), "")
-    part = near or ("nearly all" if share > ENOUGH else f"{share:.0%}")
+    part = near or ("nearly all" if share > NEARLY_ALL else percent(share))
     return f"; {group_name(found.by, first.names)} took {part}"
 
 
@@ -120,17 +120,15 @@ def _second(found: Months) -> str:
     if passed:
         left, name = passed[0]
         has = "has passed" if found.is_running else "passed"
-        return f"{name} {has} its {_budget(found, name)} budget by {usd(-left)}."
+        return f"{name} {has} its {whole_usd(found.budgets[name].budget)} budget by {usd(-left)}."
     passes = [(at, name) for name in found.budgets if (at := found.passes_at(name))]
     if passes:
         at, name = min(passes)
-        return (
-            f"At the pace of the last 7 days {name} passes its {_budget(found, name)} budget on "
-            f"{at:%-d %B}."
-        )
+        budget = f"its {whole_usd(found.budgets[name].budget)} budget"
+        return f"At the pace of the last 7 days {name} passes {budget} on {at:%-d %B}."
     if not found.budgets:
         run = found.dearest
-        if run is None or not run["cost_best_usd"] or together(found.chosen).started < 2:
+        if run is None or not run["cost_best_usd"] or sum_of(found.chosen).runs < 2:
             return ""
         project = f" on {run['repo']}" if run["repo"] else ""
         cost = usd(run["cost_best_usd"], run["cost_best_bounds"])
@@ -141,32 +139,23 @@ def _second(found: Months) -> str:
     return f"All {len(found.budgets)} budgets {holds.replace('holds', 'hold')}."
 
 
-def _budget(found: Months, name: str) -> str:
-    return whole_usd(found.budgets[name].budget)
-
-
-def whole_usd(value: Decimal) -> str:
-    """Return `$100`, `$12.50`."""
-    return f"${value:,.0f}" if value == value.to_integral_value() else usd(value)
-
-
 def _doubts(found: Months, filters: Filters) -> tuple[Doubt, ...]:
     """Return what is not in the figures, each with a link."""
-    total, made = together(found.chosen), list[Doubt]()
+    total, made = sum_of(found.chosen), list[Doubt]()
     of = f" of {month_name(found.month, now=f'{found.now:%Y-%m}')}" if found.month else ""
     inside = filters
     if found.month:
         begin, end = (f"{one:%F}" for one in bounds_of_month(found.month))
         inside = filters.with_values("since", [begin]).with_values("until", [end])
     undated = found.of(None)
-    if undated.started and found.months:
-        known = f": {usd(undated.cost_usd, undated.bounds)} known for {undated.known:,}"
-        said = f"{plural(undated.started, 'run')} without a date{known if undated.known else ''}"
+    if undated.runs and found.months:
+        known = f": {usd(undated.usd, undated.bounds)} known for {undated.known:,}"
+        said = f"{plural(undated.runs, 'run')} without a date{known if undated.known else ''}"
         made.append(Doubt(said, "date them", link("runs", filters.with_values(TIME, [UNDATED]))))
     lacks = [
-        (row.started - row.known, agent_name(row.names[0]))
+        (row.spend.runs - row.spend.known, agent_name(row.names[0]))
         for row in found.agents
-        if row.started > row.known
+        if row.spend.runs > row.spend.known
     ]
     if lacks:
         count = sum(number for number, _ in lacks)
@@ -190,15 +179,6 @@ def left_out(found: Months, filters: Filters) -> str:
     return f'{title}<ul class="t-look">{lines}</ul>' if lines else ""
 
 
-def money(row: MonthCost) -> TextCell:
-    """Return a sum with its bounds, and how many costs are known if one in ten is not."""
-    if row.cost_usd is None:
-        return TextCell(NOT_RECORDED if row.started else "")
-    is_part = 0 < row.known < ENOUGH * row.started
-    known = f"{row.known:,} of {row.started:,}" if is_part else ""
-    return TextCell(usd(row.cost_usd, row.bounds), known, hint=f"{row.cost_usd:f}")
-
-
 def _name_cell(found: Months, row: MonthCost, filters: Filters) -> TextCell:
     if found.by == "agent" and len(row.names) == 2:
         return agent_and_model_cell(row.names[0], row.names[1], filters)
@@ -210,7 +190,7 @@ def _name_cell(found: Months, row: MonthCost, filters: Filters) -> TextCell:
     return TextCell(strong=name, kind="t-plain", address=address)
 
 
-class Line(NamedTuple):
+class MonthLine(NamedTuple):
     """A row of a table: rows of one group, or of several under a `label`; `kind`: its class."""
 
     rows: Sequence[MonthCost]
@@ -222,21 +202,21 @@ class Line(NamedTuple):
         return [row.names for row in self.rows]
 
 
-def _lines(found: Months, groups: Sequence[Sequence[MonthCost]]) -> list[Line]:
+def _lines(found: Months, groups: Sequence[Sequence[MonthCost]]) -> list[MonthLine]:
     """Return a line per group, the smaller ones in one, and their sum."""
     noun = {"project": "projects", "person": "persons"}.get(found.by, "agents and models")
-    lines = [Line(rows) for rows in groups]
+    lines = [MonthLine(rows) for rows in groups]
     if len(lines) > MOST_ROWS + 1:
         rest = [row for line in lines[MOST_ROWS:] for row in line.rows]
         label = f"{len(lines) - MOST_ROWS:,} smaller {noun}"
-        lines = [*lines[:MOST_ROWS], Line(rest, label, "m")]
+        lines = [*lines[:MOST_ROWS], MonthLine(rest, label, "m")]
     if len(groups) > 1:
         every = [row for rows in groups for row in rows]
-        lines.append(Line(every, f"All {noun}", "sum"))
+        lines.append(MonthLine(every, f"All {noun}", "sum"))
     return lines
 
 
-def _line_name(found: Months, line: Line, filters: Filters) -> TextCell:
+def _line_name(found: Months, line: MonthLine, filters: Filters) -> TextCell:
     if not line.label:
         return _name_cell(found, line.rows[0], filters)
     return TextCell(strong=line.label) if line.kind == "sum" else TextCell(note=line.label)
@@ -246,23 +226,23 @@ def month_table(found: Months, filters: Filters) -> TextTable:
     """Return what each group cost in the month, against the one before and its budget."""
     lines = _lines(found, [[row] for row in found.chosen])
 
-    def runs(line: Line) -> str:
-        started = together(line.rows).started
+    def runs(line: MonthLine) -> str:
+        started = sum_of(line.rows).runs
         return f"{started:,}" if started else UNKNOWN
 
-    def spent(line: Line) -> TextCell:
-        cell = money(together(line.rows))
+    def spent(line: MonthLine) -> TextCell:
+        cell = money_cell(sum_of(line.rows))
         return cell if str(cell) else TextCell("$0")
 
-    def before(line: Line) -> TextCell:
+    def before(line: MonthLine) -> TextCell:
         of = [found.of(found.before, one) for one in line.names]
-        cell = money(found.of(found.before) if line.kind == "sum" else together(of))
+        cell = money_cell(found.of(found.before) if line.kind == "sum" else together(of))
         return cell if str(cell) else TextCell(UNKNOWN)
 
-    def allowed(line: Line) -> MonthBudget | None:
+    def allowed(line: MonthLine) -> MonthBudget | None:
         return None if line.kind else found.budgets.get(line.rows[0].names[0] or "")
 
-    def budget(line: Line) -> TextCell:
+    def budget(line: MonthLine) -> TextCell:
         one = allowed(line)
         if one is None:
             return TextCell(note="" if line.kind else "no budget")
@@ -270,7 +250,7 @@ def month_table(found: Months, filters: Filters) -> TextTable:
             mark=budget_bar(one), hint=f"{whole_usd(one.budget)}; an even pace: {usd(one.pace)}"
         )
 
-    def left(line: Line) -> str:
+    def left(line: MonthLine) -> str:
         one = allowed(line)
         return usd(one.left) if one else ""
 
@@ -316,7 +296,7 @@ def forecast(found: Months, names: Sequence[Names]) -> TextCell:
     else:
         first, last = f"{low:,.0f}", f"{high:,.0f}"
         written = f"${first}" if first == last else f"${first}–{last}"
-    bounds = together([found.of(found.month, one) for one in names]).bounds
+    bounds = together(found.of(found.month, one) for one in names).bounds
     return TextCell(with_sign(sign_of(bounds), written), hint=f"{low:.2f} to {high:.2f}")
 
 
@@ -345,13 +325,13 @@ def along_table(found: Months, filters: Filters, columns: int = MOST_MONTHS) -> 
     for row in found.costs:
         if row.month:
             by_name.setdefault(row.names, []).append(row)
-    ranked = sorted(by_name.values(), key=lambda rows: -(together(rows).cost_usd or 0))
+    ranked = sorted(by_name.values(), key=lambda rows: -(sum_of(rows).usd or 0))
     lines = _lines(found, ranked)
     if undated := [row for row in found.costs if not row.month]:
-        lines.append(Line(undated, NO_DATE))
+        lines.append(MonthLine(undated, NO_DATE))
 
-    def in_months(months: Sequence[str]) -> Callable[[Line], str]:
-        return lambda line: money(together([row for row in line.rows if row.month in months])).text
+    def in_months(months: Sequence[str]) -> Callable[[MonthLine], str]:
+        return lambda line: money_cell(sum_of(row for row in line.rows if row.month in months)).text
 
     running = f"{found.now:%Y-%m}"
     shown = [Col(BY[found.by], lambda line: _line_name(found, line, filters))]
@@ -360,7 +340,7 @@ def along_table(found: Months, filters: Filters, columns: int = MOST_MONTHS) -> 
     for month in months:
         label = month_name(month, pattern="%b", now=running)
         shown.append(Col(f"{label}{'*' if month == running else ''}", in_months([month]), "r"))
-    total = Col("Sum", lambda line: TextCell(strong=money(together(line.rows)).text), "r")
+    total = Col("Sum", lambda line: TextCell(strong=money_cell(sum_of(line.rows)).text), "r")
     return TextTable([*shown, total], lines, lambda line: line.kind)
 
 
@@ -382,7 +362,7 @@ def spend_title(found: Months) -> tuple[str, str]:
     """Return the title and the caption of the chart of a month."""
     name = month_name(found.month, now=f"{found.now:%Y-%m}")
     if not found.budgets:
-        days = len({row.month for row in found.days if row.cost_usd})
+        days = len({row.month for row in found.days if row.spend.usd})
         caption = f"{name}, added up"
         if found.is_running:
             caption += "; band: pace of the month to pace of the last 7 days"

@@ -28,7 +28,7 @@ from app.text.formatting import (
     usd,
 )
 from app.text.html_parts import MEASURED, link, text
-from app.text.sentences import Doubt, Said, joined, spelled, upper_first
+from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
@@ -221,11 +221,7 @@ def few_runs(
     times = [run["duration_ms"] for run in runs if run["is_started"] and run["duration_ms"]]
     took = " to ".join(dict.fromkeys(map(duration, (min(times), max(times))))) if times else ""
     if total.cost_usd is None:
-        cost = (
-            f"{subject} took {took}; what they"
-            if took
-            else f"What {subject[:1].lower()}{subject[1:]}"
-        )
+        cost = f"{subject} took {took}; what they" if took else f"What {lower_first(subject)}"
         heading = f"{cost} cost is **not recorded**."
     else:
         cost = f"{subject} cost **{usd(total.cost_usd, total.bounds)}**"

@@ -36,12 +36,13 @@ from app.text.formatting import (
     UNKNOWN,
     agent_name,
     duration,
+    multiple,
     percent,
     short,
     sign_of,
     usd,
 )
-from app.text.sentences import Said, joined, upper_first
+from app.text.sentences import Said, joined, lower_first, upper_first
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.failures import REASONS
 from schemas.rows.cost import CAUSES, CostCause
@@ -210,17 +211,12 @@ def money_bar(money: RunMoney) -> str:
     return f'<div class="t-split">{drawn}{end}</div>' if drawn else ""
 
 
-def multiple(times: Decimal) -> str:
-    """Return `2.2×`, `58×`: one decimal below 10."""
-    return f"{times:,.1f}×" if times < 10 else f"{times:,.0f}×"
-
-
 def why_dear(run: Row, money: RunMoney) -> Said:
     """Return what the run cost and for what; its coverage is the line below."""
     cost = usd(money.cost_usd, money.bounds)
     reason = REASONS[run["reason"]].label if run["reason"] else ""
     if not run["is_started"]:
-        return Said(f"This run never started{reason and f': {reason[:1].lower()}{reason[1:]}'}.")
+        return Said(f"This run never started{reason and f': {lower_first(reason)}'}.")
     if money.cost_usd is None:
         return Said(f"{reason}. What this run cost is not recorded.".removeprefix(". "))
     begin = f"{reason} after {cost}" if reason else f"This run cost {cost}"
@@ -284,7 +280,7 @@ def _second(money: RunMoney, place: int) -> str:
         tokens = f": {short(part.tokens, Unit.TOKENS)} tokens" if part.tokens else ""
         beside = f", usually {short(usually, Unit.TOKENS)}" if usually and tokens else ""
         label = label_of(part, money)
-        label = f"{label[:1].lower()}{label[1:]}{tokens}{beside}"
+        label = f"{lower_first(label)}{tokens}{beside}"
         return f"{_share(part, money)} of its cost is {label}."
     return ""
 

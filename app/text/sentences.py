@@ -48,6 +48,11 @@ def upper_first(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
+def lower_first(sentence: str) -> str:
+    """Return the words for the middle of a sentence; an abbreviation such as API stays."""
+    return sentence if sentence[:2].isupper() else f"{sentence[:1].lower()}{sentence[1:]}"
+
+
 def joined(parts: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from app.queries.filters import Filters
+from app.queries.spending import Spend
 from app.text import html_parts
-from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name
+from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name, usd
 from app.text.html_parts import Segment, anchor, link, mark, muted
+from schemas.catalogue.cost_measures import NEARLY_ALL
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -227,6 +229,15 @@ def card(figures: Mapping[str, str]) -> str:
     """Return names and values as a card."""
     lines = "".join(line(name, TextCell(value)) for name, value in figures.items())
     return f'<div class="t-card">{lines}</div>'
+
+
+def money_cell(spend: Spend, nothing: str = "") -> TextCell:
+    """Return a sum with its bounds, and how many costs are known if one in ten is not."""
+    if spend.usd is None:
+        return TextCell(NOT_RECORDED if spend.runs else nothing)
+    is_part = 0 < spend.known < NEARLY_ALL * spend.runs
+    known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
+    return TextCell(usd(spend.usd, spend.bounds), known, hint=f"${spend.usd:f}")
 
 
 def run_cell(run: Mapping[str, Any], filters: Filters) -> TextCell:

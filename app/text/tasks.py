@@ -19,7 +19,7 @@ from app.queries.filters import Filters
 from app.queries.tasks import OTHERS, Standing, having
 from app.text import html_parts
 from app.text.claims import beyond_words
-from app.text.formatting import NOT_MEASURED, agent_name, model_name, short, usd
+from app.text.formatting import NOT_MEASURED, agent_name, model_name, short, usd, whole_usd
 from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import METRICS_COMPARED
@@ -28,7 +28,7 @@ from schemas.text import agreeing, plural, visible
 from schemas.units import Unit
 
 Cell = Mapping[str, Any]
-Column = tuple[str | None, ...]
+Side = tuple[str | None, ...]
 
 MOST_NAMED, FIRST_ROWS, MOST_ROWS = 2, 15, 400
 """Agents named in the coverage line, rows of a table at first, and rows of a page."""
@@ -93,7 +93,7 @@ class Task:
     """A row: what is known of a task, and its cells."""
 
     standing: Standing
-    cells: Mapping[Column, Cell]
+    cells: Mapping[Side, Cell]
 
     @property
     def key(self) -> str:
@@ -110,7 +110,7 @@ class Task:
 class Matrix:
     """Tasks in order, with their `columns`."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Side, ...]
     tasks: tuple[Task, ...]
 
     @property
@@ -181,9 +181,7 @@ def retry_sum(found: Sequence[Standing]) -> str:
     """Return what a retry of these tasks costs, in whole dollars from ten on: `$48`, `≤ $6.12`."""
     total = sum((one.retry_usd for one in found if one.retry_usd is not None), Decimal(0))
     bounds = {base for one in found for base in (one.retry_bounds or "").split(", ") if base}
-    return usd(round(total) if total >= 10 else total, ", ".join(sorted(bounds))).removesuffix(
-        ".00"
-    )
+    return whole_usd(Decimal(round(total)) if total >= 10 else total, ", ".join(sorted(bounds)))
 
 
 def no_tasks(taskless: int) -> Said:
@@ -251,8 +249,8 @@ def matrix(
     """
     known = {one.task for one in standings}
     rows = found.to_pylist()
-    of_tasks: dict[str, dict[Column, Cell]] = defaultdict(dict)
-    runs: dict[Column, int] = defaultdict(int)
+    of_tasks: dict[str, dict[Side, Cell]] = defaultdict(dict)
+    runs: dict[Side, int] = defaultdict(int)
     faster: dict[str | None, int] = defaultdict(int)
     for row in rows:
         faster[row["column"][0]] += row["faster"]
@@ -264,7 +262,7 @@ def matrix(
     for column, number in runs.items():
         of_agents[column[0]] += number
 
-    def place(column: Column) -> tuple[Any, ...]:
+    def place(column: Side) -> tuple[Any, ...]:
         first, others = column[0], column[1:]
         is_last = first in (None, OTHERS)
         return (
@@ -304,7 +302,7 @@ def matrix(
     return Matrix(tuple(sorted(runs, key=place)), tuple(made))
 
 
-def chosen_of(task: Task, column: Column, filters: Filters) -> Filters:
+def chosen_of(task: Task, column: Side, filters: Filters) -> Filters:
     """Return the filters for the runs of a cell.
 
     Its task, its agent, and the model if the column has one.
@@ -320,7 +318,7 @@ def chosen_of(task: Task, column: Column, filters: Filters) -> Filters:
     )
 
 
-def column_words(column: Column) -> str:
+def column_words(column: Side) -> str:
     """Return `TRAE, gpt-5`."""
     return ", ".join(
         [OTHERS if column[0] == OTHERS else agent_name(column[0]), *map(model_name, column[1:])]
@@ -441,7 +439,7 @@ def task_table(made: Matrix, filters: Filters, *, shown: int = MOST_ROWS) -> str
     def first(task: Task) -> TextCell:
         return TextCell(strong=task.key, note=task.also_called)
 
-    def of(column: Column) -> Col:
+    def of(column: Side) -> Col:
         def cell(task: Task) -> TextCell | str:
             if not (found := task.cells.get(column)):
                 return ""

@@ -8,6 +8,7 @@ All sums of one answer use the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ ON_SCREENS = tuple(COST_MEASURES.values())
 GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS)
 """Columns of groups with a cost, which may be known for only some of the runs that started."""
 
-NEARLY_ALL = 0.9
+NEARLY_ALL = Fraction(9, 10)
 """From this share of the started runs on, a cost is shown without the number of runs that have it.
 """
 
