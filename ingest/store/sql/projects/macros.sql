@@ -1,24 +1,20 @@
 -- A folder of ids or times is there for one run, and a shared one for any project.
 create or replace temp macro name_of_project(candidate, is_folder) as case
-    when regexp_matches(lower(candidate), '(?:[0-9][^0-9]*){6}|^(?:[0-9a-f]{8,}|[.~ ]*)$') then null
-    when is_folder and regexp_matches(
-        lower(candidate), '^(?:[a-z]:|workspaces?|te?mp|app|api|root|home|users|testbed|projects?|repo)$'
-    ) then null
+    when regexp_matches(candidate, '(?:[0-9][^0-9]*){6}|^[.~ ]*$') then null
+    when is_folder and regexp_matches(candidate, '(?i)^(?:[a-z]:|workspace|tmp|app|api|testbed|project)$') then null
     else candidate
 end;
 -- A work tree of git belongs to the folder before it.
 create or replace temp macro worked_in(cwd) as regexp_replace(
-    rtrim(replace(trim(cwd), '\', '/'), '/'), '/[.](?:git|worktrees|claude/worktrees)(?:/.*)?$', ''
+    rtrim(replace(trim(cwd), '\', '/'), '/'), '/[.](?:claude/)?worktrees(?:/.*)?$', ''
 );
--- The last folder; a benchmark checks out owner__repo__1.0 or owner__repo-123. None in temporary folders, and none is somebody's home.
+-- The last folder, but none of temporary folders and nobody's home.
 create or replace temp macro folder_of_project(path) as case
     when not regexp_matches(
         path,
-        '(?i)^(?:/private)?/(?:tmp|var/tmp|var/folders)(?:/|$)|/AppData/Local/Temp(?:/|$)|^[a-z]:/(?:windows/)?temp(?:/|$)'
-        || '|^(?:/mnt/[a-z]|[a-z]:)?/(?:home|users)/[^/]+$'
-    ) then regexp_replace(
-        regexp_extract(path, '[^/]+$'), '^[\w.-]+?__([\w.-]+?)(?:__v?[0-9][0-9.]*|-[0-9]+)$', '\1'
-    )
+        '(?i)^(?:/private)?/(?:tmp|var/folders)(?:/|$)|/AppData/Local/Temp(?:/|$)'
+        || '|^(?:[a-z]:)?/(?:root|(?:home|users)/[^/]+)$'
+    ) then regexp_extract(path, '[^/]+$')
 end;
 -- The project as {origin, name}, by the first origin that names one: label, record, git remote, working directory, folder OWNER+REPO.
 create or replace temp macro project_of(labels, repo, cwd, path) as list_filter([
