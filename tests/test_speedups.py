@@ -294,8 +294,11 @@ def test_the_factor_of_a_claim_is_a_median_from_five_on(measured: Store, labelle
     assert [row.is_other_part for row in speedups.checks(labelled, EVERYTHING)] == [True, True]
     [cells] = speedup_words.divide_table([total, of_agent]).cells
     assert [str(cell) for cell in cells] == ["cover the same part", "1.94", "0.60 – 3.20", "6"]
-    [few] = speedup_words.divide_table(speedups.checks(measured, OF_HAIKU)).cells
-    assert not str(few[1])
+    few = speedup_words.divide_table(speedups.checks(measured, OF_HAIKU))
+    assert [one.label for one in few.columns] == ["Claim and benchmark", "from – to", "Claims"]
+    assert [[str(cell) for cell in row] for row in few.cells] == [
+        ["cover the same part", "2.00", "1"]
+    ]
 
 
 def test_a_command_of_a_log_is_repeated_word_by_word_and_runs_nothing_else() -> None:

@@ -8,7 +8,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import TABLE, Word, examples, utf8
+from app.cli.options import examples, format_option, utf8
 from app.reports.budgets import kept_table, parse_budget, parse_budgeted, standing
 from app.reports.exports.text import json_text
 from app.text.formatting import usd
@@ -37,14 +37,7 @@ from schemas.text import plural
     callback=utf8,
     help="Forget this budget; with /2026-03 the one of that month. Repeatable.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=Word((TABLE, "json")),
-    default=TABLE,
-    show_default=True,
-    help="json: for programs.",
-)
+@format_option("json: for programs.", "json")
 @answering(filters=False, output=False)
 def budget(words: tuple[str, ...], removed: tuple[str, ...], format_: str, asked: Asked) -> None:
     """Keep budgets of a month in the store; without arguments list them.

@@ -9,7 +9,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import TABLE, Word, budget_options, examples, zone_option
+from app.cli.options import Word, budget_options, examples, format_option, zone_option
 from app.queries.months import kept_budgets
 from app.reports.budgets import budget_table
 from app.reports.budgets import check as judge_runs
@@ -41,14 +41,7 @@ from schemas.text import one_line
     ),
 )
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
-@click.option(
-    "--format",
-    "format_",
-    type=Word((TABLE, "md", "json")),
-    default=TABLE,
-    show_default=True,
-    help="md: for the summary of a CI job.",
-)
+@format_option("md: for the summary of a CI job.", "md", "json")
 @answering(output=False)
 def check(
     asked: Asked,

@@ -186,6 +186,14 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     )
 
 
+def format_option(help_: str, *formats: str) -> Callable[[Command], Command]:
+    """Add `--format` with the table of the terminal, its default, and `formats`, as `format_`."""
+    kind = Word((TABLE, *formats))
+    return click.option(
+        "--format", "format_", type=kind, default=TABLE, show_default=True, help=help_
+    )
+
+
 def path_option(help_: str, *, dir_okay: bool = True) -> Callable[[Command], Command]:
     """Add `-o FILE`, passed as `path`. A folder is an error of click unless `dir_okay`."""
     kind: Any = click.Path(dir_okay=dir_okay, readable=False, path_type=Path)

@@ -9,7 +9,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
-from app.cli.options import TABLE, WITH_TEXT, Output, Word, examples, path_option, utf8
+from app.cli.options import WITH_TEXT, Output, examples, format_option, path_option, utf8
 from app.cli.output import FILE_WIDTH, put_or_write, width
 from app.queries.reading import read_transaction
 from app.queries.run_page import latest, run_id_of, run_page
@@ -28,14 +28,7 @@ from schemas.errors import UsageError
     metavar="[ID]",
     callback=lambda ctx, param, value: utf8(ctx, param, value or ""),
 )
-@click.option(
-    "--format",
-    "format_",
-    type=Word((TABLE, "json")),
-    default=TABLE,
-    show_default=True,
-    help="json has all columns and exact numbers.",
-)
+@format_option("json has all columns and exact numbers.", "json")
 @path_option("Output file.")
 @click.option("--with-text", is_flag=True, help=WITH_TEXT)
 @click.option(

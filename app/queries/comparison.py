@@ -130,7 +130,7 @@ class Comparison:
 class PairOffered:
     """Two groups to compare, the baseline first. `known`: metrics that both have.
 
-    `is_bound`: most of their costs are bounds. `rank`: the larger, the more a pair can tell.
+    `is_bound`: most of their costs are bounds. `rank`: larger if more can be compared.
     """
 
     groups: tuple[Filters, Filters]

@@ -62,7 +62,7 @@ def study() -> None:
 
 
 def few_runs() -> None:
-    """Show a few runs of one agent in a table, and what would tell more of them."""
+    """Show a few runs of one agent in a table, and how to add what they lack."""
     shown = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
     said = sentences.few_runs(rows, shown, measure)
     widgets.heading(replace(said, doubts=overview_doubts(asked)))
@@ -92,9 +92,12 @@ def daily_work() -> None:
         view_choice()
     rows = daily_words.project_rows(found)
     looks = daily_words.looks_html(daily_words.looks(found, budgets, filters))
-    table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
-    cards = daily_words.project_cards(found, rows, budgets, filters)
-    st.html(f'{table}<div class="t-phone">{looks}<h3 class="t-h3">Projects</h3>{cards}</div>')
+    table = cards = ""
+    if rows:
+        table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
+        cards = daily_words.project_cards(found, rows, budgets, filters)
+        cards = f'<h3 class="t-h3">Projects</h3>{cards}'
+    st.html(f'{table}<div class="t-phone">{looks}{cards}</div>')
     left, right = st.columns([58, 42], gap="medium")
     left.html(f'<div class="t-wide">{looks}</div>')
     with right:

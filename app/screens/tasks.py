@@ -1,4 +1,4 @@
-"""Tasks that nobody made faster, what is known of each, and what a retry costs."""
+"""Screen Tasks: those that nobody made faster, with the cost of a retry."""
 
 import streamlit as st
 

@@ -178,7 +178,9 @@ def in_words(comparison: Comparison, place: int, metric: str, called: Sequence[N
     if why := lacks(comparison, place, metric, called):
         return why
     found, (less, more) = comparison.ratios[place][metric], _SIDES[metric]
-    is_unclear = found.verdict is Verdict.UNCLEAR or (found.is_clear and not is_told(found))
+    is_unclear = found.verdict is Verdict.UNCLEAR or (
+        found.is_clear and not states_direction(found)
+    )
     if not found.tasks:
         of = " and ".join(f"{runs:,}" for runs in reversed(found.n))
         what = {Verdict.LOWER: less, Verdict.HIGHER: more, Verdict.BOUNDS: "a bound"}
@@ -354,11 +356,8 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
     return TextTable(columns, measure_cells(comparison, called)).on_any_screen()
 
 
-def is_told(ratio: Ratio) -> bool:
-    """Return whether sentences state a direction.
-
-    The interval lies on one side of 1, and so does the rounded ratio.
-    """
+def states_direction(ratio: Ratio) -> bool:
+    """Return whether the interval lies on one side of 1, and the rounded ratio is not 1."""
     return ratio.is_clear and times(ratio.value) != "1.00×"
 
 
@@ -384,7 +383,8 @@ def _heading(comparison: Comparison, called: Sequence[Name]) -> str:
     figures = {
         key: f"{bound.get(one.sign, '')}**{times(one.value, one.sign).split(chr(160))[-1]}**"
         for key, one in ratios.items()
-        if key in _NOUNS and (is_told(one) or (one.verdict is Verdict.BOUNDS and one.sign in bound))
+        if key in _NOUNS
+        and (states_direction(one) or (one.verdict is Verdict.BOUNDS and one.sign in bound))
     }
     open_ = [
         _NOUNS[key]
@@ -398,14 +398,18 @@ def _heading(comparison: Comparison, called: Sequence[Name]) -> str:
             "wall": f"takes {figures.get('wall')} as long"
             + ("" if "cost" in figures else f" as {baseline}"),
         }
-        told, rest = " and ".join(clauses[key] for key in figures), rest if open_ else ""
+        costs, rest = " and ".join(clauses[key] for key in figures), rest if open_ else ""
         if comparison.is_paired(0):
-            same = f"On the same task {group} {told}"
+            same = f"On the same task {group} {costs}"
             return _fitting(
-                f"{same}{rest}.", f"{group} {told}{rest}.", f"{same}.", f"{group} {told}."
+                f"{same}{rest}.", f"{group} {costs}{rest}.", f"{same}.", f"{group} {costs}."
             )
         over = f"Over all runs {group} "
-        usual = (f"{over}{told}{rest}.", f"{over}{told}.", f"{over}{clauses[next(iter(figures))]}.")
+        usual = (
+            f"{over}{costs}{rest}.",
+            f"{over}{costs}.",
+            f"{over}{clauses[next(iter(figures))]}.",
+        )
         if comparison.pair == TASK:
             verbs = {"cost": "costs", "wall": "takes"}
             brief = joined([f"{verbs[key]} {one}" for key, one in figures.items()])
@@ -528,7 +532,7 @@ def chart_caption(comparison: Comparison, called: Sequence[Name]) -> str:
 
 
 def other_pairs(pairs: Sequence[PairOffered], shown: Sequence[Filters], filters: Filters) -> str:
-    """Return HTML that links to pairs besides the shown groups, each with what it can tell."""
+    """Return HTML that links to pairs besides the shown groups, each with what it can compare."""
     parts = []
     for pair in pairs:
         if set(pair.groups) <= set(shown) or not pair.known:
@@ -539,9 +543,9 @@ def other_pairs(pairs: Sequence[PairOffered], shown: Sequence[Filters], filters:
             "cost as a bound" if key == "cost" and pair.is_bound else _SHORT[key]
             for key in pair.known
         ]
-        tells = ", ".join(words) if len(words) > 1 else f"{words[0]} only"
+        what = ", ".join(words) if len(words) > 1 else f"{words[0]} only"
         link = html_parts.anchor(address, html_parts.text(f"{two} with {one}"))
-        parts.append(f"{link} {html_parts.muted(tells)}")
+        parts.append(f"{link} {html_parts.muted(what)}")
     if not parts:
         return ""
     return f'<p class="t-cap">Other pairs you can compare: {" · ".join(parts[:MOST_PAIRS])}</p>'

@@ -49,7 +49,7 @@ SHOWN = {
 
 MOST_PROJECTS, MOST_CARDS, MOST_LOOKS, MOST_RUNS, MOST_COLOURS = 10, 3, 6, 8, 3
 FAR, MARKED = Decimal(2), Decimal("1.5")
-"""Multiples of usual from which a run needs a look, and from which its multiple is red."""
+"""Times the usual cost: from FAR on a run needs a look, from MARKED on its multiple is red."""
 
 _SUBJECTS = {"": "The chosen time", "last 24 hours": "The last 24 hours"}
 _SUBJECTS |= {days: f"The last {days}" for days in ("7 days", "30 days")}
@@ -336,13 +336,13 @@ def _waiting(found: Daily, filters: Filters) -> list[Look]:
 
 def looks_html(found: Sequence[Look]) -> str:
     """Return what needs a look as a list."""
-    lines = "".join(
-        f'<li><b class="t-k-{one.kind.replace(" ", "-") if one.address else "n"}">{one.kind}</b>'
+    lines = (
+        f'<b class="t-k-{one.kind.replace(" ", "-") if one.address else "n"}">{one.kind}</b>'
         f"<span>{html_parts.text(one.sentence)}</span>"
-        f"{anchor(one.address, one.label) if one.address else ''}</li>"
+        f"{anchor(one.address, one.label) if one.address else ''}"
         for one in found
     )
-    return f'<h3 class="t-h3">Needs a look</h3><ul class="t-look t-daily">{lines}</ul>'
+    return html_parts.look_list(lines, "Needs a look", "t-daily")
 
 
 def in_period(filters: Filters, found: Daily) -> Filters:
@@ -499,19 +499,19 @@ def against_usual(found: Daily, run: Row) -> TextCell:
 
 def run_lines(found: Daily, filters: Filters) -> str:
     """Return the last runs for a phone, two lines each."""
-    drawn = ""
+    drawn = []
     for run in found.recent[:MOST_RUNS]:
         turns = "" if run["num_turns"] is None else plural(run["num_turns"], "turn")
         about = " · ".join(filter(None, (_wall(run).html if run["duration_ms"] else "", turns)))
         what = f"{mark(run['agent'])} {html_parts.text(named(run['repo']))}<br>"
         when = html_parts.text(date_words(run["dated_at"], clock=True))
-        drawn += (
-            f"<li><span>{anchor(_run(run, filters), when)}</span>"
+        drawn.append(
+            f"<span>{anchor(_run(run, filters), when)}</span>"
             f'<span>{what}<span class="t-n">{about}</span></span>'
             f"<b>{usd(run['cost_usd'], run['bounds'])}</b>"
-            f"<span>{against_usual(found, run).html}</span></li>"
+            f"<span>{against_usual(found, run).html}</span>"
         )
-    return f'<ul class="t-look t-last">{drawn}</ul>'
+    return html_parts.look_list(drawn, kind="t-last")
 
 
 def runs_note(found: Daily, filters: Filters) -> str:

@@ -118,6 +118,13 @@ def how_sure(doubts: Sequence[Doubt]) -> str:
     return f'<span class="t-doubts"> · {sure}</span>' if rows else ""
 
 
+def look_list(items: Iterable[str], title: str = "", kind: str = "") -> str:
+    """Return lines as a list under a title, "" without any. `items` are HTML."""
+    lines = "".join(f"<li>{item}</li>" for item in items)
+    above = f'<h3 class="t-h3">{text(title)}</h3>' if title else ""
+    return f'{above}<ul class="{f"t-look {kind}".strip()}">{lines}</ul>' if lines else ""
+
+
 def link(page: str, filters: Filters, **more: str | Sequence[str]) -> str:
     """Return the address of a page with these filters, from any other page."""
     named = [(key, value) for key, values in urls.write_link(filters).items() for value in values]

@@ -554,8 +554,7 @@ def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> st
 
 def about_html(answer: LoopAnswer) -> str:
     """Return what should be known about a loop's figures, as a list; "" if nothing."""
-    items = "".join(
-        f"<li><span>{html_parts.text(upper_first(sentence))}</span></li>"
+    return html_parts.look_list(
+        f"<span>{html_parts.text(upper_first(sentence))}</span>"
         for sentence in about(answer, sessions=False)
     )
-    return f'<ul class="t-look">{items}</ul>' if items else ""

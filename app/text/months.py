@@ -31,7 +31,7 @@ from app.text.formatting import (
     whole_usd,
     with_sign,
 )
-from app.text.html_parts import agent_and_model, anchor, link, text
+from app.text.html_parts import agent_and_model, anchor, link, look_list, text
 from app.text.sentences import Doubt, Said, upper_first
 from app.text.table import NO_DATE, Col, TextCell, TextTable, agent_and_model_cell, money_cell
 from schemas.catalogue.cost_measures import NEARLY_ALL
@@ -171,12 +171,11 @@ def _doubts(found: Months, filters: Filters) -> tuple[Doubt, ...]:
 
 def left_out(found: Months, filters: Filters) -> str:
     """Return what is not in the figures as a list, "" if nothing is missing."""
-    lines = "".join(
-        f"<li><span>{text(one.text)}</span>{anchor(one.address, text(one.label))}</li>"
+    lines = (
+        f"<span>{text(one.text)}</span>{anchor(one.address, text(one.label))}"
         for one in _doubts(found, filters)
     )
-    title = '<h3 class="t-h3">What is not in here</h3>'
-    return f'{title}<ul class="t-look">{lines}</ul>' if lines else ""
+    return look_list(lines, "What is not in here")
 
 
 def _name_cell(found: Months, row: MonthCost, filters: Filters) -> TextCell:

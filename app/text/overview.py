@@ -27,7 +27,7 @@ from app.text.formatting import (
     short,
     usd,
 )
-from app.text.html_parts import MEASURED, link, text
+from app.text.html_parts import MEASURED, code, link, look_list, text
 from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.agents import AGENTS
@@ -67,7 +67,7 @@ def overview(
 
 
 def only_spent(total: AgentFigures) -> str:
-    """Return what was spent in a period in which no run ended."""
+    """Return the money of a period that has responses but no end of a run."""
     return f"**{usd(total.cost_usd, total.bounds)}** was spent by runs that ended at another time."
 
 
@@ -85,7 +85,8 @@ def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         beyond = f"**beyond noise on {best.beyond_tasks:,}**"
         return f"{name} was measured faster on {k:,} of {tasks}, {beyond}{cost}."
     if winners:
-        return f"{_named(winners, _measured_faster, MOST_NAMED)}."
+        faster = [_measured_faster(row, is_first=row is winners[0]) for row in winners]
+        return f"{_named(faster, MOST_NAMED)}."
     if total.comparable:
         tasks = f"{total.comparable_tasks:,} checked tasks"
         if total.comparable_tasks == 1:
@@ -100,30 +101,30 @@ def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     known.sort(key=lambda row: (row.agent not in AGENTS, -row.known_ends, agent_name(row.agent)))
     if not known:
         return f"How {plural(total.started, 'run')} ended is **not recorded**{unmeasured}."
-    return f"{_named(known, _completes, 2)}{unmeasured}."
+    completed = [_completes(row, is_first=row is known[0]) for row in known]
+    return f"{_named(completed, 2)}{unmeasured}."
 
 
-def _named(
-    rows: Sequence[AgentFigures], words: Callable[[AgentFigures, str], str], most: int
-) -> str:
-    """Return the words for the first `most` agents, and how many others there are."""
-    phrases = [words(row, "" if number else "first") for number, row in enumerate(rows[:most])]
-    others = len(rows) - most
-    return ", ".join(phrases) + (f" and {plural(others, 'other agent')}" if others > 0 else "")
+def _named(phrases: Sequence[str], most: int) -> str:
+    """Return the first `most` phrases about agents, and how many others there are."""
+    others = len(phrases) - most
+    return ", ".join(phrases[:most]) + (
+        f" and {plural(others, 'other agent')}" if others > 0 else ""
+    )
 
 
-def _measured_faster(row: AgentFigures, place: str) -> str:
-    verb = "was measured faster on" if place else "on"
-    of = f"{row.faster_tasks:,} of {row.comparable_tasks:,}{' tasks' if place else ''}"
-    return f"{agent_name(row.agent)} {verb} {f'**{of}**' if place else of}"
+def _measured_faster(row: AgentFigures, *, is_first: bool) -> str:
+    verb = "was measured faster on" if is_first else "on"
+    of = f"{row.faster_tasks:,} of {row.comparable_tasks:,}{' tasks' if is_first else ''}"
+    return f"{agent_name(row.agent)} {verb} {f'**{of}**' if is_first else of}"
 
 
-def _completes(row: AgentFigures, place: str) -> str:
-    of = f"{row.completed:,} of {row.known_ends:,}{' runs' if place else ''}"
+def _completes(row: AgentFigures, *, is_first: bool) -> str:
+    of = f"{row.completed:,} of {row.known_ends:,}{' runs' if is_first else ''}"
     cost = median_cost(row)
     each = "" if cost == UNKNOWN else f" at {cost} each"
-    verb = "completes " if place else ""
-    return f"{agent_name(row.agent)} {verb}{f'**{of}**' if place else of}{each}"
+    verb = "completes " if is_first else ""
+    return f"{agent_name(row.agent)} {verb}{f'**{of}**' if is_first else of}{each}"
 
 
 def _qualifier(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
@@ -188,15 +189,18 @@ def coverage(
     """Return the numbers of runs, tasks, known costs and comparable results.
 
     Example: `**1,487 runs** of 179 tasks · cost ≤ $2,051, known for **714** of 942 started ·
-    results comparable: **71** of 356, all of Claude Code`.
+    **71** of 356 results comparable, all of Claude Code`.
     """
-    parts = _runs_and_costs(total, measure)
-    if total.runs_measured:
-        whose = [agent_name(row.agent) for row in agents if row.comparable]
-        all_of = f", all of {whose[0]}" if len(whose) == 1 < len(agents) else ""
-        of = f"of {total.runs_measured:,}{all_of}"
-        parts.append(f"results comparable: **{total.comparable:,}** {of}")
-    return " · ".join(parts)
+    return " · ".join(filter(None, (*_runs_and_costs(total, measure), compared(total, agents))))
+
+
+def compared(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    """Return `**71** of 356 results comparable, all of Claude Code`, "" without measurements."""
+    if not total.runs_measured:
+        return ""
+    whose = [agent_name(row.agent) for row in agents if row.comparable]
+    all_of = f", all of {whose[0]}" if len(whose) == 1 < len(agents) else ""
+    return f"**{total.comparable:,}** of {plural(total.runs_measured, 'result')} comparable{all_of}"
 
 
 def few_runs(
@@ -256,7 +260,7 @@ def _against_list(runs: Sequence[Mapping[str, Any]], measure: CostMeasure) -> st
 
 
 def more_of_few(total: AgentFigures, command: Callable[[str], str]) -> str:
-    """Return what would tell more of a few runs, each with its command."""
+    """Return what a few runs lack, each with the command that adds it."""
     found = []
     if total.claimed.known and not total.runs_measured:
         claim = total.claimed
@@ -269,12 +273,8 @@ def more_of_few(total: AgentFigures, command: Callable[[str], str]) -> str:
     if total.started < ENOUGH:
         count = upper_first(spelled(ENOUGH - total.started, "more run"))
         found.append((f"{count}, and “usual” has a meaning: it needs five", "watch ~/.claude"))
-    lines = "".join(
-        f'<li><span>{text(why)}</span><code class="t-code">{text(command(how))}</code></li>'
-        for why, how in found
-    )
-    title = '<h2 class="t-h3">What would tell more</h2>'
-    return f'{title}<ul class="t-look">{lines}</ul>' if lines else ""
+    lines = (f"<span>{text(why)}</span>{code(command(how))}" for why, how in found)
+    return look_list(lines, "What would tell more")
 
 
 def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
@@ -461,11 +461,7 @@ def doubts_about(
         found.append(Doubt(f"{of}{logs} do not record how the run ended", "Data", data))
     if undated.runs:
         are = f"{plural(undated.runs, 'run')} without a date{undated_cost(undated)}"
-        found.append(
-            Doubt(
-                f"{are} {agreeing(undated.runs, 'is')} in no month", "Data", link("data", filters)
-            )
-        )
+        found.append(Doubt(f"{are} {agreeing(undated.runs, 'is')} in no month", "Data", data))
     return found
 
 
@@ -495,6 +491,13 @@ def runs_table(
         all_of = f"All {spelled(len(runs))}"
         return TextCell(all_of) if run is together else run_cell(run, filters)
 
+    def time(run: Mapping[str, Any]) -> str:
+        return short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED)
+
+    def claim(run: Mapping[str, Any]) -> TextCell:
+        speedup = run["claimed_speedup"]
+        return TextCell(ratio(speedup)) if speedup else TextCell(note="no claim")
+
     def measured(run: Mapping[str, Any]) -> TextCell:
         value, what = run["measured_speedup"], MEASURED.get(run["measured_class"], NOT_MEASURED)
         return TextCell(ratio(value)) if value else TextCell(note=what)
@@ -504,9 +507,9 @@ def runs_table(
         Col("Outcome", of_run(lambda run: words(run["outcome"] or "unknown"))),
         Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
         Col("List price", lambda run: TextCell(note=usd(run["cost_list_usd"])), "r"),
-        Col("Wall time", of_run(lambda run: _time(run["duration_ms"])), "r"),
+        Col("Wall time", of_run(time), "r"),
         Col("Turns", of_run(lambda run: short(run["num_turns"], Unit.COUNT)), "r"),
-        Col("Claimed", of_run(lambda run: _claim(run["claimed_speedup"])), "r"),
+        Col("Claimed", of_run(claim), "r"),
         Col("Measured", of_run(measured)),
     ]
     if total.completed == total.runs:
@@ -516,11 +519,3 @@ def runs_table(
     has_sum = len(runs) > 1 and total.cost_usd is not None
     rows = [*runs, *([together] if has_sum else [])]
     return TextTable(shown, rows, lambda run: "sum" if run is together else "")
-
-
-def _time(milliseconds: int | None) -> TextCell:
-    return TextCell(short(milliseconds, Unit.MILLISECONDS, lacks=NOT_RECORDED))
-
-
-def _claim(speedup: float | None) -> TextCell:
-    return TextCell(ratio(speedup)) if speedup else TextCell(note="no claim")

@@ -555,7 +555,7 @@ def warning_html(run: Row, verdict: Row | None) -> str:
         kind = {"upper_bound": "an upper bound", "lower_bound": "a lower bound"}.get(
             run["cost_best_bounds"], "an estimate"
         )
-        said.append(f"The cost is {kind}: the log does not tell all tokens exactly.")
+        said.append(f"The cost is {kind}: the log does not record all tokens exactly.")
     return html_parts.warning(text(" ".join(said))) if said else ""
 
 

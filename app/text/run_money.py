@@ -177,7 +177,7 @@ def money_notes(money: RunMoney, run: Row) -> list[str]:
         others = joined([absent[0], *(one.lower() for one in absent[1:])])
         said.append(f"{others}: none recorded.")
     if money.bounds:
-        said.append(f"{sign_of(money.bounds).strip()}: the log does not tell all tokens exactly.")
+        said.append(f"{sign_of(money.bounds).strip()}: the log does not record all tokens exactly.")
     if run.get("is_carried_over"):
         said.append("Cost and API time seem to include an earlier process.")
     if money.usual is None:

@@ -26,7 +26,7 @@ from app.text.claims import (
 )
 from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
 from app.text.html_parts import Segment
-from app.text.overview import agents_of
+from app.text.overview import agents_of, compared
 from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell, run_cell
 from schemas.catalogue.metrics import MEASURED_CLASSES
@@ -105,17 +105,17 @@ def _heading(total: AgentFigures, once: int) -> str:
     return "**No run claims a speedup**, and none was measured."
 
 
-def _repeatable(once: int, told: int) -> str:
+def _repeatable(once: int, with_command: int) -> str:
     """Return how many results measured once can be repeated by the commands in their logs."""
     if not once:
         return ""
-    if not told:
+    if not with_command:
         logs = "No log has" if once > 1 else "Its log does not have"
         return f"{logs} the command of the benchmark."
     if once == 1:
         return "It can be repeated now: its log has the command."
-    these = f"{told:,} of these {once:,}" if told < once else f"All {once:,}"
-    logs = "its log has" if told == 1 else "their logs have"
+    these = f"{with_command:,} of these {once:,}" if with_command < once else f"All {once:,}"
+    logs = "its log has" if with_command == 1 else "their logs have"
     return f"{these} can be repeated now: {logs} the command."
 
 
@@ -132,13 +132,7 @@ def _failed(total: AgentFigures) -> str:
 
 def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     """Return `**71** of 356 results comparable, all of Claude Code · 33 have a claim, 13 …`."""
-    parts = []
-    if total.runs_measured:
-        compared = [row for row in agents if row.comparable]
-        is_one = len(compared) == 1 < len(agents)
-        whose = f", all of {agent_name(compared[0].agent)}" if is_one else ""
-        of = f"of {plural(total.runs_measured, 'result')} comparable"
-        parts.append(f"**{total.comparable:,}** {of}{whose}")
+    parts = [compared(total, agents)] if total.runs_measured else []
     if total.checked:
         same = f", {total.same_part:,} about the same part of the software"
         has = agreeing(total.checked, "has")
@@ -260,7 +254,8 @@ def divide_table(checks: Sequence[Checks]) -> TextTable:
         return part if row.is_all else f"{agent_name(row.agent)}: {part}"
 
     def ends(row: Checks) -> str:
-        return " – ".join(ratio(end)[:-1] for end in (row.factor.low, row.factor.high))
+        ends = (ratio(end)[:-1] for end in (row.factor.low, row.factor.high))
+        return " – ".join(dict.fromkeys(ends))
 
     columns = (
         Col("Claim and benchmark", covers),
@@ -268,7 +263,7 @@ def divide_table(checks: Sequence[Checks]) -> TextTable:
         Col("from – to", ends, "r"),
         Col("Claims", lambda row: f"{row.checked:,}", "r"),
     )
-    return TextTable(columns, rows)
+    return TextTable(columns, rows).filled
 
 
 def few_medians(checks: Checks) -> str:

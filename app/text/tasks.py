@@ -142,8 +142,8 @@ def tasks(
             )
     elif show == "faster":
         verb = agreeing(len(faster), "was")
-        told = f", {beyond}" if faster else ""
-        heading = f"**{len(faster):,} {of}** {verb} measured faster{told}."
+        sure = f", {beyond}" if faster else ""
+        heading = f"**{len(faster):,} {of}** {verb} measured faster{sure}."
         if once := sum(not one.is_beyond_noise for one in faster):
             whose = agreeing(once, "has")
             second = f"{once:,} of them {whose} a single measurement each, of unknown noise."
@@ -152,9 +152,9 @@ def tasks(
             sum(getattr(one, key) for one in found) for key in ("is_completed", "is_open")
         )
         at_least = "At least " if open_ else ""
-        told = f"; {len(faster):,} measured faster, {beyond}" if faster else ""
-        told = told or ("; none measured faster" if measured else "; no result is measured")
-        heading = f"{at_least}**{done:,} {of}** {agreeing(done, 'was')} completed{told}."
+        speed = f"; {len(faster):,} measured faster, {beyond}" if faster else ""
+        speed = speed or ("; none measured faster" if measured else "; no result is measured")
+        heading = f"{at_least}**{done:,} {of}** {agreeing(done, 'was')} completed{speed}."
         if open_:
             second = (
                 f"How {'it' if open_ == 1 else 'they'} ended is not recorded for {open_:,} more."
@@ -169,12 +169,12 @@ def _retries(checked: Sequence[Standing]) -> str:
     if not checked:
         return "; none of them can be judged yet"
     number, costs = len(checked), [one for one in checked if one.retry_usd is not None]
-    told = f". {number:,} of them {agreeing(number, 'was')} checked"
+    of_checked = f". {number:,} of them {agreeing(number, 'was')} checked"
     if not costs:
-        return told
+        return of_checked
     of = f"these {number:,}" if number == len(costs) else f"{len(costs):,} of these"
     of = "it" if number == 1 else of
-    return f"{told}; a retry of {of} costs about {retry_sum(costs)}"
+    return f"{of_checked}; a retry of {of} costs about {retry_sum(costs)}"
 
 
 def retry_sum(found: Sequence[Standing]) -> str:
@@ -212,8 +212,8 @@ def _coverage(found: Sequence[Standing], faster: Sequence[Standing]) -> str:
 def _doubts(
     found: Sequence[Standing], show: str, taskless: int, filters: Filters | None
 ) -> list[Doubt]:
-    """Return what these figures do not tell; the qualifier of the faster ones is said already."""
-    chosen, told, checked = filters or Filters(), list[Doubt](), having(found, "checked")
+    """Return the reservations about the tasks; the heading of the faster ones has its own."""
+    chosen, doubts, checked = filters or Filters(), list[Doubt](), having(found, "checked")
     faster = [] if show == "faster" else having(found, "faster")
     once = sum(not one.is_beyond_noise for one in faster)
     bounds = sum(bool(one.retry_bounds) for one in checked)
@@ -233,8 +233,8 @@ def _doubts(
     ):
         if number:
             words = text.format(have=agreeing(number, "has"))
-            told.append(Doubt(f"{number:,} {words}", label, html_parts.link(page, chosen)))
-    return told
+            doubts.append(Doubt(f"{number:,} {words}", label, html_parts.link(page, chosen)))
+    return doubts
 
 
 def matrix(

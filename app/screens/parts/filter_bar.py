@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
@@ -162,7 +162,7 @@ def show(
 
     `what`: the screen, to share it.
     `by_responses`: a period matches the times of responses, which may be long before a run's end;
-    `of_money`: it matches either. `may_be_empty`: the screen tells of a period without runs.
+    `of_money`: it matches either. `may_be_empty`: the screen also shows a period without runs.
     `forced_cost`: the screen's own measure of cost.
     """
     total, filters = cache.count(Filters()), chosen()
@@ -288,17 +288,21 @@ def _has_choice(key: str, options: Options) -> bool:
     return not FILTERS[key].options or bool(options.get(key)) or bool(chosen().values(key))
 
 
-def _bar() -> DeltaGenerator:
+def _bar(begins: Literal["left", "right"] = "left") -> DeltaGenerator:
     """Return the row of the bar, of fixed boxes."""
     return st.container(
-        horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall", key="filter-bar"
+        horizontal=True,
+        wrap=False,
+        horizontal_alignment=begins,
+        vertical_alignment="center",
+        gap="xsmall",
+        key="filter-bar",
     )
 
 
 def show_share(what: str) -> None:
     """Place the bar of a screen without filters: only how to share it."""
-    with _bar():
-        st.space("stretch")
+    with _bar("right"):
         share_menu.show(what)
 
 
