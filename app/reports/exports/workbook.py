@@ -70,7 +70,7 @@ RUN_FIGURES = (
     "time_source",
     "run_id",
 )
-"""Next columns of runs; all others are folded away."""
+"""Next columns of runs; `runs -o runs.xlsx` has all."""
 
 MOST_FROZEN = 3
 """Columns that stay in view at most, because the others need room."""
@@ -123,22 +123,13 @@ class Book:
         return self.file.getvalue()
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table and its view: how many columns stay in view, and how many are visible (None: all)."""
-
-    table: pa.Table
-    frozen: int = 0
-    visible: int | None = None
-
-
 def xlsx_table(answer: Answer) -> bytes:
     """Return a workbook with one sheet of all columns."""
     book = Book()
     book.workbook.set_properties(
         {"title": visible(answer.heading), "created": datetime(2000, 1, 1, tzinfo=UTC)}
     )
-    _grid(book, book.workbook.add_worksheet("Table"), Sheet(answer.table), answer.of)
+    _grid(book, book.workbook.add_worksheet("Table"), answer.table, answer.of)
     return book.finished()
 
 
@@ -161,9 +152,10 @@ def xlsx_report(report: CostReport) -> bytes:
     ]
     for section in sheets:
         answer = section.answer
-        listing = _runs_listing(answer.table) if section.key == "runs" else Sheet(_in_order(answer))
+        is_of_runs = section.key == "runs"
+        table = _runs_listing(answer.table) if is_of_runs else _in_order(answer)
         sheet = book.workbook.add_worksheet(section.key.capitalize())
-        _grid(book, sheet, listing, answer.of, answer.total)
+        _grid(book, sheet, table, answer.of, answer.total, MOST_FROZEN if is_of_runs else 0)
         if answer.note:
             _text(book, sheet, min(answer.table.num_rows, MOST_ROWS - 1) + 2, 0, answer.note)
     about = book.workbook.add_worksheet("About")
@@ -186,15 +178,10 @@ def _in_order(answer: Answer) -> pa.Table:
     )
 
 
-def _runs_listing(table: pa.Table) -> Sheet:
-    """Return runs with identifying columns first, then key figures, then folded-away columns."""
+def _runs_listing(table: pa.Table) -> pa.Table:
+    """Return the known columns that identify a run, then those of its key figures."""
     known = [name for name in table.column_names if table[name].null_count < table.num_rows]
-    first = [name for name in IDENTITY if name in known]
-    shown = [*first, *(name for name in RUN_FIGURES if name in known)]
-    order = [*shown, *(name for name in table.column_names if name not in shown)]
-    return Sheet(
-        table.select(order), min(len(first), MOST_FROZEN), len(shown) if shown else len(order)
-    )
+    return table.select([name for name in (*IDENTITY, *RUN_FIGURES) if name in known])
 
 
 def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
@@ -273,14 +260,19 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
 
 
 def _grid(
-    book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None
+    book: Book,
+    sheet: Worksheet,
+    table: pa.Table,
+    of: Columns,
+    total: pa.Table | None = None,
+    frozen: int = 0,
 ) -> None:
     """Write a header that stays in view and filters, a line per row, and the total below.
 
-    No filter hides the total.
+    No filter hides the total. The first `frozen` columns stay in view.
     """
-    rows = listing.table.slice(0, MOST_ROWS - 1).to_pylist()
-    shown = columns(listing.table, of)
+    rows = table.slice(0, MOST_ROWS - 1).to_pylist()
+    shown = columns(table, of)
     # the numbers of runs that figures rest on, of those that do not rest on all
     noted = [
         column
@@ -314,30 +306,23 @@ def _grid(
                 sheet.write_string(
                     len(rows) + 1, place, "" if place else "Total", book.style(bold=True, top=1)
                 )
-    sheet.freeze_panes(1, listing.frozen)
+    sheet.freeze_panes(1, frozen)
     if shown:
         sheet.autofilter(0, 0, len(rows), len(shown) - 1)
-    _widths(sheet, shown, listing.visible)
+    _widths(sheet, shown)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)
     sheet.repeat_rows(0)
 
 
-def _widths(sheet: Worksheet, shown: Sequence[ShownColumn], visible: int | None) -> None:
-    """Set widths: texts within bounds, figures as wide as their values, with wrapped headers.
-
-    Columns from `visible` on are folded.
-    """
+def _widths(sheet: Worksheet, shown: Sequence[ShownColumn]) -> None:
+    """Set widths: texts within bounds, figures as wide as their values, with wrapped headers."""
     sheet.autofit(max_width=WIDEST)
     sheet.set_row(0, HEADER_HEIGHT)
     for place, column in enumerate(shown):
-        folded = {"level": 1, "hidden": True} if visible is not None and place >= visible else {}
-        if column.is_figure or column.unit is Unit.TIME or folded:
-            sheet.set_column(
-                place, place, TIME_WIDTH if column.unit is Unit.TIME else FIGURE_WIDTH, None, folded
-            )
-    if visible is not None and visible < len(shown):
-        sheet.set_column(len(shown), len(shown), None, None, {"collapsed": True})
+        if column.is_figure or column.unit is Unit.TIME:
+            width = TIME_WIDTH if column.unit is Unit.TIME else FIGURE_WIDTH
+            sheet.set_column(place, place, width)
 
 
 def _cell(
