@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.queries import claims as claim_queries
+from app.queries import models as model_queries
 from app.queries import quality as quality_queries
 from app.queries import reading, run_page
 from app.queries import runs as run_queries
@@ -193,7 +194,7 @@ def _figures(store: Store, filters: Filters) -> list[Any]:
     limits = {"max-total-usd": decimal("5")}
     return [
         run_queries.summary(store, filters, (), ("runs", "cost_usd")).to_pylist(),
-        run_queries.models(store, filters).to_pylist(),
+        model_queries.models(store, filters).to_pylist(),
         sorted(run_queries.runs(store, filters)["run_id"].to_pylist()),
         claim_queries.claims(store, filters)["run_id"].to_pylist(),
         claim_queries.count_claims(store, filters),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries import models as model_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.store.chains import ChainPlace, Link, Totals, places
@@ -25,7 +26,7 @@ def test_the_totals_of_one_process_count_once(store: Store) -> None:
     names = ["cost_usd", "duration_api_ms", "duration_ms"]
     [summed] = run_queries.summary(store, Filters(), metrics=names).to_pylist()
     assert [summed[name] for name in names] == [Decimal("0.5826"), 249_110, 681_505]
-    models = run_queries.models(store, Filters())["cost_usd"].to_pylist()
+    models = model_queries.models(store, Filters())["cost_usd"].to_pylist()
     assert sum(models) == Decimal("0.5826")
 
 

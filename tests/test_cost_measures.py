@@ -19,6 +19,7 @@ from app.cli.output import report_text
 from app.queries import agents as agent_queries
 from app.queries import comparison as group_queries
 from app.queries import cost as cost_queries
+from app.queries import models as model_queries
 from app.queries import months as month_queries
 from app.queries import reading
 from app.queries import runs as run_queries
@@ -118,7 +119,7 @@ def test_everything_that_adds_up_cost_says_the_same(
     spent = {
         "agents": whole.cost_usd,
         "months": sum(filter(None, (row.spend.usd for row in months))),
-        "models": total(cost_queries.model_costs(mixed, ALL, measure)),
+        "models": total(model_queries.model_costs(mixed, ALL, measure)),
         "runs": total(run_queries.runs(mixed, ALL, None, measure), measure.column),
         "first page": made.first.cost,
         "top models": sum(one.usd for one in made.first.tops[0].shares),
@@ -304,7 +305,7 @@ def test_no_bound_is_lost_between_a_group_and_its_text(
 def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
     """The model with a price counts by itself; its run does not, since its other model has none."""
     own = 1000 * Decimal("0.000005") + 200 * Decimal("0.000025")
-    listed = total(run_queries.models(mixed, ALL), "cost_list_usd")
+    listed = total(model_queries.models(mixed, ALL), "cost_list_usd")
     assert listed - facts(mixed)["cost_list_usd"] == own
     assert (
         f"{usd(own)} of it are of runs with another model without a price"

@@ -19,6 +19,7 @@ from app.cli.doctor import examine
 from app.queries import claims as claim_queries
 from app.queries import cost as report_queries
 from app.queries import measured as measured_queries
+from app.queries import models as model_queries
 from app.queries import quality, reading
 from app.queries import runs as run_queries
 from app.queries.comparison import two_totals
@@ -113,7 +114,7 @@ def test_the_difference_to_list_prices_is_that_of_list_cost_to_the_base_beside_i
         3,
         Decimal("8.5"),
     )
-    for row in run_queries.models(mixed, Filters()).to_pylist():
+    for row in model_queries.models(mixed, Filters()).to_pylist():
         assert (
             row["cost_list_usd"] is None
             or row["cost_list_usd"] - row["cost_compared_usd"] == row["cost_delta_usd"]
@@ -662,7 +663,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
         for name, table in {
             "agent": made.section("groups").table,
             "models": made.section("models").table,
-            "all models": run_queries.models(odd, everything, by=()),
+            "all models": model_queries.models(odd, everything, by=()),
             **{
                 by: run_queries.summary(odd, everything, (by,), ("cost_usd",))
                 for by in ("model", "day", "repo", "outcome", "cause")

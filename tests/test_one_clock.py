@@ -6,6 +6,7 @@ The store is drawn: runs with and without responses, of one session, undated, bo
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,11 +17,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.queries.agents import agents
+from app.queries.cost import list_prices
 from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, taken_as_now
+from app.queries.models import model_costs, models
 from app.queries.months import by_month, months
 from app.queries.reading import read_transaction, undated
 from app.queries.runs import summary
 from app.queries.sessions import sessions
+from app.queries.spending import is_split
 from app.queries.usage import UsageRequest, usage
 from app.reports.budgets import check
 from app.reports.focus import focus
@@ -84,12 +88,9 @@ def seven_runs_once(store_once: StoreOnce) -> Store:
 def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
     """What was spent, as each place that adds it up says it."""
 
-    def added(values: list[Any]) -> Decimal:
-        return sum(filter(None, values), Decimal(0))
-
     def column(by: tuple[str, ...]) -> Decimal:
         table = summary(store, filters, by, ("runs", "cost_best_usd"))
-        return added(table["cost_best_usd"].to_pylist())
+        return _sum(table["cost_best_usd"].to_pylist())
 
     of_usage = usage(store, UsageRequest(filters, ("session",)))
     listed = {row["session"]: row["cost_best_usd"] for row in of_usage.table.to_pylist()}
@@ -101,17 +102,35 @@ def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
     ).verdicts
     files = focus(store, filters)
     return {
-        "usage": added(of_usage.total["cost_best_usd"].to_pylist()),
-        "sessions": added([*listed.values()]),
+        "usage": _sum(of_usage.total["cost_best_usd"].to_pylist()),
+        "sessions": _sum([*listed.values()]),
         "report": column(()),
         "by day": column(("day",)),
         "by agent": column(("agent",)),
-        "by month": added([row.spend.usd for row in by_month(store, filters)]),
-        "months of projects": added([row.spend.usd for row in months(store, filters).costs]),
-        "overview": added([agents(store, filters)[0].cost_usd]),
+        "by month": _sum([row.spend.usd for row in by_month(store, filters)]),
+        "months of projects": _sum([row.spend.usd for row in months(store, filters).costs]),
+        "overview": _sum([agents(store, filters)[0].cost_usd]),
+        "models": _sum(model_costs(store, filters, BEST)["cost_usd"].to_pylist()),
         "budget": verdict.found or Decimal(0),
         "FOCUS": files.total_usd + (files.undated.usd or 0),
     }
+
+
+def assert_models_add_up(store: Store, filters: Filters) -> None:
+    """The reported costs by model, and those held against list prices, are the report's."""
+    metrics = ("cost_usd", "cost_delta_usd", "cost_compared_usd")
+    [whole] = summary(store, filters, (), metrics).to_pylist()
+    rows, prices = models(store, filters), list_prices(store, filters)
+    [total] = models(store, filters, by=()).to_pylist()
+    if is_split(store, filters):  # a cost that the test has changed is not that of whole models
+        assert _sum(rows["cost_usd"].to_pylist()) == (whole["cost_usd"] or 0)
+    assert _sum(rows["cost_usd"].to_pylist()) == (total["cost_usd"] or 0)
+    assert _sum(row.reported_usd for row in prices) == (whole["cost_compared_usd"] or 0)
+    assert _sum(row.delta_usd for row in prices) == (whole["cost_delta_usd"] or 0)
+
+
+def _sum(values: Iterable[Decimal | None]) -> Decimal:
+    return sum(filter(None, values), Decimal(0))
 
 
 @settings(written_down(), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -159,6 +178,8 @@ def test_every_sum_of_a_period_is_one_figure_and_periods_add_up(
         parts = [figures(transaction, one) for one in periods] if ends else [whole]
         for part in parts:
             assert len(set(part.values())) == 1, part
+        for period in [NO_FILTERS, *periods]:
+            assert_models_add_up(transaction, period)
         found = months(transaction, NO_FILTERS, "project", "2026-02")
         of_report = summary(transaction, NO_FILTERS, ("month", "project"), ("cost_best_usd",))
         of_month = {

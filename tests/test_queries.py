@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from app.queries import claims as claim_queries
+from app.queries import models as model_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, choose, where
 from app.queries.reading import ReadTransaction, read_transaction
@@ -135,7 +136,7 @@ def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
 
 
 def test_every_model_has_its_own_share(four_runs: Store) -> None:
-    rows = run_queries.models(four_runs, Filters()).to_pylist()
+    rows = model_queries.models(four_runs, Filters()).to_pylist()
     assert [
         (row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows
     ] == [
@@ -263,12 +264,12 @@ def test_values_are_bound_never_pasted(key: str) -> None:
 
 def test_a_cost_range_is_about_runs_also_where_models_are_counted(four_runs: Store) -> None:
     """The first run costs a dollar, of which its helper model made a quarter."""
-    rows = run_queries.models(four_runs, choose({"max-cost": "1"})).to_pylist()
+    rows = model_queries.models(four_runs, choose({"max-cost": "1"})).to_pylist()
     assert [(row["model"], row["cost_usd"]) for row in rows] == [
         ("claude-opus-4-6", Decimal("0.75")),
         ("claude-haiku-4-5", Decimal("0.25")),
     ]
-    assert not run_queries.models(four_runs, choose({"max-cost": "0.5"})).num_rows
+    assert not model_queries.models(four_runs, choose({"max-cost": "0.5"})).num_rows
 
 
 def test_filters_write_themselves_as_the_command_line_does() -> None:

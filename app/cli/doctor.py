@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import examples
-from app.queries import runs as run_queries
+from app.queries import models as model_queries
 from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
@@ -213,7 +213,7 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
 
 def _unattributed(store: Store) -> Iterator[Checked]:
     """Yield a finding on the cost that runs attribute to no model, including excluded runs."""
-    if words := unattributed_words(*run_queries.unattributed(store, EVERY_RUN)):
+    if words := unattributed_words(*model_queries.unattributed(store, EVERY_RUN)):
         yield Checked("cost", words.rstrip("."))
 
 

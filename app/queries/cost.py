@@ -15,8 +15,7 @@ from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import fetch, left_out, undated
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.spending import is_split
-from app.queries.usage import parts
+from app.queries.spending import spent_in
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
 from ingest.store.pricing import prices_table, stored_book
@@ -28,22 +27,6 @@ from schemas.rows.price import ModelKey
 
 if TYPE_CHECKING:
     from ingest.prices.price_book import Price
-
-
-def usage_by(measure: CostMeasure) -> str:
-    """Return SQL of the models' rows with cost by the measure as `usd`, and its kind of `bound`.
-
-    If the run reports a cost, the best-known cost is the reported one, without bounds.
-    """
-    reported = {
-        BEST: "run_id in (select run_id from runs where cost_own_usd is not null)",
-        LIST: "false",
-    }.get(measure, "true")
-    bound = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
-    return f"""
-        select *, case when {reported} then cost_own_usd else cost_list_usd end as usd,
-               case when not {reported} and {bound} then tokens_basis end as bound from
-                   model_usage"""
 
 
 COST_FACTS = (
@@ -115,19 +98,18 @@ class ListPrice:
 def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
     """Return reported against list-price cost by agent, model and cause.
 
-    The agent and model with the largest difference come first.
+    The most expensive agent and model come first. Over a period it is what was spent then.
     """
-    condition = where(filters)
+    rows = spent_in(store, filters)
     sql = f"""
-        select agent, model_group as model, cost_cause as cause, count(*) as runs, sum(cost_own_usd)
-            as reported_usd,
-               sum(cost_list_usd) as list_usd, sum(cost_delta_usd) as delta_usd,
-                   sum(cache_saved_usd) as saved_usd
-        from v_runs where {condition.sql} and is_started and cost_delta_usd is not null group by
-            agent, model_group, cost_cause
+        select agent, model_group as model, cost_cause as cause, count(distinct run_id) as runs,
+            sum(cost_own_usd) as reported_usd, sum(cost_list_usd) as list_usd,
+            sum(cost_delta_usd) as delta_usd, sum(cache_saved_usd) as saved_usd
+        from {rows.sql} where is_started and cost_delta_usd is not null
+        group by agent, model_group, cost_cause
         order by sum(sum(cost_own_usd)) over (partition by agent, model_group) desc, agent, model,
             abs(delta_usd) desc, cause"""
-    return [ListPrice(**row) for row in fetch(store, sql, condition.parameters).to_pylist()]
+    return [ListPrice(**row) for row in fetch(store, sql, rows.parameters).to_pylist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,31 +181,6 @@ def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
             desc, run_id limit {int(limit)}"""
     found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
     return found
-
-
-def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
-    """Return `model`, `cost_usd` by the measure and its `bounds`, most expensive first.
-
-    Only runs with a known cost of their own count.
-    """
-    if is_split(store, filters):
-        chosen = parts(store, filters)
-        kinds = {BEST: "cost_best_bounds", LIST: "cost_list_bounds"}.get(measure, "null")
-        sql = f"""
-            with {chosen.sql}
-            select model, sum({measure.column}) as cost_usd,
-                string_agg(distinct {kinds}, ', ' order by {kinds}) as bounds
-            from parts group by model order by cost_usd desc nulls last, model"""
-        return fetch(store, sql, chosen.parameters)
-    condition, cost = where(filters), measure.column
-    sql = f"""
-        select model, sum(usd) as cost_usd, string_agg(distinct bound, ', ' order by bound) filter
-            (usd is not null) as bounds
-        from ({usage_by(measure)})
-        semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted
-            using (run_id)
-        group by model order by cost_usd desc nulls last, model"""
-    return fetch(store, sql, condition.parameters)
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -14,7 +13,6 @@ from app.queries.filters import (
     NO_FILTERS,
     SEARCHED,
     Filters,
-    counted,
     of_period,
     where,
     without_period,
@@ -24,12 +22,10 @@ from app.queries.reading import fetch, fetch_value, limited, on_disk, parts, rea
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
-from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.entry import Metric
 from schemas.catalogue.figures import MORE, RUN_FIGURES, listed
 from schemas.catalogue.metrics import (
     DEFAULT_REPORT,
-    MODEL_METRICS,
     RUN_METRICS,
     SPENT_METRICS,
 )
@@ -138,38 +134,6 @@ def summary(
         [_one_of(RUN_METRICS, key, "metric") for key in metrics],
         measure,
     )
-
-
-def models(
-    store: Store,
-    filters: Filters,
-    by: Sequence[str] = ("model", "provider", "region"),
-    metrics: Sequence[str] = tuple(MODEL_METRICS),
-    measure: CostMeasure = REPORTED,
-) -> pa.Table:
-    """Return metrics of model rows, one per model, provider and region, most expensive first."""
-    dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
-    chosen = [
-        Grouping(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions
-    ]
-    return _aggregate_models(
-        store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure
-    )
-
-
-def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
-    """Return (reported cost without a model, runs with such a cost).
-
-    A list of models shows it in a line without a name.
-    """
-    condition = where(filters)
-    sql = f"""
-        select coalesce(sum(cost_own_usd), 0) as usd, count(distinct run_id) as runs
-        from v_model_rows semi join (select run_id from v_runs where {condition.sql}) as wanted
-            using (run_id)
-        where model is null and cost_own_usd <> 0"""
-    [found] = fetch(store, sql, condition.parameters).to_pylist()
-    return found["usd"], found["runs"]
 
 
 def bound_of(measure: CostMeasure) -> str:
@@ -348,53 +312,6 @@ def aggregate(
     if by:
         sql += f" order by {', '.join(_order(by, names, metrics, measure))}"
     table = fetch(store, sql, condition.parameters | bound)
-    return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
-
-
-def _aggregate_models(
-    store: Store,
-    filters: Filters,
-    by: Sequence[Grouping],
-    metrics: Sequence[Metric],
-    measure: CostMeasure,
-) -> pa.Table:
-    """Return the same over model rows.
-
-    Runs are counted once for all metrics: a distinct count of each took 9 s a million.
-    """
-    condition = where(filters)
-    names = [f"g{number}" for number in range(len(by))]
-    keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
-    figures = [f"{metric.sql} as {metric.key}" for metric in metrics if metric.key != "runs"]
-    met = [f"bool_or({metric.known}) as {metric.key}" for metric in metrics]
-    counts = [f"count(*) filter ({metric.key}) as {metric.key}{KNOWN_SUFFIX}" for metric in metrics]
-    shown = []
-    for metric in metrics:
-        figure = (
-            f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
-        )
-        shown += [figure, f"known.{metric.key}{KNOWN_SUFFIX}"]
-    # filters are about runs: a run's cost is not that of one of its models
-    inside = (
-        f"run_id in (select run_id from v_runs where {condition.sql})" if filters else counted()
-    )
-    same = (
-        " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
-    )
-    order = (
-        f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics, measure))}"
-        if by
-        else ""
-    )
-    sql = f"""
-        with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside}
-            {"group by all" if by else ""}),
-        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group
-            by all),
-        known as (select {", ".join(names + counts)} from runs {"group by all" if by else ""})
-        select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on
-            {same}{order}"""
-    table = fetch(store, sql, condition.parameters)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 
 

@@ -90,13 +90,13 @@ def _shares() -> str:
         )"""
 
 
-def _part(key: str) -> str:
-    """Return SQL of a response's part of a run's figure.
+def _part(key: str, along: str = "") -> str:
+    """Return SQL of a response's part of a run's figure, in proportion to `along` or itself.
 
     It is the difference of two rounded running sums, so that the parts add up.
     """
     type_ = "decimal(18, 9)" if key.endswith("usd") else "bigint"
-    first, last = (f"cast({key} * {end}_share_{key} as {type_})" for end in ("from", "to"))
+    first, last = (f"cast({key} * {end}_share_{along or key} as {type_})" for end in ("from", "to"))
     return f"cast(if(spending_run is null, {key}, {last} - {first}) as {type_})"
 
 
@@ -105,6 +105,7 @@ _PARTS = {key: _part(key) for key in _WEIGHTS}
 _PARTS["cost_best_usd"] = (
     f"if(cost_own_usd is null, {_PARTS['cost_list_usd']}, {_PARTS['cost_own_usd']})"
 )
+_PARTS["cache_saved_usd"] = _part("cache_saved_usd", "cost_list_usd")
 _PARTS["cost_delta_usd"] = f"{_PARTS['cost_list_usd']} - {_PARTS['cost_own_usd']}"
 
 
@@ -136,3 +137,12 @@ def is_split(store: Store, filters: Filters, by: Iterable[Grouping] = ()) -> boo
     return (has_period(filters) or any(group.in_order for group in by)) and bool(
         fetch_value(store, "select exists (from responses)")
     )
+
+
+def spent_in(store: Store, filters: Filters) -> Where:
+    """Return `spent`, or a row for each whole run where that is the same and costs less."""
+    if is_split(store, filters):
+        return spent(store, filters)
+    condition = where(filters)
+    sql = f"(select *, null::varchar as response_id from v_runs where {condition.sql})"
+    return Where(sql, condition.parameters)

@@ -16,7 +16,7 @@ from app.queries.filters import NO_FILTERS, Filters, Where, has_period, without_
 from app.queries.grouping import UTC_ZONE, Grouping, bound, known_zone
 from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX, bound_of
-from app.queries.spending import spent
+from app.queries.spending import spent, spent_in
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.usage import (
@@ -52,8 +52,8 @@ distinguishes equal names.
 """
 
 _OF_RESPONSE = (
-    "run_id, response_id, model, agent_id, agent_type, is_sidechain, tools, failed_tools, "
-    "limit_resets_at, output_is_final, tokens_basis"
+    "run_id, response_id, model, model_id, agent_id, agent_type, is_sidechain, tools, "
+    "failed_tools, limit_resets_at, output_is_final, tokens_basis"
 )
 _TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 _OF_MODELS = {key: f"model_usage.own_{key}" for key in _TOKENS} | {
@@ -79,8 +79,8 @@ spendings as materialized (
 ),
 of_responses as (
     select
-        'response' as part, spendings.*, model, {SUBAGENT} as subagent, tools, failed_tools,
-        limit_resets_at,
+        'response' as part, spendings.*, model, model_id, {SUBAGENT} as subagent, tools,
+        failed_tools, limit_resets_at,
         cost_list_bounds = 'lower_bound'
             and (not output_is_final or tokens_basis = 'lower_bound') as is_bound
     from spendings
@@ -92,6 +92,7 @@ whole as (
 of_models as (
     select
         'run' as part, whole.* exclude ({", ".join(_OF_MODELS)}), model_usage.model,
+        model_usage.model_id,
         {_each("if(whole.{key} is null, null, {of_model}) as {key}")}
     from whole join model_usage using (run_id)
 ),
@@ -117,13 +118,13 @@ parts as (
 """
 
 
-def parts(store: Store, filters: Filters) -> Where:
+def parts(store: Store, filters: Filters, *, by_time: bool = True) -> Where:
     """Return SQL of common tables that end with `parts`, and their values.
 
     A row is a part of what the runs of the filters spent in their period
-    (`schemas.catalogue.usage`).
+    (`schemas.catalogue.usage`). Without `by_time` runs are divided only where the period asks it.
     """
-    of = spent(store, filters)
+    of = spent(store, filters) if by_time else spent_in(store, filters)
     return Where(_PARTS.format(spent=of.sql).strip(), of.parameters)
 
 

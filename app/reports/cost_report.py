@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
+from app.queries import models as model_queries
 from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters, this_moment
@@ -473,8 +474,8 @@ def _groups(store: Store, request: ReportRequest) -> Section:
 
 
 def _models(store: Store, request: ReportRequest, totals: Mapping[str, Any]) -> Section:
-    table = run_queries.models(store, request.filters, measure=request.measure)
-    total = run_queries.models(store, request.filters, by=())
+    table = model_queries.models(store, request.filters, measure=request.measure)
+    total = model_queries.models(store, request.filters, by=())
     rest = models_note(store, request.filters, totals, total, request.measure)
     note = f"Cost and tokens per model, helper models included. {rest}".rstrip()
     return Section(

@@ -18,9 +18,10 @@ from app.queries import agents as agent_queries
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
-from app.queries.cost import COST_FACTS, is_comparable, model_costs
+from app.queries.cost import COST_FACTS, is_comparable
 from app.queries.filters import Filters, has_period, moment
 from app.queries.grouping import UTC_ZONE, known_zone
+from app.queries.models import model_costs
 from app.queries.reading import Undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Budgets, BudgetVerdict, budget_table, kept_verdicts, verdicts

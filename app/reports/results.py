@@ -11,6 +11,7 @@ import pyarrow as pa
 from app.queries import claims as claim_queries
 from app.queries import failures as failure_queries
 from app.queries import measured as measured_queries
+from app.queries import models as model_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import tasks as task_queries
@@ -221,8 +222,8 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
-        table = run_queries.models(transaction, chosen, measure=measure)
-        total = run_queries.models(transaction, chosen, by=())
+        table = model_queries.models(transaction, chosen, measure=measure)
+        total = model_queries.models(transaction, chosen, by=())
         rest = models_note(transaction, chosen, facts, total, measure)
     bounds = (costs.missing_costs(facts, measure), costs.bounds_sentence(facts))
     note = " ".join(filter(None, (*bounds, rest) if measure is LIST else (rest, *bounds)))
@@ -246,7 +247,7 @@ def models_note(
     """
     if measure is LIST:
         return costs.partly_priced(total["cost_list_usd"][0].as_py(), facts)
-    return unattributed_words(*run_queries.unattributed(store, filters))
+    return unattributed_words(*model_queries.unattributed(store, filters))
 
 
 def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
