@@ -170,23 +170,30 @@ def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Pa
         )
 
 
-@pytest.mark.parametrize("what", ["overview", "cost", "tasks"])
+@pytest.mark.parametrize(
+    ("what", "notes"), [("overview", " --notes"), ("overview", ""), ("cost", ""), ("tasks", "")]
+)
 def test_a_screen_prints_as_one_sheet_with_its_filters_and_command(
-    what: str, sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    what: str, notes: str, sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without Kaleido; a second page, or a sheet without charts, would be handed on unseen."""
+    """Without Kaleido; a second page, or a sheet without charts, would be handed on unseen.
+
+    Only where it is asked for, a second one has what is not sure.
+    """
     monkeypatch.setitem(sys.modules, "kaleido", None)
     made = tmp_path / "page.pdf"
-    options = ["--agent", "claude-code", "--cost", "list", "-o", str(made)]
+    options = ["--agent", "claude-code", "--cost", "list", "-o", str(made), *notes.split()]
     done = CliRunner().invoke(cli, ["share", what, "--db", sample_store.location, *options])
     assert done.exit_code == 0, done.output
     body = made.read_bytes()
-    assert len(re.findall(rb"/Type /Page\b", body)) == 1
+    assert len(re.findall(rb"/Type /Page\b", body)) == (2 if notes else 1)
     assert b"/MediaBox [0 0 841.9" in body
     if reader := shutil.which("pdftotext"):
         said = subprocess.run([reader, made, "-"], capture_output=True, text=True, check=True)
         assert "Claude Code · list-price cost" in said.stdout
-        assert f"share {what} --agent claude-code --cost list -o {what}.pdf" in said.stdout
+        assert f"share {what} --agent claude-code --cost list -o {what}.pdf{notes}" in said.stdout
+        assert "Wall time" not in said.stdout or what == "overview"
+        assert ("How sure?" in said.stdout) == bool(notes)
 
 
 def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: Path) -> None:

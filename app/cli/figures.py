@@ -127,6 +127,9 @@ def chart(
     is_flag=True,
     help="Include prompts, titles, summaries, claims and patches of sessions.",
 )
+@click.option(
+    "--notes", "with_notes", is_flag=True, help="PDF of a screen: *How sure?* as a second page."
+)
 @cost_option
 @answering(output=False)
 def share(
@@ -136,6 +139,7 @@ def share(
     path: Path | None,
     groups: tuple[str, ...],
     with_text: bool,
+    with_notes: bool,
     cost: str,
 ) -> None:
     """Write a screen with its filters, or a run, as PDF or as one HTML file to mail.
@@ -157,6 +161,6 @@ def share(
         raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
     require_no_store_file(asked.store, path)
     is_print = path.suffix.lower() == ".pdf"
-    page = html_shared(made, is_print=is_print)
+    page = html_shared(made, is_print=is_print, with_notes=with_notes)
     body = printed(page) if is_print else page
     put_or_write(body, path)

@@ -49,6 +49,9 @@ from schemas.text import plural
 Part = str | Drawn | Callable[[], Drawn | None] | None
 """HTML, or a function that draws a chart on the page of the question."""
 
+SHEET_ENDS = '<hr class="t-ends">'
+"""What follows is on a page to mail, but on no sheet."""
+
 LISTED, FARTHEST, MOST_FILES = 200, 20, 50
 """Runs of a list, slow runs, and files of a run."""
 
@@ -61,6 +64,7 @@ class Shared:
     """A page to mail: its title, filters in words, the command that makes it, and parts.
 
     Each chart is drawn twice, for light and dark pages. `is_screen`: of many runs, on one sheet.
+    `notes`: what is not sure, as a list, for a second sheet.
     """
 
     file_name: str
@@ -69,6 +73,7 @@ class Shared:
     command: str
     parts: Sequence[str | tuple[Drawn, Drawn]]
     is_screen: bool
+    notes: str
 
 
 def question(
@@ -124,6 +129,7 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
         _command(asked, what if is_screen else short_id(asked.of), f"{name}.pdf", with_text),
         [one for one in made if one],
         is_screen,
+        html_parts.look_list((html_parts.said(one.text) for one in said.doubts), "How sure?"),
     )
 
 
@@ -208,12 +214,17 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
         asked.ask(cost_queries.list_prices, filters),
         asked.ask(cost_queries.slow, filters, FARTHEST),
     )
+    people = asked.ask(months, filters, "person", "", asked.measure)
+    along = "".join(
+        run_html.part(title) + month_words.along_table(one, filters).html()
+        for title, one in (("Month by month", found), ("By person", people))
+        if one.months and (one is found or any(row.names[0] for row in one.costs))
+    )
     return month_words.months_said(found, filters), [
         month_words.month_table(found, filters).html(),
+        f'<div class="t-half">{along}</div>' if along else None,
         lambda: charts.month_so_far(asked, found),
-        run_html.part("Month by month") + month_words.along_table(found, filters).html()
-        if found.months
-        else None,
+        SHEET_ENDS,
         lambda: charts.cost_per_run(asked),
         run_html.part(html_parts.text(costs.list_title(prices)))
         + costs.price_table(prices, filters)

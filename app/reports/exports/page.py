@@ -151,11 +151,12 @@ def _policy(scripts: Sequence[bytes]) -> str:
     return f"{page}; script-src {hashes or none}"
 
 
-def html_shared(page: Shared, *, is_print: bool = False) -> bytes:
+def html_shared(page: Shared, *, is_print: bool = False, with_notes: bool = False) -> bytes:
     """Return a page to mail, with the style of the dashboard; a screen prints as one sheet.
 
     Charts are drawn by Plotly in the file, which keeps what a mark is. `is_print`: for a printer,
-    which does not wait: the charts are drawn when the page has loaded.
+    which does not wait: the charts are drawn when the page has loaded. `with_notes`: on paper
+    *How sure?* is a second sheet.
     """
     drawn = [part for part in page.parts if not isinstance(part, str)]
     parts = [
@@ -173,14 +174,16 @@ def html_shared(page: Shared, *, is_print: bool = False) -> bytes:
     plotly, script = gzip.decompress(packed).decode() if drawn else "", _asset("shared.js")
     plain = gzip.decompress(figures).decode().replace("</", r"<\/") if drawn else ""
     assets = resources.files("app") / "assets"
+    notes = page.notes if is_print and with_notes and page.is_screen else ""
     text = _template("shared.html").render(
         title=one_line(page.title),
         look=("screen sheet" if is_print else "screen") if page.is_screen else "",
         wordmark=(assets / "wordmark.svg").read_text(encoding="utf-8"),
         filters=one_line(page.filters),
         parts=parts,
+        notes=notes,
         made=f"{this_moment():%-d %B %Y} · Tachograph {metadata.version('tachograph')}",
-        command=one_line(page.command),
+        command=one_line(page.command) + (" --notes" if notes else ""),
         style=(assets / "dashboard.css").read_text(encoding="utf-8")
         + _asset("shared.css")
         + (_typeface() if is_print else ""),

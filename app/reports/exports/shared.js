@@ -20,20 +20,20 @@ const CHART_SCALES = [1, 0.9, 0.8], FEWEST_ROWS = 6;
 const fit = () => {
   const isHigh = () => main.scrollHeight > main.clientHeight + 1, isWide = () => main.scrollWidth > main.clientWidth + 1;
   const shrink = (is) => { for (let zoom = 0.95; is() && zoom > 0.4; zoom -= 0.05) main.style.zoom = zoom; };
-  const charts = places.map((place) => place.parentElement);
+  const charts = places.map((place) => place.parentElement).filter((chart) => chart.offsetParent);
   charts.slice(0, -1).forEach((chart) => charts.at(-1).before(chart));
   shrink(isWide);
   for (const scale of figures ? CHART_SCALES : []) {
     draw("light", scale);
     if (!isHigh()) return;
   }
-  const rows = (body) => [...body.rows].filter((row) => !row.hidden && !row.matches(".sum, .left-out"));
+  const rows = (body) => [...body.rows].filter((row) => !row.hidden && !row.matches(".sum, .left-out, .sum:not(:first-child) ~ tr"));
   const bodies = [...main.querySelectorAll("tbody")];
   while (isHigh()) {
     const longest = bodies.sort((one, other) => rows(other).length - rows(one).length)[0];
     if (!longest || rows(longest).length <= FEWEST_ROWS) break;
     rows(longest).at(-1).hidden = true;
-    const note = longest.querySelector(".left-out") || longest.insertRow(longest.querySelector(".sum:last-child")?.sectionRowIndex ?? -1);
+    const note = longest.querySelector(".left-out") || longest.insertRow(longest.querySelector(".sum:not(:first-child)")?.sectionRowIndex ?? -1);
     note.className = "left-out";
     note.innerHTML = `<td class="t-n" colspan="99">${[...longest.rows].filter((row) => row.hidden).length} more</td>`;
   }
