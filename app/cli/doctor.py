@@ -83,8 +83,8 @@ BALANCES = (
     ),
     Balance(
         "runs",
-        """select count(*) from sources
-           where accepted <> (select count(*) from runs where runs.source_id = sources.source_id)""",  # noqa: E501
+        """select count(*) from sources where accepted <> (
+               select count(*) from runs where runs.source_id = sources.source_id)""",
         "every accepted document is a run",
         "files whose accepted documents do not match their runs",
         _REREAD,

@@ -215,8 +215,9 @@ def at_another_price(store: Store, filters: Filters) -> dict[str, Any]:
 
     It covers the runs that match the filters, and is the finding cost_fallback_price.
 
-    `another_runs`: their number; `another_usd`, `another_list_usd`: the reported cost of these models, and their list-price cost.
-    """  # noqa: E501
+    `another_runs`: their number; `another_usd`, `another_list_usd`: the reported cost of these
+    models, and their list-price cost.
+    """
     condition = where(filters)
     sql = f"""
         select count(distinct run_id) as another_runs, sum(cost_own_usd) as another_usd,
@@ -346,10 +347,11 @@ class WhatIf:
 
 _OWN = """{
     'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
-    'write_5m': own_cache_write_tokens - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
+    'write_5m': own_cache_write_tokens
+        - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
     'write_1h': least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
     'searches': coalesce(own_web_search_requests, 0)
-}"""  # noqa: E501
+}"""
 
 
 def what_if(

@@ -60,9 +60,10 @@ _OF_VERDICT = (
 WHY = """concat_ws('; ',
     failure_detail, nullif(not_comparable, ''),
     case when scope_differs
-        then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
+        then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ')
+            || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
-)"""  # noqa: E501
+)"""
 
 AGREEMENT = (
     "case when len(disagreeing) = 0 then 'agree' else 'not ' || array_to_string(disagreeing, ', "
@@ -226,14 +227,15 @@ def unjoined(store: Store) -> pa.Table:
                 v_measurements.task, run_path, count(*) as rows,
             coalesce(
                 unjoined,
-                'the file does not say what it measured: say it with --measure variant=baseline, reference or candidate'
+                'the file does not say what it measured: say it with '
+                    || '--measure variant=baseline, reference or candidate'
             ) as unjoined
         from v_measurements
         left join v_measured_runs as found using (subject)
         join sources using (source_id)
         where (variant = 'candidate' and found.run_id is null) or variant is null
         group by all
-        order by unjoined, source_name"""  # noqa: E501
+        order by unjoined, source_name"""
     return fetch(store, sql)
 
 

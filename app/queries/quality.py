@@ -87,8 +87,9 @@ def without_date(store: Store, source_ids: Sequence[str]) -> list[str]:
 
 def rejects_by_reason(store: Store) -> pa.Table:
     """Return the rejected documents per reason: number, sources, and an example detail."""
-    sql = """select reason, count(*) as rejected, count(distinct source_id) as sources, min(detail) as detail
-             from rejects group by reason order by rejected desc, reason"""  # noqa: E501
+    sql = """select reason, count(*) as rejected, count(distinct source_id) as sources,
+                 min(detail) as detail
+             from rejects group by reason order by rejected desc, reason"""
     return fetch(store, sql)
 
 
@@ -97,16 +98,18 @@ def rejects(store: Store, limit: int) -> pa.Table:
 
     Source, position, reason, detail and beginning.
     """
-    sql = f"""select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt
+    sql = f"""select sources.name as source_name, rejects.position, rejects.reason, rejects.detail,
+                  rejects.excerpt
               from rejects left join sources using (source_id)
-              order by sources.received_at desc, sources.name, rejects.ordinal limit {int(limit)}"""  # noqa: E501
+              order by sources.received_at desc, sources.name, rejects.ordinal limit {int(limit)}"""
     return fetch(store, sql)
 
 
 def sources(store: Store, limit: int) -> pa.Table:
     """Return the newest sources and the results of their documents."""
-    sql = f"""select name, {SAID_KIND}, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
-              from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""  # noqa: E501
+    sql = f"""select name, {SAID_KIND}, documents, accepted, duplicates, rejected, ignored, bytes,
+                  container, received_at
+              from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""
     return fetch(store, sql, unread_details())
 
 
@@ -160,10 +163,10 @@ def ingests(store: Store) -> pa.Table:
 
 def every_reject(store: Store) -> pa.Table:
     """Return every reject with the name of its source."""
-    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
-                    rejects.ordinal, rejects.source_id
-             from rejects left join sources using (source_id) order by sources.name,
-                 rejects.ordinal"""  # noqa: E501
+    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail,
+                 rejects.excerpt, rejects.ordinal, rejects.source_id
+             from rejects left join sources using (source_id)
+             order by sources.name, rejects.ordinal"""
     return fetch(store, sql)
 
 

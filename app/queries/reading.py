@@ -174,7 +174,10 @@ def parts(
 
 
 def on_disk(tables: Iterator[pa.Table]) -> pa.Table:
-    """Return tables of the same columns as one. Several lie in a temporary file. Raises UsageError."""  # noqa: E501
+    """Return tables of the same columns as one; several lie in a temporary file.
+
+    Raises UsageError.
+    """
     first, second = next(tables), next(tables, None)
     if second is None:
         return first

@@ -45,8 +45,9 @@ LANE = f"""case
     when agent_id is null then {_MAIN}
     when agent_type is null then agent_id
     else concat_ws(': ', agent_type, agent_description)
-        || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '', ' ' || left(agent_id, 8))
-end"""  # noqa: E501
+        || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '',
+            ' ' || left(agent_id, 8))
+end"""
 """SQL of the same within a session: each sub-agent by type and task. The beginning of its id
 distinguishes equal names.
 """

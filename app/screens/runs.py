@@ -90,10 +90,8 @@ def show_list() -> None:
         else ticks
     )
     cut = f" Showing the first {most:,}. Filter to narrow down." if total > most else ""
-    st.caption(
-        f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. "  # noqa: E501
-        f"{how}{cut}"
-    )
+    part = f"{first:,}–{first - 1 + runs.num_rows:,} of " if pages > 1 else ""
+    st.caption(f"{part}{plural(total, 'run')}. {how}{cut}")
     alt = (
         "Runs with title, agent, model, task, outcome, reason, cost, wall time, claimed and "
         "measured speedup, and date"

@@ -226,8 +226,9 @@ class ShownColumn:
         ends = [row.get(f"{self.name}{end}") for end in (LOW, HIGH)]
         if known and known < FEWEST_VALUES and None not in ends:
             return (
-                f"{self.bound(row)}{'–'.join(dict.fromkeys(short(end, self.unit) for end in ends))}, "  # noqa: E501
-                f"n {known:,}"
+                self.bound(row)
+                + "–".join(dict.fromkeys(short(end, self.unit) for end in ends))
+                + f", n {known:,}"
             )
         if self.name == "error_rate" and known and row.get("runs"):
             return rate_words(value, known, row["runs"])

@@ -278,10 +278,8 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
             f't-pane-text"><b>{html_parts.text(label)}</b><br>{html_parts.text(message)}</p>'
         )
     elif summary:
-        told = (
-            "<div "
-            f'class="t-pane-text">{summary_html(summary[:SUMMARY] + ("…" if len(summary) > SUMMARY else ""))}</div>'  # noqa: E501
-        )
+        begin = summary[:SUMMARY] + ("…" if len(summary) > SUMMARY else "")
+        told = f'<div class="t-pane-text">{summary_html(begin)}</div>'
     open_ = anchor(
         link("run", filters, run=run["run_id"]),
         "Open the run: claims, patch, record",

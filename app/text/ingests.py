@@ -97,8 +97,8 @@ def by_template(template: PathTemplate, names: Sequence[str]) -> str:
             values.setdefault(key, {})[value] = None
     told = [
         (
-            f"{key}: "
-            f"{', '.join([*given][:MOST_VALUES])}{f' and {more:,} more' if (more := len(given) - MOST_VALUES) > 0 else ''}"  # noqa: E501
+            f"{key}: {', '.join([*given][:MOST_VALUES])}"
+            + (f" and {more:,} more" if (more := len(given) - MOST_VALUES) > 0 else "")
         )
         for key, given in values.items()
     ]

@@ -443,7 +443,10 @@ def text_repaired(facts: AuditedRun) -> Iterator[Noticed]:
 
 # Counts in the text: the count in a headline, and the items listed below it.
 
-_THINGS = r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"  # noqa: E501
+_THINGS = (
+    r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?"
+    r"|calls|changes|edits|conversions?|fixes)"
+)
 _THING = pattern(rf"{_THINGS}\b", re.VERBOSE)
 _HEADLINE = pattern(
     rf"(\d(?<![\w.,/-]\d)\d{{0,3}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE

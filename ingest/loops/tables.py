@@ -711,7 +711,8 @@ def _groups(decisions: _Decisions) -> str | None:
         if len(several) > 1 and len(found) <= len(measured) / 2:
             return (
                 f"{table.headings[at]}: "
-                f"{', '.join(value[:_LONGEST_WORD] for value in several[:3])}{' …' if len(found) > 3 else ''}"  # noqa: E501
+                + ", ".join(value[:_LONGEST_WORD] for value in several[:3])
+                + (" …" if len(found) > 3 else "")
             )
     return None
 

@@ -93,8 +93,8 @@ _DIRECTION = re.compile(
 
 _REMEASURED = re.compile(
     (
-        r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise "  # noqa: E501
-        r"check|replicate)\b"
+        r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*"
+        r"|verif\w+|sanity|noise check|replicate)\b"
     ),
     re.I,
 )

@@ -22,8 +22,11 @@ from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
-    from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
-    where path_tz is not null group by name"""  # noqa: E501
+    from (
+        select name, ingest_id from sources union all
+        select name, ingest_id from superseded_sources
+    ) join ingests using (ingest_id)
+    where path_tz is not null group by name"""
 
 _GROWING = """
     select name, bytes, source_id from sources

@@ -23,8 +23,9 @@ from schemas.rows.tables import arrow_columns
 
 _MACROS = f"""
 {agent_macros("logs_share_no_id", "has_whole_files")}
-create or replace temp macro has_other_ids(agent) as logs_share_no_id(agent) or has_whole_files(agent);
-"""  # noqa: E501
+create or replace temp macro has_other_ids(agent) as
+    logs_share_no_id(agent) or has_whole_files(agent);
+"""
 
 _EXAMINED_RUNS = "select 1 from runs semi join examined using (run_id) where {} limit 1"
 _EXAMINED_RECORDS = (

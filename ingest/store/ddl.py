@@ -219,7 +219,8 @@ def schema_sql() -> str:
         fields = list(arrow_schema(row))
         columns = ",\n".join(
             f'    "{field.name}" {_duckdb_type(field.type)}'
-            f"{'' if field.nullable else ' not null'}{' using compression zstd' if is_compressed(field) else ''}"  # noqa: E501
+            + ("" if field.nullable else " not null")
+            + (" using compression zstd" if is_compressed(field) else "")
             for field in fields
         )
         tables.append(

@@ -250,7 +250,8 @@ def _figures(table: str, usage: str) -> str:
 
 
 def _json(fields: Mapping[str, str]) -> str:
-    return f"to_json(struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())}))::varchar"  # noqa: E501
+    packed = ", ".join(f"{name} := {value}" for name, value in fields.items())
+    return f"to_json(struct_pack({packed}))::varchar"
 
 
 def _around(prefix: str, keys: str, among: str = "affected") -> str:
@@ -268,11 +269,13 @@ def _around(prefix: str, keys: str, among: str = "affected") -> str:
         from {prefix}patch_files {semi} group by {keys}
     ) as changes using ({keys})
     left join (
-        select {keys}, any_value({{'file_name': file_name, 'bytes': bytes, 'is_cut': is_cut, 'text': text}}) as kept
+        select {keys}, any_value({{
+            'file_name': file_name, 'bytes': bytes, 'is_cut': is_cut, 'text': text
+        }}) as kept
         from {prefix}patches {semi} group by {keys}
     ) as patch using ({keys})
     {_only_model(f"{prefix}model_usage {semi}", keys)}
-    """  # noqa: E501
+    """
 
 
 def _only_model(usage: str, keys: str) -> str:

@@ -36,8 +36,9 @@ def in_child(module: str, *arguments: str, size: int) -> Any:
 
     The process is killed beyond the limits for `size` bytes.
 
-    The module imports the standard library only, so that the process takes 40 ms. Raises TooMuch, and ValueError with its `Cannot`.
-    """  # noqa: E501
+    The module imports the standard library only, so that the process takes 40 ms. Raises TooMuch,
+    and ValueError with its `Cannot`.
+    """
     seconds, megabytes = limits(size)
     root = str(Path(__file__).parents[2])
     code = (

@@ -1,7 +1,8 @@
 """Tables of a stranger's SQLite database, read from a copy by a killable process (`children`).
 
-A view or a virtual table of it may run for ever, inside the library, so that only what has pages of its own is read.
-"""  # noqa: E501
+A view or a virtual table of it may run for ever, inside the library, so that only what has pages of
+its own is read.
+"""
 
 from __future__ import annotations
 

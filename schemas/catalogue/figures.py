@@ -133,7 +133,10 @@ _ASKED = (
     "none that answered: by the log, the harness or the folder."
 )
 _MONTH, _DAY = "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
-_A_DATE = f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_DAY}|2[3-9]{_MONTH}({_DAY})?"  # noqa: E501
+_A_DATE = (
+    f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_DAY}"
+    f"|2[3-9]{_MONTH}({_DAY})?"
+)
 """Matches `-20250929`, `-2025-08`, `-09-2025`, `-0613`, `-05-06`, `-2507`, `-250615`."""
 
 

@@ -97,7 +97,8 @@ class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the k
     __hash__ = None  # type: ignore[assignment]  # values may be lists and maps
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"  # noqa: E501
+        values = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({values})"
 
 
 @cache

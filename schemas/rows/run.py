@@ -554,8 +554,8 @@ class ModelUsageRow(Row):
     )
     own_cache_write_1h_tokens: Tokens | None = column(
         default=None,
-        description="Of those, the 1-hour cache writes; the others are 5-minute writes. Empty where the "  # noqa: E501
-        "record does not split them: all are then priced as 5-minute writes.",
+        description="Of those, the 1-hour cache writes; the others are 5-minute writes. Empty where"
+        " the record does not split them: all are then priced as 5-minute writes.",
     )
     own_web_search_requests: Count | None = column(
         default=None, description="Web searches, excluding earlier runs in the same session."

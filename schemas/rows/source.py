@@ -73,8 +73,8 @@ class SourceRow(Row):
     modified_ns: Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})] | None = (
         column(
             default=None,
-            description="When the file was last modified as it was read, in ns since 1970 (UTC). A file "  # noqa: E501
-            "with the same path, size and time is not read again. Empty: no file, or "
+            description="When the file was last modified as it was read, in ns since 1970 (UTC). A "
+            "file with the same path, size and time is not read again. Empty: no file, or "
             "modified less than two seconds before.",
         )
     )

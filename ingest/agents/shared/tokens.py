@@ -82,8 +82,9 @@ def includes_cache(given: int | None, read: int | None, written: int | None) -> 
 
     The two may differ by one in 500 tokens.
 
-    Bedrock counts the cache of GPT-5.6 so, and adds it again to the total (anomalyco/opencode#47296, maximhq/bifrost#6942).
-    """  # noqa: E501
+    Bedrock counts the cache of GPT-5.6 so, and adds it again to the total
+    (anomalyco/opencode#47296, maximhq/bifrost#6942).
+    """
     cached = (read or 0) + (written or 0)
     return cached >= _LEAST_CACHED and abs((given or 0) - cached) <= cached // _BESIDE
 

@@ -205,8 +205,9 @@ def _status(connection: duckdb.DuckDBPyConnection, lake: Lake) -> Status:
         f"ducklake_snapshots('{ALIAS}')"
     )
     [(snapshots, first, last)] = connection.execute(snapshots_sql).fetchall()
-    files_sql = f"""select table_name, file_count, file_size_bytes, delete_file_count, delete_file_size_bytes
-                    from ducklake_table_info('{ALIAS}') order by 1"""  # noqa: E501
+    files_sql = f"""select table_name, file_count, file_size_bytes, delete_file_count,
+                        delete_file_size_bytes
+                    from ducklake_table_info('{ALIAS}') order by 1"""
     tables = []
     for name, files, size, deletes, deletes_size in connection.execute(files_sql).fetchall():
         [(rows,)] = connection.execute(f'select count(*) from {ALIAS}."{name}"').fetchall()
