@@ -382,6 +382,7 @@ def test_output_that_is_shorter_than_the_final_text_is_a_lower_bound(store: Stor
         "below": (79, 160, {"result": LONG}),
         "enough": (80, None, {"result": LONG}),
         "Chinese": (3, 40, {"result": "重写了调度器，并且重新测量了一遍。" * 20}),
+        "a long word counts as its pieces": (3, 11, {"result": "x" * 321}),
         "one token may be many of the same signs": (3, None, {"result": "=" * 5000}),
         "an error's text is not the model's": (3, None, {"result": LONG, "is_error": True}),
         "silent": (3, None, {"result": ...}),

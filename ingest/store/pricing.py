@@ -48,11 +48,12 @@ and findings, since pricing adds some.
 
 WORDS = (
     "case when outcome in ('completed', 'unknown') and output_tokens > 0 and length(result) "
-    "> 4 * output_tokens"
-    r" then len(regexp_extract_all(result, '[\pL\pN_]{1,32}')) end as final_words"
+    "> 4 * output_tokens then coalesce(list_sum([(length(word) + 31) // 32 for word in "
+    r"regexp_extract_all(result, '[\pL\pN_]+')]), 0)::bigint end as final_words"
 )
-"""SQL of the words of a run's final text, where they may be more than its tokens. An error's text
-is not the model's.
+"""SQL of the words of a run's final text, in pieces of up to 32 letters, where they may be more
+than its tokens. An error's text is not the model's. (`{1,32}` in the pattern takes 50 ms to
+compile, and fifty times as long to match.)
 """
 
 RATE = pa.decimal128(18, 15)
