@@ -16,7 +16,15 @@ from app.queries.filters import (
     where_claims,
     where_shown,
 )
-from app.queries.reading import ReadTransaction, fetch, limited, on_disk, parts, read_transaction
+from app.queries.reading import (
+    ReadTransaction,
+    fetch,
+    fetch_by_run,
+    limited,
+    on_disk,
+    parts,
+    read_transaction,
+)
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
 
@@ -241,24 +249,36 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
 
     Only the confidence filter applies.
     """
-    bound = {"run_id": run_id}
+    return of_runs(store, [run_id], filters)[run_id]
+
+
+def of_runs(
+    store: Store, run_ids: Sequence[str], filters: Filters = NO_FILTERS
+) -> dict[str, RunFacts]:
+    """Return the same of several runs."""
     shown = where_shown(filters)
     columns = f"* exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown"
-    sql = f"select {columns} from claims where run_id = $run_id order by is_shown desc, claim_no"
-    claims = fetch(store, sql, bound | shown.parameters)
-    number = claims["is_shown"].to_pylist().count(True)
-    claims = claims.drop_columns(["is_shown"])
-    statements = (
-        f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by "
-        "statement_no"
-    )
-    changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
-    found = (
-        "select severity, rule, message, expected, actual from findings where run_id = $run_id "
-        f"order by {_WORST_FIRST}"
-    )
-    others = (fetch(store, sql, bound) for sql in (statements, changes, found))
-    return RunFacts(claims.slice(0, number), claims.slice(number), *others)
+    claims = f"""
+        select run_id, {columns} from claims where $chosen
+        order by run_id, is_shown desc, claim_no"""
+    statements = f"""
+        select run_id, {", ".join(STATEMENT_COLUMNS)} from statements where $chosen
+        order by run_id, statement_no"""
+    changes = """
+        select run_id, path, insertions, deletions from file_changes where $chosen
+        order by run_id, path"""
+    findings = f"""
+        select run_id, severity, rule, message, expected, actual from findings where $chosen
+        order by run_id, {_WORST_FIRST}"""
+    by_run = fetch_by_run(store, claims, run_ids, shown.parameters)
+    others = [fetch_by_run(store, sql, run_ids) for sql in (statements, changes, findings)]
+    found = {}
+    for run_id, table in by_run.items():
+        number = table["is_shown"].to_pylist().count(True)
+        table = table.drop_columns(["is_shown"])  # noqa: PLW2901
+        tables = (one[run_id] for one in others)
+        found[run_id] = RunFacts(table.slice(0, number), table.slice(number), *tables)
+    return found
 
 
 _CHOSEN_FINDINGS = """

@@ -11,7 +11,7 @@ import pyarrow as pa
 from app.queries.claims import claims
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, RUN, Filters, where
 from app.queries.grouping import UTC_ZONE, groups
-from app.queries.reading import ReadTransaction, fetch, fetch_value, limited
+from app.queries.reading import ReadTransaction, fetch, fetch_by_run, fetch_value, limited
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -148,13 +148,18 @@ def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, flo
 
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     """Return claim and measurement of one run as in `verdicts`; None if it was not measured."""
+    return verdicts_of(store, [run_id]).get(run_id)
+
+
+def verdicts_of(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the same of those of several runs that were measured."""
     if not count(store):
-        return None
+        return {}
     sql = f"""
-        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_MEASURED}
-        from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
-    rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
-    return rows[0] if rows else None
+        select run_id, {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_MEASURED}
+        from {with_verdicts(store)} where $chosen and {CHOICES[MEASURED]} order by run_id"""
+    found = fetch_by_run(store, sql, run_ids)
+    return {run_id: table.to_pylist()[0] for run_id, table in found.items() if table.num_rows}
 
 
 def summary(
@@ -282,11 +287,16 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
     Equal values of several files are one row; `files` is their number.
     """
+    return of_runs(store, [run_id])[run_id]
+
+
+def of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, pa.Table]:
+    """Return the same of several runs."""
     sql = f"""
         select * exclude (is_comparable, is_primary)
         from (
             select
-                base, benchmark, metric, statistic, unit, better, scope, base_value,
+                run_id, base, benchmark, metric, statistic, unit, better, scope, base_value,
                     candidate_value, ratio, ratio_low, ratio_high, verdict,
                     {_sure("verdict", "ratio_low", "noise_floor")} as is_beyond_noise,
                 format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at,
@@ -299,13 +309,13 @@ def of_run(store: Store, run_id: str) -> pa.Table:
                 is_comparable, is_primary
             from v_speedups
             join sources using (source_id)
-            where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status
+            where $chosen and (base_source_id is not null or (base = 'baseline' and status
                 <> 'ok'))
             group by all
         )
-        order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic,
+        order by run_id, is_comparable desc, base, is_primary desc, benchmark, metric, statistic,
             source_name"""
-    return fetch(store, sql, {"run_id": run_id})
+    return fetch_by_run(store, sql, run_ids)
 
 
 def count(store: Store, filters: Filters = NO_FILTERS) -> int:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, groupby
 from mmap import ACCESS_READ, mmap
 from operator import itemgetter
 from threading import RLock
@@ -131,6 +131,29 @@ def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> p
 def fetch_value(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> Any:
     """Return the only value of a query. Raises StoreError."""
     return fetch(store, sql, parameters).column(0)[0].as_py()
+
+
+def fetch_by_run(
+    store: Store, sql: str, run_ids: Sequence[str], parameters: Mapping[str, Any] | None = None
+) -> dict[str, pa.Table]:
+    """Return the rows of a query by run, without its first column; a run may have none.
+
+    That column is the run's id, `$chosen` the condition on it, and the rows are ordered by it
+    first. Raises StoreError.
+    """
+    chosen, bound = "run_id in (select unnest($run_ids))", dict(parameters or {})
+    if len(run_ids) == 1:  # planned in half the time
+        chosen, bound["run_id"] = "run_id = $run_id", run_ids[0]
+    else:
+        bound["run_ids"] = [*run_ids]
+    table = fetch(store, sql.replace("$chosen", chosen), bound)
+    rows, place = table.select(range(1, table.num_columns)), 0
+    found = dict.fromkeys(run_ids, rows.slice(0, 0))
+    for run_id, same in groupby(table.column(0).to_pylist()):
+        count = len(list(same))
+        found[run_id] = rows.slice(place, count)
+        place += count
+    return found
 
 
 def limited(sql: str, limit: int | None) -> str:

@@ -288,26 +288,36 @@ def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
 
     Raises StoreError.
     """
+    return money_of_runs(store, [run])[run["run_id"]]
+
+
+def money_of_runs(store: Store, runs: Iterable[Mapping[str, Any]]) -> dict[str, RunMoney]:
+    """Return the same of several runs."""
+    by_id = {run["run_id"]: run for run in runs}
+    alike: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in by_id}
     with read_transaction(store) as transaction:
-        run_id = run["run_id"]
-        alike, by = _alike(transaction, run_id)
-        found = split(transaction, [run_id, *(one["run_id"] for one in alike)])
-    cause = run["cost_cause"] if run["cost_own_usd"] is not None else None
-    return RunMoney(
-        run["cost_best_usd"],
-        run["cost_best_bounds"],
-        cause,
-        explained(found[run_id], run["cost_best_usd"], cause),
-        _usual(alike, by, found) if alike else None,
-    )
+        sql = f"{_EARLIER} select * from earlier_runs order by dated_at desc, run_id"
+        for one in fetch(transaction, sql, {"run_ids": [*by_id]}).to_pylist():
+            alike[one["of_run"]].append(one)
+        earlier = (one["run_id"] for several in alike.values() for one in several)
+        found = split(transaction, [*dict.fromkeys([*by_id, *earlier])])
+    made = {}
+    for run_id, run in by_id.items():
+        cause = run["cost_cause"] if run["cost_own_usd"] is not None else None
+        made[run_id] = RunMoney(
+            run["cost_best_usd"],
+            run["cost_best_bounds"],
+            cause,
+            explained(found[run_id], run["cost_best_usd"], cause),
+            _usual(alike[run_id], found) if alike[run_id] else None,
+        )
+    return made
 
 
 def money_of_run(store: Store, run_id: str) -> RunMoney:
     """Return the same of a run by its id. Raises StoreError, and KeyError for an unknown run."""
     rows = fetch(store, f"select {_FACTS} from v_runs where run_id = $id", {"id": run_id})
-    for run in rows.to_pylist():
-        return money_of(store, run)
-    raise KeyError(run_id)
+    return money_of_runs(store, rows.to_pylist())[run_id]
 
 
 def split(store: Store, run_ids: Sequence[str]) -> dict[str, list[Part]]:
@@ -343,13 +353,6 @@ def explained(
     return (*rounded, Part(DIFFERENCE if is_known and priced else NOT_EXPLAINED, usd=rest))
 
 
-def _alike(store: Store, run_id: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return the earlier runs that are most alike, and by which columns; at least ENOUGH_RUNS."""
-    sql = f"{_EARLIER} select * from earlier_runs order by dated_at desc, run_id"
-    found = fetch(store, sql, {"run_ids": [run_id]}).to_pylist()
-    return found, _ALIKE[found[0]["level"]] if found else ()
-
-
 def usual_runs(store: Store, run_ids: Sequence[str]) -> dict[str, UsualRun]:
     """Return the usual run of each run that has enough earlier ones. Raises StoreError."""
     sql = f"""{_EARLIER}
@@ -365,9 +368,7 @@ def usual_runs(store: Store, run_ids: Sequence[str]) -> dict[str, UsualRun]:
     }
 
 
-def _usual(
-    runs: Sequence[Mapping[str, Any]], by: tuple[str, ...], found: Mapping[str, Sequence[Part]]
-) -> UsualRun:
+def _usual(runs: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[Part]]) -> UsualRun:
     """Return the medians of runs, of each part over the runs in which it is known."""
 
     def of(column: str) -> int | None:
@@ -389,7 +390,7 @@ def _usual(
             tokens[key] = round(median(part.tokens or 0 for part in here))
             usd[key] = median(part.usd or Decimal(0) for part in here)
     return UsualRun(
-        by,
+        _ALIKE[runs[0]["level"]],
         len(runs),
         median(run["cost_best_usd"] for run in runs),
         of("duration_ms"),

@@ -300,8 +300,15 @@ def patched_beside(store: Store, run_id: str) -> list[dict[str, Any]]:
 
 def patch_files_of(store: Store, run_id: str) -> pa.Table:
     """Return the files of the patch next to the run's record, with their lines."""
-    sql = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"
-    return reading.fetch(store, sql, {"run_id": run_id})
+    return patch_files_of_runs(store, [run_id])[run_id]
+
+
+def patch_files_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, pa.Table]:
+    """Return the same of several runs."""
+    sql = """
+        select run_id, path, insertions, deletions from patch_files where $chosen
+        order by run_id, path"""
+    return reading.fetch_by_run(store, sql, run_ids)
 
 
 def run_page(store: Store, run_id: str) -> RunPage | None:

@@ -18,7 +18,15 @@ from app.queries.filters import (
     without_period,
 )
 from app.queries.grouping import UTC_ZONE, Grouping, groups
-from app.queries.reading import fetch, fetch_value, limited, on_disk, parts, read_transaction
+from app.queries.reading import (
+    fetch,
+    fetch_by_run,
+    fetch_value,
+    limited,
+    on_disk,
+    parts,
+    read_transaction,
+)
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
@@ -186,7 +194,7 @@ def runs(
 
 _RECORDS = """
 select
-    run_records.record_kind, sources.name as source_name, is_kept,
+    run_id, run_records.record_kind, sources.name as source_name, is_kept,
     told ->> '$.agent' as agent, try_cast(told ->> '$.cost_reported_usd' as decimal(18, 9)) as
         cost_reported_usd,
     try_cast(told ->> '$.input_tokens' as bigint) as input_tokens, try_cast(told ->>
@@ -203,46 +211,61 @@ select
 from run_records
 join runs using (run_id)
 left join sources on sources.source_id = run_records.source_id
-where run_id = $run_id and told is not null
-order by is_kept desc, run_records.record_rank desc, run_records.context_rank desc,
+where $chosen and told is not null
+order by run_id, is_kept desc, run_records.record_rank desc, run_records.context_rank desc,
     run_records.source_id, run_records.ordinal
 """
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Return everything about one run.
+    """Return everything about one run as of `several`, with `raw`. None for an unknown run."""
+    with read_transaction(store) as transaction:
+        found = several(transaction, [run_id]).get(run_id)
+        if found is None:
+            return None
+        raw = "select raw from runs where rowid = $place"
+        return found | {"raw": fetch_value(transaction, raw, {"place": found.pop("place")})}
 
-    All columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
 
-    `records` has the records of a run with several, the kept one first, each with its own figures
-    and the figures it `gives` to the run. None for an unknown run.
+_USAGE = """
+select run_id, * from model_usage where $chosen
+order by run_id, cost_reported_usd desc nulls last, model_id
+"""
+_CALLS = """
+select run_id, tool, calls, errors from tool_calls where $chosen order by run_id, calls desc, tool
+"""
+
+
+def several(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return everything about runs, by id, but for their records' text (`raw`).
+
+    All columns of v_runs, and as tables `model_usage`, `tool_calls` and `records`. `records` has
+    the records of a run with several, the kept one first, each with its own figures and the figures
+    it `gives` to the run.
     """
     with read_transaction(store) as transaction:
-        named = {"run_id": run_id}
-        places = fetch(transaction, "select place from v_runs where run_id = $run_id", named)[
-            "place"
-        ].to_pylist()
-        if not places:
-            return None
-        row: dict[str, Any]
-        columns = "* exclude (place), (select raw from runs where rowid = $place) as raw"
-        [row] = fetch(
-            transaction, f"select {columns} from v_runs where place = $place", {"place": places[0]}
+        named = {"run_ids": [*run_ids]}
+        chosen = "select place from v_runs where run_id in (select unnest($run_ids))"
+        places = fetch(transaction, chosen, named)["place"].to_pylist()
+        rows = fetch(
+            transaction,
+            "select * from v_runs where place in (select unnest($places))",
+            {"places": places},
         ).to_pylist()
-        usage = (
-            "select * from model_usage where run_id = $run_id order by cost_reported_usd desc "
-            "nulls last, model_id"
+        usage, calls, records = (
+            fetch_by_run(transaction, sql, run_ids) for sql in (_USAGE, _CALLS, _RECORDS)
         )
-        calls = (
-            "select tool, calls, errors from tool_calls where run_id = $run_id order by calls "
-            "desc, tool"
-        )
-        return row | {
-            "labels": dict(row["labels"] or ()),
-            "origins": dict(row["origins"] or ()),
-            "model_usage": fetch(transaction, usage, named),
-            "tool_calls": fetch(transaction, calls, named),
-            "records": fetch(transaction, _RECORDS, named),
+        return {
+            row["run_id"]: row
+            | {
+                "raw": None,
+                "labels": dict(row["labels"] or ()),
+                "origins": dict(row["origins"] or ()),
+                "model_usage": usage[row["run_id"]],
+                "tool_calls": calls[row["run_id"]],
+                "records": records[row["run_id"]],
+            }
+            for row in rows
         }
 
 
