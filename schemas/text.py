@@ -147,13 +147,27 @@ def _escape(found: re.Match[str]) -> str:
     return found[1] or "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
+RENAMED = {
+    "min-verified-speedups": ("min-faster", "1.1.0"),
+    "over-claimed": ("promised-more", "1.1.0"),
+    "under-claimed": ("promised-less", "1.1.0"),
+}
+"""Name of an option or a choice that was given up → (its name today, the version that changed it).
+"""
+
+
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Return `Did you mean claude-opus-4-6 or claude-opus-4-5? ` with a trailing blank.
 
-    Returns "" if no known word is similar.
+    Of a word in RENAMED: `over-claimed is called promised-more since 1.1.0. `. Returns "" if no
+    known word is similar.
     """
     names = {name.lower(): name for name in known}
     wanted = word.lower().strip()
+    today, since = RENAMED.get(wanted.lstrip("-"), ("", ""))
+    for name in known:
+        if name.lstrip("-") == today:
+            return f"{word.strip()} is called {name} since {since}. "
     holding = [
         names[lower]
         for lower in sorted(names, key=lambda lower: not lower.startswith(wanted))

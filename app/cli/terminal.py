@@ -21,7 +21,7 @@ import click
 
 from ingest.system.signals import interruptible, received, was_interrupted
 from schemas.errors import ExitCode, TachographError, UsageError
-from schemas.text import one_line, plural, visible
+from schemas.text import did_you_mean, one_line, plural, visible
 
 if TYPE_CHECKING:
     from ingest.pipeline import Progress
@@ -142,6 +142,10 @@ def fail(error: TachographError) -> None:
 
 def _show(error: click.ClickException) -> None:
     """Print click's error about a command line, which repeats its words unchanged."""
+    if isinstance(error, click.NoSuchOption) and error.ctx:
+        known = [name for param in error.ctx.command.params for name in param.opts]
+        meant = f"{error.message} {did_you_mean(error.option_name, known)}".rstrip()
+        error = click.UsageError(meant, error.ctx)
     message = io.StringIO()
     error.show(message)
     echo(short(visible(message.getvalue())), nl=False)
