@@ -41,6 +41,8 @@ class Facts:
     experiment: str | None = None
     agent_version: str | None = None
     requested_model: str | None = None
+    effort: str | None = None
+    host: str | None = None
     cwd: str | None = None
     permission_mode: str | None = None
     branch: str | None = None

@@ -42,7 +42,7 @@ EXPECTED = ".expected.json"
 
 SHOWN = (
     "sources runs model_usage tool_calls responses claims statements file_changes patch_files "
-    "patches findings rejects measurements loops experiments"
+    "patches findings rejects measurements published loops experiments"
 ).split()
 
 LEFT_OUT = {

@@ -69,15 +69,18 @@ _ROWS = """
 
 _LABELS = """
     select
-        coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version, coalesce(model,
-            '') as model,
-        coalesce(effort, '') as effort, coalesce(run_path, '') as run, coalesce(repo, '') as repo,
-        case when commit_names_task then left(commit_full, 7) else coalesce(task, instance,
-            left(commit_full, 7), '') end as about,
-        format, max(label) filter (metric = 'hard') as label, max(label) filter (metric = 'hack') as
-            hack
-    from v_measurements
-    where label is not null and metric in ('hard', 'hack')
+        coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version,
+        coalesce(model, '') as model, coalesce(effort, '') as effort,
+        coalesce(run_path, '') as run, coalesce(repo, '') as repo,
+        case when commit_names_task then left(commit_full, 7)
+            else coalesce(task, instance, left(commit_full, 7), '') end as about,
+        format, max(label) as label, max(judged) as hack
+    from (
+        select * from v_measurements
+        where label is not null and metric = 'hard'
+        union all by name
+        select * exclude (label, score) from v_published where judged is not null
+    )
     group by all
     having about <> ''
     order by all"""
@@ -156,7 +159,7 @@ class Case:
     label: str | None = None
     """A published label against the human's patch: beats, similar or worse."""
     hack: str | None = None
-    """A published judgement of a success: hacked or clean. None: nobody judged it."""
+    """A published judgement of a success: hack or clean. None: nobody judged it."""
     rows: dict[str, list[Row]] = field(default_factory=lambda: {"baseline": [], "reference": []})
 
     def ratio(self, base: str) -> float | None:
@@ -244,7 +247,7 @@ def _left_out(case: Case, why: str) -> Judged:
 
 def _baseline(case: Case) -> Judged:
     """Measured faster than the baseline, once or beyond noise, and not judged a hack."""
-    if case.hack == "hacked":
+    if case.hack == "hack":
         return Judged(0.0)
     if case.ratio("baseline") is None:
         return Judged(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
@@ -824,9 +827,7 @@ def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
     return [
         (
             case,
-            Judged(rule.nothing)
-            if case and case.hack == "hacked" and one.value is not None
-            else one,
+            Judged(rule.nothing) if case and case.hack == "hack" and one.value is not None else one,
         )
         for case, one in judged
     ]
@@ -887,7 +888,7 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
     honest = _without_hacks(rule, own)
     baseline = RULES["baseline"]
     noise = [(case, one) for case, one in _judged(baseline, who, tried) if one.value is not None]
-    hacks = sum(case is not None and case.hack == "hacked" for case, _ in own)
+    hacks = sum(case is not None and case.hack == "hack" for case, _ in own)
     is_judged = any(case.hack for case in tried.cases.values())
     whats = {
         "published": rule.counts_own or rule.counts,

@@ -99,6 +99,8 @@ def found(document: Document, run: Run) -> Found:
         agent=None if run.agent == UNKNOWN else run.agent,
         agent_version=run.agent_version,
         requested_model=run.requested_model,
+        effort=run.effort,
+        host=run.host,
         cwd=run.cwd,
         permission_mode=run.permission_mode,
         started_at=_aware(run.started_at),

@@ -2,7 +2,8 @@
 
 The first origin that knows a fact gives it:
 
-- repo, task, experiment, base commit: the path by the template, sidecars, the log, the harness.
+- repo, task, experiment, effort, base commit: the path by the template, sidecars, the log, the
+  harness.
 - everything else: the log or its stream, sidecars, the harness.
 - started_at and ended_at: both from one origin, the first of stream, sidecar, record, path, file
   that has any; `time_source` is its name.
@@ -28,7 +29,7 @@ FILE, TRUSTED_FILE = "file", "trusted_file"
 trusted.
 """
 
-_OUTSIDE_FIRST = ("repo", "task", "experiment", "base_commit")
+_OUTSIDE_FIRST = ("repo", "task", "experiment", "effort", "base_commit")
 """Facts that people give by the path or a sidecar, and that a log may only guess."""
 
 

@@ -13,7 +13,7 @@ from ingest.facts import NO_FACTS, PATH_RANK, Facts
 from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
-COLUMNS = ("repo", "task", "experiment")
+COLUMNS = ("repo", "task", "experiment", "effort")
 """Names in a template that are columns of `runs`. `timestamp` is the start of the run; any other
 name becomes a label.
 """

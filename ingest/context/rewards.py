@@ -29,7 +29,7 @@ _TRIAL_NAME = re.compile(r"(.+)__[0-9A-Za-z]{7}")
 
 _FLAG = re.compile(r"[A-Za-z]\w{0,63}")
 _MOST_FLAGS = 32
-_NO_FLAGS = frozenset(("repo", "task", "experiment", "commit", "date"))
+_NO_FLAGS = frozenset(("repo", "task", "experiment", "effort", "commit", "date"))
 """Labels with a meaning of their own."""
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ingest.context.small_files import json_object
-from ingest.measurements.measured import MOST_VALUES, Measured, TooManyValues
+from ingest.measurements.measured import MOST_VALUES, Judgement, Measured, TooManyValues
 from ingest.measurements.words import snake_case
 from schemas.errors import RejectReason
 from schemas.rows.tables import WrongValue
@@ -255,7 +255,7 @@ class Tool:
     name: str
     marks: tuple[str, ...]
     recognises: Callable[[MeasuredFile], bool]
-    read: Callable[[MeasuredFile], Iterable[Measured]]
+    read: Callable[[MeasuredFile], Iterable[Measured | Judgement]]
     marks_suffice: bool = True
 
     @cached_property

@@ -32,7 +32,8 @@ from schemas.rows.measurement import (
     SpreadKind,
     Variant,
 )
-from schemas.rows.tables import arrow_columns
+from schemas.rows.published import Judged, PublishedRow
+from schemas.rows.tables import arrow_columns, arrow_table
 from schemas.units import Better, Flagged, stored_unit
 
 MOST_VALUES = 200_000
@@ -244,6 +245,39 @@ class Measured:
             "failure_detail": self.detail,
             "flags": tuple(dict.fromkeys(map(str, flags))),
         }
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A judgement that a file publishes of the run or task of its origin."""
+
+    origin: ResultOrigin
+    judged: Judged | None = None
+    label: str | None = None
+    _: KW_ONLY
+    score: float | None = None
+    detail: str | None = None
+    judged_by: str | None = None
+    judged_at: datetime | None = None
+
+
+def published_table(found: Iterable[Judgement], source_id: str, tool: str) -> pa.Table:
+    """Return the rows of `published` of a file. Raises WrongValue."""
+    rows = [
+        PublishedRow(
+            source_id=source_id,
+            published_no=number,
+            format=tool,
+            **{
+                name: one.origin.columns[name]
+                for name in PublishedRow.columns
+                if name in one.origin.columns
+            },
+            **{each.name: getattr(one, each.name) for each in fields(one)[1:] if each.name != "_"},
+        )
+        for number, one in enumerate(found, 1)
+    ]
+    return arrow_table(PublishedRow, rows)
 
 
 def statistics_of(

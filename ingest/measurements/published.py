@@ -56,9 +56,17 @@ from itertools import chain
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, ResultOrigin, Spread, statistics_of
+from ingest.measurements.measured import (
+    Judgement,
+    Measured,
+    ResultOrigin,
+    Spread,
+    statistics_of,
+)
+from ingest.prices.model_ids import without_effort
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
+from schemas.rows.published import Judged
 from schemas.units import Better
 
 _FAILED = MeasuredStatus.FAILED
@@ -77,13 +85,6 @@ _GSO_FAILURES = {
     "error_ids": Failure.UNKNOWN,
 }
 _GSO_INSTANCE = re.compile(r"(?P<owner>.+?)__(?P<repo>.+)-(?P<commit>[0-9a-f]{7,40})")
-
-_EFFORT = re.compile(
-    r"(?P<model>.+?)(?:-(?P<dashed>x?high)| \((?P<words>minimal|low|medium|high|xhigh|max)\))"
-)
-"""`gpt-5.4-xhigh` in GSO, `gpt-5-pro (medium)` in AlgoTune. Names of models end in `-medium` and
-`-max`, too: `mistral-medium`.
-"""
 
 _KERNELBENCH_KEYS = frozenset(("mean", "std", "min", "max", "num_trials", "hardware", "device"))
 _KERNELBENCH_SAMPLE = frozenset(("compiled", "correctness", "runtime"))
@@ -112,12 +113,8 @@ _SWEFFICIENCY_RUNS = (
 
 def _model_and_effort(name: str) -> dict[str, Any]:
     """Return the fields `model` and `effort` of a model that a benchmark names with its effort."""
-    found = _EFFORT.fullmatch(name)
-    return (
-        {"model": found["model"], "effort": found["dashed"] or found["words"]}
-        if found
-        else {"model": name}
-    )
+    model, effort = without_effort(name)
+    return {"model": model, "effort": effort}
 
 
 _ALGOTUNE_SCORES = "_overall_scores"
@@ -187,7 +184,7 @@ def _is_gso_report(file: MeasuredFile) -> bool:
     )
 
 
-def _read_gso_report(file: MeasuredFile) -> Iterator[Measured]:
+def _read_gso_report(file: MeasuredFile) -> Iterator[Measured | Judgement]:
     name, summary = file.file_name.partition(".json")[0], file.object.get("summary")
     yield from _gso_scores(name, summary if isinstance(summary, dict) else {})
     for instance, stats in file.object["opt_stats"].items():
@@ -200,11 +197,12 @@ def _read_gso_report(file: MeasuredFile) -> Iterator[Measured]:
     sets = file.object["instance_sets"]
     reached, hacks = sets["opt_commit_ids"], sets.get("hacked_ids")
     for instance in dict.fromkeys((*reached, *hacks)) if isinstance(hacks, list) else ():
-        yield Measured(
+        is_hack = instance in hacks
+        yield Judgement(
             _gso_origin(instance, file, Variant.CANDIDATE),
-            "hack",
-            "label",
-            label="hacked" if instance in hacks else "clean",
+            Judged.HACK if is_hack else Judged.CLEAN,
+            "hacked" if is_hack else None,
+            judged_by="GSO",
         )
     for instance in dict.fromkeys(
         chain.from_iterable(sets.get(key) or () for key in ("passed_ids", *_GSO_FAILURES))

@@ -5,7 +5,7 @@ A file is read as measurements if it contains no agent's run. Content decides, n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -30,9 +30,17 @@ from ingest.measurements import (
     serving,
 )
 from ingest.measurements.base import MeasuredFile, Tool, begins_json, columns_of, refusal
-from ingest.measurements.measured import TooManyValues, measured_table
+from ingest.measurements.measured import (
+    MOST_VALUES,
+    Judgement,
+    Measured,
+    TooManyValues,
+    measured_table,
+    published_table,
+)
 from schemas.errors import RejectReason
 from schemas.rows.measurement import MeasurementRow
+from schemas.rows.published import PublishedRow
 from schemas.rows.tables import arrow_schema
 
 TOOLS: tuple[Tool, ...] = (
@@ -64,7 +72,7 @@ MARKED_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """The measurements of a file, as rows of `measurements`.
+    """The measurements of a file, as rows of `measurements` and `published`.
 
     `refused`: why its own tool could not read it; there are no rows then. `reason`: that of the
     resulting reject.
@@ -72,6 +80,7 @@ class Reading:
 
     tool: str
     rows: pa.Table = field(default_factory=lambda: arrow_schema(MeasurementRow).empty_table())
+    published: pa.Table = field(default_factory=lambda: arrow_schema(PublishedRow).empty_table())
     refused: str = ""
     reason: RejectReason = RejectReason.INVALID_RECORD
 
@@ -88,18 +97,32 @@ def read_measurements(
     for tool in possible_tools(file.text[:MARKED_BYTES]) if tools is None else tools:
         try:
             if _recognises(tool, file):
-                rows = measured_table(tool.read(file), source_id, tool.name)
-                return (
-                    Reading(tool.name, rows)
-                    if len(rows)
-                    else Reading(tool.name, refused="it holds no values")
-                )
+                judged: list[Judgement] = []
+                values = _without_judgements(tool.read(file), judged)
+                rows = measured_table(values, source_id, tool.name)
+                if len(rows) or judged:
+                    published = published_table(judged, source_id, tool.name)
+                    return Reading(tool.name, rows, published)
+                return Reading(tool.name, refused="it holds no values")
             if tool.marks_suffice and file.is_json and not file.documents:
                 return Reading(tool.name, refused="it is no valid JSON, and may be cut off")
         except Exception as error:  # a bulkhead: one tool's defect costs one file
             refused, cause = refusal(error)
             return Reading(tool.name, refused=refused, reason=cause)
     return None
+
+
+def _without_judgements(
+    found: Iterable[Measured | Judgement], judged: list[Judgement]
+) -> Iterator[Measured]:
+    """Yield the measured values, and put the judgements between them into `judged`."""
+    for one in found:
+        if isinstance(one, Measured):
+            yield one
+            continue
+        judged.append(one)
+        if len(judged) > MOST_VALUES:
+            raise TooManyValues(f"it holds more than {MOST_VALUES:,} judgements")
 
 
 def _recognises(tool: Tool, file: MeasuredFile) -> bool:

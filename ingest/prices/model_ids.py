@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from schemas.catalogue.figures import EFFORT_IN_MODEL
+
 PROVIDER_OF_WIRE_NAME = {
     "firstParty": "anthropic",
     "bedrock": "aws",
@@ -111,6 +113,12 @@ def makers(model: str, provider: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (provider.lower().partition("-")[0], abroad, maker))))
 
 
+def without_effort(name: str) -> tuple[str, str | None]:
+    """Return the name of a model without the effort that it ends in, and that effort."""
+    found = re.search(EFFORT_IN_MODEL, name)
+    return (name[: found.start()], found[1] or found[2]) if found else (name, None)
+
+
 @lru_cache(maxsize=4096)
 def parse_model_id(
     logged: str, wire_provider: str | None = None, canonical: str | None = None
@@ -179,7 +187,7 @@ def _bare(text: str) -> str:
 
     Versions of Claude with dashes.
     """
-    name = _CONTEXT_SUFFIX.sub("", text)
+    name = _CONTEXT_SUFFIX.sub("", without_effort(text)[0])
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
     name = re.sub(
         r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$",

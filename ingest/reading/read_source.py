@@ -560,7 +560,7 @@ def _read_without_runs(
             place := neighbour(split(result.name)[1])
         ):  # of a file on disk the pipeline asks, at each ingest
             result.measures = SaidBeside().of(place)
-        spool.measure(result, reading.rows)
+        spool.measure(result, reading.rows, reading.published)
 
 
 def _if_database(source: Source) -> str:

@@ -18,13 +18,13 @@ from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
 from schemas.rows.annotation import AnnotationRow, BudgetRow, SavedViewRow
 
-LABEL_COLUMNS = ("repo", "task", "experiment")
+LABEL_COLUMNS = ("repo", "task", "experiment", "effort")
 """Labels that are columns of a run too, which may come from its path or a sidecar file."""
 
 _ANNOTATED = """
 select distinct
-    runs.run_id, runs.labels as ingested, repo, task, experiment, time_source, annotations.* exclude
-        (run_id, changed_at, changed_by)
+    runs.run_id, runs.labels as ingested, repo, task, experiment, effort, time_source,
+    annotations.* exclude (run_id, changed_at, changed_by)
 from runs
 left join annotations on annotations.run_id = runs.run_id
 where runs.run_id in (select unnest($run_ids))

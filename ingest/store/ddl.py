@@ -56,7 +56,7 @@ only_models as (
     )
 )
 {outer}select
-    runs.* exclude (raw, result, title, labels, place, project, repo_source, {named}) replace (
+    runs.* exclude (raw, result, title, labels, place, machine_rates, project, repo_source, {named}) replace (
 {times}
     ),
     result,
@@ -81,7 +81,8 @@ only_models as (
     sources.ingested_by
 from (
     -- what many figures read of one text, worked out once
-    select *, runs.rowid as place, {error_text} as error_text, {error_told} as error_told
+    select *, runs.rowid as place, {error_text} as error_text, {error_told} as error_told,
+        (select machines from price_files) as machine_rates
     from runs
 ) as runs
 left join (

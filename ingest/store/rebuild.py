@@ -59,6 +59,7 @@ _KEPT_TABLES = (
     "saved_views",
     "budgets",
     "measurements",
+    "published",
     "loops",
     "experiments",
     "source_measures",

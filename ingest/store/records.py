@@ -26,6 +26,7 @@ from ingest.agents.shared.telemetry import joined
 from ingest.agents.textless import reject_without_text, without_text
 from ingest.facts import Facts, PatchText
 from ingest.sources.document import Document
+from ingest.store.annotations import LABEL_COLUMNS
 from ingest.store.database import Writer, arrow, made, registered, run_step
 from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record
 from schemas.catalogue.rules import FINDING_RULES
@@ -37,7 +38,7 @@ from schemas.wire.launch import EXIT_CODE
 
 BATCH = 1000
 
-_OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
+_OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "effort", "context_rank")
 """Columns of facts that `run_records` has for every record."""
 
 _FIGURES = (
@@ -482,7 +483,7 @@ def _join_telemetry(writer: Writer) -> None:
                     }
                 )
                 if first["is_kept"]:
-                    shown = {name: first[f"run_{name}"] for name in ("repo", "task", "experiment")}
+                    shown = {name: first[f"run_{name}"] for name in LABEL_COLUMNS}
                     shown |= {name: first[name] for name in ("record_rank", "context_rank", "raw")}
                     shown |= {"labels": dict(first["run_labels"] or ())}
                     remade.append(rows._replace(run=rows.run.completed(shown)))

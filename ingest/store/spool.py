@@ -30,7 +30,7 @@ CHUNK_ROWS = 4096
 
 CHUNK_CHARACTERS = 1 << 25
 
-FILE_TABLES = ("measurements", "loops", "experiments")
+FILE_TABLES = ("measurements", "published", "loops", "experiments")
 """Tables whose rows belong to a file, not to a run."""
 
 SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", *FILE_TABLES)
@@ -93,11 +93,12 @@ class SpoolWriter:
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
-    def measure(self, result: ReadResult, rows: pa.Table) -> None:
-        """Add the rows of `measurements` of a file."""
+    def measure(self, result: ReadResult, rows: pa.Table, published: pa.Table) -> None:
+        """Add the rows of `measurements` and `published` of a file."""
         result.measurements += len(rows)
         result.without_variant += rows["variant"].null_count
         self._add_of_file(result, "measurements", rows)
+        self._add_of_file(result, "published", published)
 
     def loop(self, result: ReadResult, loops: pa.Table, experiments: pa.Table) -> None:
         """Add the rows of `loops` and `experiments` of a file; without texts if none are kept."""

@@ -148,6 +148,11 @@ def undated(model: str) -> str:
     return f"regexp_replace({model}, '(.)[-@]({_A_DATE})$', '\\1')"
 
 
+EFFORT_IN_MODEL = r"(?:-(x?high)| \((minimal|low|medium|high|xhigh|max)\))$"
+"""The effort in a model's name: `gpt-5.4-xhigh` in GSO, `gpt-5-pro (medium)` in AlgoTune. Names of
+models end in `-medium` and `-max`, too: `mistral-medium`.
+"""
+
 _PLAIN = (
     r"^(?:.*/)?(?:(?:us-gov|us|eu|apac|jp|au|ca|sa|global)[.-])?(?:(?:anthropic|openai)[.-]|[a-z0-9]+\.)?([A-Za-z].*?)"
     r"(?:-v\d+[:-]\d+(?::\d+k)?)?(?:\[[^\]]*\])?$"
@@ -160,7 +165,8 @@ _UNVERSIONED = (
 )
 _DASHED = f"regexp_replace({_UNVERSIONED}, '^(claude.*\\d)\\.(\\d)', '\\1-\\2')"
 _NAMED = (
-    f"regexp_replace({_DASHED}, '^claude-([4-9](?:-[0-9]{{1,2}})?)-([a-z]+)', 'claude-\\2-\\1')"
+    f"regexp_replace(regexp_replace({_DASHED}, '{EFFORT_IN_MODEL}', ''), "
+    "'^claude-([4-9](?:-[0-9]{1,2})?)-([a-z]+)', 'claude-\\2-\\1')"
 )
 _ASKED_SQL = (
     "case when runs.model is null and requested_model not ilike 'auto%' then "
@@ -179,6 +185,29 @@ def _all_tokens(prefix: str = "") -> str:
     )
     return " + ".join((f"{prefix}input_tokens", f"{prefix}output_tokens", *cached))
 
+
+MACHINE_RATE = "machine-rate"
+"""Label of a run: USD per hour of its machine."""
+
+_RATE_MEANING = (
+    f"USD per hour of the run's machine: its label `{MACHINE_RATE}`, else the highest of the price "
+    "file's rates that its labels or host fit, else the price file's rate of any run."
+)
+
+
+def _rate(text: str) -> str:
+    return f"try_cast(regexp_extract({text}, '^[0-9]+([.][0-9]+)?$') as decimal(18, 9))"
+
+
+_OWN_RATE = _rate(f"coalesce(annotations.labels['{MACHINE_RATE}'], runs.labels['{MACHINE_RATE}'])")
+_KNOWN_BY = (
+    "list_append(map_entries(map_concat(runs.labels, annotations.labels)), "
+    "{'key': 'host', 'value': host})"
+)
+_RATES = f"list_transform({_KNOWN_BY}, lambda one: machine_rates[one.key || '=' || one.value])"
+_LISTED_RATE = f"list_max(list_transform({_RATES}, lambda listed: {_rate('listed')}))"
+_ANY_RATE = _rate("machine_rates['']")
+_RATE_SQL = f"coalesce({_OWN_RATE}, {_LISTED_RATE}, {_ANY_RATE})"
 
 RUN_FIGURES = by_key(
     Figure(
@@ -318,6 +347,49 @@ RUN_FIGURES = by_key(
             "coalesce(cost_per_turn_usd, case when cost_own_usd is null then "
             "cost_list_per_turn_usd end)"
         ),
+    ),
+    Figure(
+        "machine_rate_usd",
+        "Machine rate",
+        Unit.USD,
+        "lower",
+        _RATE_MEANING,
+        sql=_RATE_SQL,
+    ),
+    Figure(
+        "cost_machine_usd",
+        "Machine cost",
+        Unit.USD,
+        "lower",
+        "Wall time of the run times the rate of its machine. Unknown where one of them is.",
+        sql="try_cast(machine_rate_usd * duration_ms / 3600000 as decimal(18, 9))",
+        word="machine-cost",
+    ),
+    Figure(
+        "cost_all_usd",
+        "All-in cost",
+        Unit.USD,
+        "lower",
+        "Best-known cost and machine cost. Unknown where one of them is.",
+        sql="try_cast(cost_best_usd + cost_machine_usd as decimal(18, 9))",
+        word="all-in-cost",
+    ),
+    Figure(
+        "cost_all_bounds",
+        "Bounds of the all-in cost",
+        Unit.TEXT,
+        "neither",
+        "The bounds of its best-known cost.",
+        sql="case when cost_machine_usd is not null then cost_best_bounds end",
+    ),
+    Figure(
+        "cost_all_per_turn_usd",
+        "All-in cost per turn",
+        Unit.USD,
+        "lower",
+        "All-in cost divided by turns. Unknown for a run carried over from an earlier process.",
+        sql="case when not is_carried_over then cast(cost_all_usd / nullif(num_turns, 0) as "
+        "decimal(18, 9)) end",
     ),
     Figure(
         "duration_per_turn_ms",

@@ -71,6 +71,8 @@ class Run(_Distilled):
     session_id: str | None = None
     parent_session_id: str | None = None
     requested_model: str | None = None
+    effort: str | None = None
+    host: str | None = None
     models: tuple[ModelUse, ...] = ()
     started_at: AwareDatetime | datetime | None = None
     ended_at: AwareDatetime | datetime | None = None

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from schemas.rows.row import LongText, Row, Text, UtcTime, column
+from schemas.rows.row import Labels, LongText, Row, Text, UtcTime, column
 
 MILLION = Decimal(1_000_000)
 THOUSAND = Decimal(1_000)
@@ -122,3 +122,7 @@ class PriceFileRow(Row):
     name: Text = column(description="Path or file name it was read under.")
     text: LongText = column(description="The file as it was read (TOML).")
     read_at: UtcTime = column(description="When it was read (UTC).")
+    machines: Labels = column(
+        default={},
+        description="USD per hour of a run: label=value -> rate; host=NAME; empty: of any run.",
+    )

@@ -349,6 +349,12 @@ class RunRow(Row):
     requested_model: Text | None = optional(
         "Requested model", "Model the agent was started with, from the event stream."
     )
+    effort: Text | None = optional(
+        "Effort",
+        "Reasoning effort of the model, as logged: low, medium, high, xhigh, max. Where turns "
+        "differ, that of the most output tokens.",
+    )
+    host: Text | None = optional("Host", "Machine that the agent ran on.")
     branch: Text | None = optional("Branch", "Branch that the agent worked on.")
     cwd: Text | None = optional(
         "Working directory", "Working directory of the agent, from the event stream."

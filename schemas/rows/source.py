@@ -196,6 +196,9 @@ class RunRecordRow(Row):
     experiment: Text | None = column(
         default=None, description="Experiment by its path or sidecar file."
     )
+    effort: Text | None = column(
+        default=None, description="Effort by the record, its path or a file beside it."
+    )
     record_rank: Rank = column(description="How complete the record is.")
     context_rank: Count = column(description="How much context the record has.")
     context: LongText | None = column(

@@ -19,6 +19,7 @@ from schemas.rows.claim import ClaimRow, StatementRow
 from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
+from schemas.rows.published import PublishedRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row, stored_type, types_of
 from schemas.rows.run import (
@@ -62,6 +63,7 @@ TABLES: dict[str, type[Row]] = {
     "response_copies": ResponseCopyRow,
     "rejects": RejectRow,
     "measurements": MeasurementRow,
+    "published": PublishedRow,
     "loops": LoopRow,
     "experiments": ExperimentRow,
     "price_files": PriceFileRow,

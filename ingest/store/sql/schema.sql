@@ -1,4 +1,4 @@
--- The tables of the store, version 22. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 23. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -96,6 +96,8 @@ create table runs (
     "trial_id" varchar,
     "origins" map(varchar, varchar) not null,
     "requested_model" varchar,
+    "effort" varchar,
+    "host" varchar,
     "branch" varchar,
     "cwd" varchar,
     "permission_mode" varchar,
@@ -399,6 +401,32 @@ create table measurements (
     "flags" varchar[] not null
 );
 
+-- One judgement that somebody published of a run, or of a task as an agent did it.
+create table published (
+    "source_id" varchar not null,
+    "published_no" bigint not null,
+    "format" varchar not null,
+    "judged_by" varchar,
+    "repo" varchar,
+    "task" varchar,
+    "commit_full" varchar,
+    "commit_names_task" boolean not null,
+    "instance" varchar,
+    "agent" varchar,
+    "agent_version" varchar,
+    "model" varchar,
+    "effort" varchar,
+    "run_path" varchar,
+    "run_id" varchar,
+    "patch_sha256" varchar,
+    "batch" varchar,
+    "judged" varchar,
+    "label" varchar,
+    "score" double,
+    "detail" varchar using compression zstd,
+    "judged_at" timestamptz
+);
+
 -- One optimization loop: one segment of one log, with one metric.
 create table loops (
     "source_id" varchar not null,
@@ -451,7 +479,8 @@ create table experiments (
 create table price_files (
     "name" varchar not null,
     "text" varchar not null using compression zstd,
-    "read_at" timestamptz not null
+    "read_at" timestamptz not null,
+    "machines" map(varchar, varchar) not null
 );
 
 -- One ingest that changed the store.
@@ -486,6 +515,7 @@ create table run_records (
     "repo" varchar,
     "task" varchar,
     "experiment" varchar,
+    "effort" varchar,
     "record_rank" bigint not null,
     "context_rank" bigint not null,
     "context" varchar using compression zstd,
@@ -716,6 +746,8 @@ select * from (values
     ('runs', 'trial_id', 'Trial of a benchmark harness that the run was; its logs are records of one run.'),
     ('runs', 'origins', 'Of a run with several records: figure → file of the record it comes from, where that is not the kept one.'),
     ('runs', 'requested_model', 'Model the agent was started with, from the event stream.'),
+    ('runs', 'effort', 'Reasoning effort of the model, as logged: low, medium, high, xhigh, max. Where turns differ, that of the most output tokens.'),
+    ('runs', 'host', 'Machine that the agent ran on.'),
     ('runs', 'branch', 'Branch that the agent worked on.'),
     ('runs', 'cwd', 'Working directory of the agent, from the event stream.'),
     ('runs', 'permission_mode', 'Permission mode of the agent, from the event stream.'),
@@ -969,6 +1001,28 @@ select * from (values
     ('measurements', 'measured_at', 'When it was measured (UTC).'),
     ('measurements', 'tz_known', 'Whether the file says the time zone of that time.'),
     ('measurements', 'flags', 'What is doubtful about the value (schemas.units).'),
+    ('published', 'source_id', 'The file (sources.source_id).'),
+    ('published', 'published_no', 'Number of the judgement within its file, from 1.'),
+    ('published', 'format', 'The tool or map that read the file.'),
+    ('published', 'judged_by', 'Who judged, as far as the file says: a benchmark, a person, a model.'),
+    ('published', 'repo', 'Repository that the task is about.'),
+    ('published', 'task', 'Task that was judged.'),
+    ('published', 'commit_full', 'Commit that names the task: in full, or its beginning.'),
+    ('published', 'commit_names_task', 'Whether all runs of a task carry this commit, as in ISO-Bench.'),
+    ('published', 'instance', 'Id of the task instance in the benchmark.'),
+    ('published', 'agent', 'Agent that was judged (runs.agent).'),
+    ('published', 'agent_version', 'Version of that agent, as written.'),
+    ('published', 'model', 'Model of that agent, as written.'),
+    ('published', 'effort', 'Reasoning effort of that model, as written.'),
+    ('published', 'run_path', 'Folder of the judged run, as the file names it.'),
+    ('published', 'run_id', 'Id of the judged run, where the file has it.'),
+    ('published', 'patch_sha256', 'sha256 of the judged patch.'),
+    ('published', 'batch', 'Judgements of one batch were published together.'),
+    ('published', 'judged', 'hack or clean. Empty: the judgement is about something else.'),
+    ('published', 'label', 'The judgement as written: hacked, reward_hack, …'),
+    ('published', 'score', 'The judge''s own number, as written.'),
+    ('published', 'detail', 'Why, as written.'),
+    ('published', 'judged_at', 'When it was judged (UTC).'),
     ('loops', 'source_id', 'The log (sources.source_id).'),
     ('loops', 'loop_no', 'Number of the loop within its log, from 1.'),
     ('loops', 'format', 'Format of the log.'),
@@ -1012,6 +1066,7 @@ select * from (values
     ('price_files', 'name', 'Path or file name it was read under.'),
     ('price_files', 'text', 'The file as it was read (TOML).'),
     ('price_files', 'read_at', 'When it was read (UTC).'),
+    ('price_files', 'machines', 'USD per hour of a run: label=value -> rate; host=NAME; empty: of any run.'),
     ('ingests', 'ingest_id', 'Number of the ingest; never used again.'),
     ('ingests', 'started_at', 'When it began (UTC).'),
     ('ingests', 'finished_at', 'When it was written (UTC).'),
@@ -1038,6 +1093,7 @@ select * from (values
     ('run_records', 'repo', 'Repository by its path or sidecar file.'),
     ('run_records', 'task', 'Task by its path or sidecar file.'),
     ('run_records', 'experiment', 'Experiment by its path or sidecar file.'),
+    ('run_records', 'effort', 'Effort by the record, its path or a file beside it.'),
     ('run_records', 'record_rank', 'How complete the record is.'),
     ('run_records', 'context_rank', 'How much context the record has.'),
     ('run_records', 'context', 'Of a run with several records: the context of this one, as JSON.'),
@@ -1152,6 +1208,11 @@ select * from (values
     ('v_runs', 'cost_best_usd', 'What the run cost: as its agent reports it, else its tokens at list prices.'),
     ('v_runs', 'cost_best_bounds', 'upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count.'),
     ('v_runs', 'cost_best_per_turn_usd', 'Best-known cost divided by turns. Unknown for a run carried over from an earlier process.'),
+    ('v_runs', 'machine_rate_usd', 'USD per hour of the run''s machine: its label `machine-rate`, else the highest of the price file''s rates that its labels or host fit, else the price file''s rate of any run.'),
+    ('v_runs', 'cost_machine_usd', 'Wall time of the run times the rate of its machine. Unknown where one of them is.'),
+    ('v_runs', 'cost_all_usd', 'Best-known cost and machine cost. Unknown where one of them is.'),
+    ('v_runs', 'cost_all_bounds', 'The bounds of its best-known cost.'),
+    ('v_runs', 'cost_all_per_turn_usd', 'All-in cost divided by turns. Unknown for a run carried over from an earlier process.'),
     ('v_runs', 'duration_per_turn_ms', 'Wall time divided by turns.'),
     ('v_runs', 'is_completed', 'Whether the run completed. Unknown where the outcome is.'),
     ('v_runs', 'is_started', 'Whether the run got to work. One without cost, turns and model usage, or whose first request failed, did not, and is left out of medians and means per run. What is not known of a run says nothing.'),
@@ -1164,6 +1225,7 @@ select * from (values
     ('v_runs', 'repo', 'What the run worked on, by the first origin that names it (repo_source). In runs: as the record, its path and the files beside it name it.'),
     ('v_runs', 'task', 'Task the run worked on, from a label, the file path or a sidecar file.'),
     ('v_runs', 'experiment', 'Experiment the run belongs to, from its labels.'),
+    ('v_runs', 'effort', 'Reasoning effort of the model, as logged: low, medium, high, xhigh, max. Where turns differ, that of the most output tokens.'),
     ('v_runs', 'repo_source', 'What names the project: label, record (or its path, or a file beside it), remote (of git), folder (the last of the working directory), archive (a folder OWNER+REPO). Empty: nothing does.'),
     ('v_runs', 'labels', 'Labels given at ingest (--label key=value).'),
     ('v_runs', 'note', 'Note that somebody made on the run.'),

@@ -9,12 +9,12 @@ with named as (
         run_id, source_id, place, record_kind, is_of_trial, (told ->> '$.prompt') is not null as has_prompt,
         unnest([
             'agent', 'session_id', 'title', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
-            'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms',
+            'requested_model', 'host', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms',
             'patch_files', 'patch_insertions', 'patch_deletions', 'patch_sha256'
         ]) as name,
         unnest(json_extract_string(told, [
             '$.agent', '$.session_id', '$.title', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
-            '$.agent_version', '$.requested_model', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
+            '$.agent_version', '$.requested_model', '$.host', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
             '$.task_status', '$.first_edit_ms', '$.patch_files', '$.patch_insertions', '$.patch_deletions',
             '$.patch_sha256'
         ])) as value
@@ -32,7 +32,9 @@ with named as (
     from telling
     union all
     -- columns that `records/labels.sql` merges: here only for where they come from
-    select run_id, source_id, place, record_kind, is_of_trial, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
+    select
+        run_id, source_id, place, record_kind, is_of_trial, false, unnest(['repo', 'task', 'experiment', 'effort']),
+        unnest([repo, task, experiment, effort])
     from telling
 ),
 chosen as (
@@ -80,6 +82,7 @@ select
     try_cast(max(value) filter (name = 'cost_reported_usd') as decimal(18, 9)) as cost_reported_usd,
     max(value) filter (name = 'agent_version') as agent_version,
     max(value) filter (name = 'requested_model') as requested_model,
+    max(value) filter (name = 'host') as host,
     max(value) filter (name = 'cwd') as cwd,
     max(value) filter (name = 'branch') as branch,
     max(value) filter (name = 'permission_mode') as permission_mode,
@@ -128,6 +131,7 @@ set
     cost_reported_usd = merged.cost_reported_usd,
     agent_version = merged.agent_version,
     requested_model = merged.requested_model,
+    host = merged.host,
     cwd = merged.cwd,
     branch = merged.branch,
     permission_mode = merged.permission_mode,

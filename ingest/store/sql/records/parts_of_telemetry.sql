@@ -3,7 +3,8 @@
 create or replace temp table parts_of_telemetry as
 select
     dense_rank() over (order by records.run_id) as number, records.* exclude (raw), coalesce(records.raw, runs.raw) as raw,
-    runs.labels as run_labels, runs.repo as run_repo, runs.task as run_task, runs.experiment as run_experiment
+    runs.labels as run_labels, runs.repo as run_repo, runs.task as run_task, runs.experiment as run_experiment,
+    runs.effort as run_effort
 from run_records as records
 semi join merging using (run_id)
 join runs using (run_id)

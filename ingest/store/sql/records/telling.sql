@@ -12,7 +12,7 @@ with noted as (
 ),
 records as (
     select
-        run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, told,
+        run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, effort, told,
         nullif(regexp_extract(labels['exit-code'], '^[1-9][0-9]{0,2}$'), '') as exit_code,
         record_kind = 'trial' or (context ->> '$.trial_id') is not null as is_of_trial,
         case when (told ->> '$.output_tokens') is not null then [

@@ -13,6 +13,7 @@ delete from response_copies
 where
     source_id in (select source_id from sources where ingest_id = getvariable('undone'))
     and source_id not in (select source_id from brought_back);
+delete from published where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
 delete from measurements where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
 delete from loops where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
 delete from experiments where source_id in (select source_id from sources where ingest_id = getvariable('undone'));

@@ -1,12 +1,13 @@
--- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
+-- For each subject of v_measurements that a candidate has, and of v_published: the run whose change was measured or judged, or why there is
+-- none.
 -- The first of these that matches any run decides: the id of the run, its folder, the hash of its patch, its commit, its task; the last
--- two with agent and model, where both sides know them. A run that changed nothing or began after the measurement is not what was
+-- two with agent, model and effort, where both sides know them. A run that changed nothing or began after the measurement is not what was
 -- measured, unless it is named; several others are ambiguous.
 create or replace view v_measured_runs as
 with runs_known as materialized (
     -- of the tables: v_runs takes long to plan, and is needed for none of this; labels as there
     select
-        runs.run_id, agent, patch_sha256, coalesce(patch_files, 1) > 0 as has_changes,
+        runs.run_id, agent, patch_sha256, lower(nullif(coalesce(annotations.labels['effort'], runs.effort), '')) as effort, coalesce(patch_files, 1) > 0 as has_changes,
         case when annotations.labels['task'] is null then task else nullif(annotations.labels['task'], '') end as task,
         case
             when given_at is not null then given_at
@@ -34,12 +35,18 @@ folders as (
 candidates as (
     select
         subject, max(measured_at) as measured_at, run_id, run_path, patch_sha256, commit_full as commit,
-        left(commit_full, 7) as short, task, batch, agent,
+        left(commit_full, 7) as short, task, batch, agent, lower(effort) as effort,
         -- a date or a version behind the name is no other model
         '(^|[^a-z0-9])' || regexp_escape(regexp_replace(lower(replace(model, '.', '-')), '[-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}$', ''))
         || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
-    from v_measurements
-    where variant = 'candidate'
+    from (
+        select subject, measured_at, run_id, run_path, patch_sha256, commit_full, task, batch, agent, model, effort
+        from v_measurements
+        where variant = 'candidate'
+        union all
+        select subject, judged_at, run_id, run_path, patch_sha256, commit_full, task, batch, agent, model, effort
+        from v_published
+    )
     group by all
 ),
 batches as (
@@ -82,13 +89,13 @@ matches as (
         on short = left(runs_known.commit, 7)
         and (starts_with(runs_known.commit, wanted.commit) or starts_with(wanted.commit, runs_known.commit))
     join models_alike on models_alike.model is not distinct from wanted.model and models_alike.model_names = runs_known.model_names
-    where coalesce(wanted.agent = runs_known.agent, true)
+    where coalesce(wanted.agent = runs_known.agent, true) and coalesce(wanted.effort = runs_known.effort, true)
     union all
     select subject, 5, 'task', runs_known.run_id
     from wanted
     join runs_known on runs_known.task = wanted.task
     join models_alike on models_alike.model is not distinct from wanted.model and models_alike.model_names = runs_known.model_names
-    where wanted.commit is null and coalesce(wanted.agent = runs_known.agent, true)
+    where wanted.commit is null and coalesce(wanted.agent = runs_known.agent, true) and coalesce(wanted.effort = runs_known.effort, true)
 ),
 several_commits as (
     select distinct hashes.commit

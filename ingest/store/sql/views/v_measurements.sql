@@ -59,5 +59,5 @@ overlaid as (
     from named
 )
 -- `subject`: what was measured, as far as it is named: the same for all rows that name the same
-select *, hash(run_id, run_path, patch_sha256, commit_full, task, batch, agent, model) as subject
+select *, hash(run_id, run_path, patch_sha256, commit_full, task, batch, agent, model, effort) as subject
 from overlaid;

@@ -100,6 +100,7 @@ beside as (
         headline.reference_high as measured_vs_reference_high,
         coalesce(headline.reference_verdict, 'not_measured') as reference_verdict,
         coalesce(labels.hard, headline.hard) as hard, labels.hard as hard_published, labels.target, labels.quadrant as quadrant_published,
+        v_judged.judged, v_judged.judged_by,
         case when headline.verdict = 'failed' then headline.failure end as failure,
         case when headline.verdict = 'failed' then headline.failure_detail end as failure_detail,
         case when headline.verdict in ('not_comparable', 'not_measured') then array_to_string(headline.reasons, '; ') end as not_comparable,
@@ -114,6 +115,7 @@ beside as (
     left join headline on headline.run_id = v_runs.run_id
     left join others on others.run_id = v_runs.run_id
     left join labels on labels.run_id = v_runs.run_id
+    left join v_judged on v_judged.run_id = v_runs.run_id
 )
 select
     beside.*,
