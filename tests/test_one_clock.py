@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from app.queries.agents import agents
 from app.queries.cost import list_prices
-from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, taken_as_now
+from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, moment, period, taken_as_now
 from app.queries.models import model_costs, models
 from app.queries.months import by_month, months
 from app.queries.reading import read_transaction, undated
@@ -30,6 +30,7 @@ from app.reports.budgets import check
 from app.reports.focus import focus
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST
+from schemas.errors import UsageError
 from tests.conftest import StoreOnce, ingest_paths
 from tests.examples import written_down
 from tests.using import at, log_of, response
@@ -258,3 +259,26 @@ def test_a_period_by_its_name_is_that_from_its_begin_to_its_end(
     assert found == begins.get(name, found)
     if name == "last night":
         assert named.as_words() == "--time 'last night'"
+
+
+@pytest.mark.parametrize(
+    ("hours", "begin", "end"),
+    [
+        ("", "2026-03-18 18:00", "2026-03-19 08:00"),
+        ("22:00-06:30", "2026-03-18 22:00", "2026-03-19 06:30"),
+        ("00:30–5", None, None),
+        ("00:30 - 05", "2026-03-19 00:30", "2026-03-19 05:00"),
+        ("late-early", None, None),
+    ],
+)
+def test_a_night_has_the_hours_that_are_set(
+    hours: str, begin: str | None, end: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TACHOGRAPH_NIGHT", hours)
+    with taken_as_now(datetime(2026, 3, 19, 9, tzinfo=UTC)):
+        if begin is None or end is None:
+            with pytest.raises(UsageError, match="Write them as 20:00-07:00"):
+                choose({"time": "last night"})
+        else:
+            assert period("last night") == (at(begin), at(end))
+            assert moment("last night") == at(begin)

@@ -11,6 +11,7 @@ import click
 from app.cli.ingest_options import exclude_option, label_option
 from app.cli.options import Whole, budget_options, db_option, examples, utf8
 from app.cli.watch import watch_command
+from app.queries.filters import night
 from app.reports.budgets import to_environment
 from app.server.access import Access
 from app.server.serve import serve
@@ -83,6 +84,7 @@ def dashboard(
     os.environ |= to_environment(budgets)
     shown = Store(db)
     shown.exists()  # raises for a folder: better now than on every page
+    night()  # raises for other words than hours
     location = os.path.realpath(db) if shown.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
     serve(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from enum import Enum
 from math import inf, nan
 from typing import Any
@@ -29,19 +29,43 @@ _AGO = re.compile(r"(\d{1,4})([dw])")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 UNDATED = "without a date"
-NIGHT = timedelta(hours=14), timedelta(hours=-6)
-"""A night: 14 hours, from 18:00, which is 6 hours before midnight."""
+NIGHT = time(18), time(8)
+"""Begin and end of a night, unless TACHOGRAPH_NIGHT has other hours."""
 
 
-def _periods(now: datetime) -> dict[str, tuple[datetime | None, datetime | None]]:
-    """Return each period that has a name → its begin and its end, both None for no date."""
+def night() -> tuple[time, time]:
+    """Return begin and end of a night. Raises UsageError for other words in TACHOGRAPH_NIGHT."""
+    hours = os.environ.get("TACHOGRAPH_NIGHT", "").replace("–", "-")
+    try:
+        begin, end = (time.fromisoformat(hour.strip()) for hour in hours.split("-"))
+    except ValueError:
+        if not hours:
+            return NIGHT
+        raise UsageError(
+            f"TACHOGRAPH_NIGHT has no begin and end of a night: {hours!r}.",
+            "Write them as 20:00-07:00, or unset it for a night from 18:00 to 08:00.",
+        ) from None
+    return begin, end
+
+
+def _periods(
+    now: datetime, hours: tuple[time, time] = NIGHT
+) -> dict[str, tuple[datetime | None, datetime | None]]:
+    """Return each period that has a name → its begin and its end, both None for no date.
+
+    `hours`: begin and end of a night.
+    """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
+    dusk = today if hours[0] < hours[1] else yesterday
     monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
     return {
         "today": (today, tomorrow),
         "yesterday": (yesterday, today),
-        "last night": (today + NIGHT[1], today + NIGHT[0] + NIGHT[1]),
+        "last night": (
+            datetime.combine(dusk, hours[0], now.tzinfo),
+            datetime.combine(today, hours[1], now.tzinfo),
+        ),
         "last 24 hours": (now - timedelta(hours=24), now),
         "7 days": (today - timedelta(days=7), tomorrow),
         "30 days": (today - timedelta(days=30), tomorrow),
@@ -101,14 +125,15 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
     here = (now or this_moment()).astimezone(zone)
     today = here.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        if found := _AGO.fullmatch(words.lower()):
-            return today - timedelta(days=int(found[1]) * DAYS[found[2]])
-        if found := _MONTH.fullmatch(words):
-            return datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
-        time = _periods(here)[words][0] if words in TIME_WORDS else datetime.fromisoformat(words)
+        if ago := _AGO.fullmatch(words.lower()):
+            return today - timedelta(days=int(ago[1]) * DAYS[ago[2]])
+        if month := _MONTH.fullmatch(words):
+            return datetime(int(month[1]), int(month[2]), 1, tzinfo=zone)
+        named = _periods(here, night()) if words in TIME_WORDS else {}
+        found = named[words][0] if named else datetime.fromisoformat(words)
     except (ValueError, OverflowError):
         return None
-    return time if time is None or time.tzinfo else time.replace(tzinfo=zone)
+    return found if found is None or found.tzinfo else found.replace(tzinfo=zone)
 
 
 def period(
@@ -122,7 +147,7 @@ def period(
     words, _, name = text.strip().partition(" in ")
     try:
         there = ZoneInfo(name.strip()) if name else zone
-        return _periods((now or this_moment()).astimezone(there)).get(_plain(words))
+        return _periods((now or this_moment()).astimezone(there), night()).get(_plain(words))
     except (ValueError, OSError, OverflowError, ZoneInfoNotFoundError):
         return None
 
@@ -415,7 +440,8 @@ FILTERS = {
             _OF_TIME,
             (
                 f"What was spent in a period and the runs that ended in it: {', '.join(PERIODS)}. "
-                "A night is from 18:00 to 08:00, in UTC or in a zone: last night in Europe/Berlin."
+                "A night is from 18:00 to 08:00, or as $TACHOGRAPH_NIGHT has it (20:00-07:00), in UTC "
+                "or in a zone: last night in Europe/Berlin."
             ),
         ),
         Filter(

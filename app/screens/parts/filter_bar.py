@@ -354,7 +354,8 @@ def _periods() -> None:
                 _widget(FILTERS[key], {})
         if undated or current == UNDATED:
             _period(UNDATED, plural(undated, "run"), is_on=current == UNDATED)
-        st.caption(f"Times in {plain(str(zone))} · night is 18:00–08:00")
+        hours = _period_note("last night", now.astimezone(zone))
+        st.caption(f"Times in {plain(str(zone))} · night is {hours}")
 
 
 def _period_note(name: str, now: datetime) -> str:
