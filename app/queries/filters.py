@@ -440,8 +440,8 @@ FILTERS = {
             _OF_TIME,
             (
                 f"What was spent in a period and the runs that ended in it: {', '.join(PERIODS)}. "
-                "A night is from 18:00 to 08:00, or as $TACHOGRAPH_NIGHT has it (20:00-07:00), in UTC "
-                "or in a zone: last night in Europe/Berlin."
+                "A night is from 18:00 to 08:00, or as $TACHOGRAPH_NIGHT has it (20:00-07:00), in "
+                "UTC or in a zone: last night in Europe/Berlin."
             ),
         ),
         Filter(
