@@ -7,22 +7,31 @@ from functools import cache
 import pytest
 
 from tests import golden_logs
-from tests.golden_logs import EXPECTED, LOGS, expected_path
+from tests.golden_logs import EXPECTED, LOGS, expected_path, store_of
 
 pytestmark = pytest.mark.slow
 
 CASES = [(folder, case) for folder in golden_logs.folders() for case in golden_logs.cases(folder)]
 
-read_now = cache(golden_logs.read_now)
+
+@cache
+def read_now(number: int) -> dict[golden_logs.Case, str]:
+    return golden_logs.read_now(number, golden_logs.folders())
 
 
 @pytest.mark.parametrize(
     ("folder", "case"),
-    [pytest.param(*one, id="/".join(one), marks=pytest.mark.xdist_group(one[0])) for one in CASES],
+    [
+        pytest.param(
+            *one, id="/".join(one), marks=pytest.mark.xdist_group(f"golden-{store_of(*one)}")
+        )
+        for one in CASES
+    ],
 )
 def test_a_log_is_read_as_expected(folder: str, case: str) -> None:
     expected = expected_path(folder, case).read_text(encoding="utf-8")
-    assert read_now(folder).get(case, "{}\n").splitlines() == expected.splitlines()
+    found = read_now(store_of(folder, case)).get((folder, case), "{}\n")
+    assert found.splitlines() == expected.splitlines()
 
 
 def test_every_expectation_has_its_log() -> None:
