@@ -16,6 +16,7 @@ import pytest
 
 from app.queries.daily import CHOSEN, LAST_WEEK, MONTH, WEEK, Daily, daily, is_daily
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
+from app.queries.measured import measured_in
 from app.queries.months import MonthBudget
 from app.queries.reading import fetch
 from app.queries.run_money import UsualRun, money_of_run, usual_runs
@@ -25,6 +26,8 @@ from app.text.formatting import usd
 from app.text.table import money_cell
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, page_text, record
+from tests.test_verdicts import line, stored, table
+from tests.test_verdicts import run as claim
 from tests.using import add, response
 
 if TYPE_CHECKING:
@@ -242,6 +245,40 @@ def test_a_store_opens_on_daily_work_by_its_tasks_and_dates(store: Store, tmp_pa
     with store.writing() as writer:
         writer.connection.execute("update runs set ended_at = null, started_at = null")
     assert is_daily(store, NOW) is None
+
+
+def test_credits_stand_in_the_place_of_dollars(store: Store) -> None:
+    """Breaks if a subscription's day is "not recorded", or credits are beside their own dollars."""
+    ingest_paths(store, Path(__file__).parent / "logs/copilot")
+    april = choose({"since": "2026-04-25", "until": "2026-04-26"})
+    spent = daily(store, april, datetime(2026, 11, 1, tzinfo=UTC))
+    heading = "The chosen time cost **2 premium requests**: 1 run of vllm."
+    assert words.daily(spent, NO_FILTERS).heading == heading
+    assert str(money_cell(spent.total[CHOSEN])) == "2 premium requests"
+    assert ">2 premium requests<" in words.run_rows(spent, NO_FILTERS).html()
+    july = choose({"since": "2026-07-16", "until": "2026-07-17"})
+    spent = daily(store, july, datetime(2026, 11, 1, tzinfo=UTC))
+    assert str(money_cell(spent.total[CHOSEN])) == "$0.26"
+    several = together([Spend(credits=(("credits", 0.5),)), Spend(Decimal(2), "", 2, 2)] * 2)
+    assert str(money_cell(several)) == "$4.00 · 1 credit"
+
+
+def test_results_measured_in_the_period_are_looked_at(store: Store) -> None:
+    """Breaks if results of another time count, or are called surer than they are."""
+    lines = [
+        line(variant, value, task=task)
+        for task, values in {"sort": (10, 5), "other": (10, 10)}.items()
+        for variant, value in zip(("baseline", "candidate"), values, strict=True)
+    ]
+    stored(store, claim(), claim(task="other", uuid="b"), table(*lines))
+    now = datetime.now(UTC)
+    hour = timedelta(hours=1)
+    assert not measured_in(store, NO_FILTERS, now - 2 * hour, now - hour)
+    [row] = measured_in(store, NO_FILTERS, now - hour, now + hour)
+    assert (row["runs"], row["faster"], row["beyond_noise"]) == (2, 1, 0)
+    looks = words.looks(a_day(measured=[row]), {}, NO_FILTERS)
+    [look] = [look for look in looks if look.kind == "measured"]
+    assert look.sentence == "2 runs were measured: 1 faster, none beyond noise"
 
 
 @pytest.mark.slow

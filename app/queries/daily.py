@@ -20,10 +20,11 @@ from app.queries.filters import (
     where,
     without_period,
 )
+from app.queries.measured import measured_in
 from app.queries.reading import fetch, fetch_value
 from app.queries.run_money import UsualRun, usual_runs
 from app.queries.runs import bound_of
-from app.queries.spending import Spend, spent
+from app.queries.spending import Spend, spent, together
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 
@@ -58,7 +59,7 @@ class Daily:
     names ("" for longer periods). `ends`: runs of the period by project, end and reason. `recent`:
     the latest runs, with `is_in_period`; `usual`: their usual runs by id. `new_since`: when the
     names in `new` appeared at the earliest. `waiting`: runs without an end, of agents that record
-    one.
+    one. `measured`: results measured in the period (`app.queries.measured.measured_in`).
     """
 
     name: str
@@ -76,6 +77,7 @@ class Daily:
     new: Sequence[NewName]
     new_since: datetime
     waiting: Sequence[Mapping[str, Any]]
+    measured: Sequence[Mapping[str, Any]] = ()
 
     def of(self, project: str | None, key: str) -> Spend:
         """Return what a project spent in a period of that name."""
@@ -162,6 +164,7 @@ def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = 
         new=_new(store, chosen, new_since, now),
         new_since=new_since,
         waiting=_waiting(store, chosen, begin, min(end, now - _WAITS)),
+        measured=measured_in(store, chosen, begin, min(end, now)),
     )
 
 
@@ -197,10 +200,13 @@ def _spends(
     sql = f"""
         with moved as (
             select repo, dated_at, {measure.column} as usd,
-                if(usd is null, null, {bound_of(measure)}) as bound, 0 as run, 0 as known
+                if(usd is null, null, {bound_of(measure)}) as bound, 0 as run, 0 as known,
+                null as credit
             from {of.sql} where is_started
             union all
-            select repo, dated_at, null, null, 1, if({measure.column} is null, 0, 1)
+            select repo, dated_at, null, null, 1, if({measure.column} is null, 0, 1),
+                if({measure.column} is null and credits > 0,
+                    (coalesce(credits_unit, 'credits'), credits), null)
             from v_runs where {condition.sql} and is_started
         ),
         windows as (
@@ -209,7 +215,8 @@ def _spends(
         )
         select key, repo, grouping(repo) = 1 as is_all, sum(usd)::decimal(18, 9) as usd,
             coalesce(string_agg(distinct bound, ', ' order by bound), '') as bounds,
-            sum(run)::bigint as runs, sum(known)::bigint as known
+            sum(run)::bigint as runs, sum(known)::bigint as known,
+            coalesce(list(credit) filter (credit is not null), []) as credits
         from moved join windows on dated_at >= begins and dated_at < ends
         group by grouping sets ((key), (key, repo))"""
     begins, ends = zip(*windows.values(), strict=True)
@@ -217,7 +224,8 @@ def _spends(
     total, by_project = dict[str, Spend](), dict[str | None, dict[str, Spend]]()
     for row in fetch(store, sql, of.parameters | condition.parameters | values).to_pylist():
         of_rows = total if row["is_all"] else by_project.setdefault(row["repo"], {})
-        of_rows[row["key"]] = Spend(*(row[key] for key in Spend._fields))
+        paid = together(Spend(credits=(tuple(one.values()),)) for one in row["credits"]).credits
+        of_rows[row["key"]] = Spend(row["usd"], row["bounds"], row["runs"], row["known"], paid)
     return {key: total.get(key, Spend()) for key in windows}, by_project
 
 
@@ -242,7 +250,7 @@ def _recent(
     sql = f"""
         select run_id, repo, agent, model, dated_at, is_started, is_completed, outcome, reason,
             duration_ms, num_turns, {measure.column} as cost_usd, cost_best_usd, is_carried_over,
-            {bound_of(measure)} as bounds
+            {bound_of(measure)} as bounds, credits, credits_unit
         from v_runs where {condition.sql} and dated_at >= $begin and dated_at < $end
         order by dated_at desc, run_id limit {RECENT}"""
     values = condition.parameters | dict(zip(("begin", "end"), within, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -144,6 +145,38 @@ def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, flo
         where run_id in (select unnest($run_ids)) and measured_class <> 'not_measured'"""
     rows = fetch(store, sql, {"run_ids": list(run_ids)}).to_pylist()
     return {row["run_id"]: (row["measured_class"], row["measured_speedup"]) for row in rows}
+
+
+def measured_in(
+    store: Store, filters: Filters, begin: datetime, end: datetime
+) -> list[dict[str, Any]]:
+    """Return the results of these times by project, the most first.
+
+    `runs` were measured, `faster` of them faster, `beyond_noise` of these beyond noise; the latest
+    is `run_id`. A measurement without a time has that of its ingest.
+    """
+    at = "coalesce(measured_at, received_at)"
+    measured = f"measurements join sources using (source_id) where {at} >= $begin and {at} < $end"
+    times = {"begin": begin, "end": end}
+    if not fetch_value(store, f"select exists (from {measured})", times):
+        return []
+    condition = where(filters)
+    sql = f"""
+        select
+            repo, count(*) as runs, count(*) filter (measured_class = 'faster') as faster,
+            count(*) filter (measured_class = 'faster' and is_beyond_noise) as beyond_noise,
+            arg_max(run_id, measured_at) as run_id, max(measured_at) as measured_at
+        from (
+            select run_id, repo, measured_class, {_sure("verdict", "measured_low")} as
+                is_beyond_noise, measurement_source_id as source_id, measurement_no
+            from {with_verdicts(store)}
+            where {condition.sql} and measured_class <> 'not_measured'
+        )
+        join (select source_id, measurement_no, {at} as measured_at from {measured})
+            using (source_id, measurement_no)
+        group by repo order by runs desc, repo"""
+    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters | times).to_pylist()
+    return found
 
 
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:

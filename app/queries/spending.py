@@ -20,12 +20,16 @@ from ingest.store.database import Store
 
 
 class Spend(NamedTuple):
-    """Money spent in a period; the started `runs` that ended in it, `known` of them with a cost."""
+    """Money spent in a period; the started `runs` that ended in it, `known` of them with a cost.
+
+    `credits`: (unit, number) of what the others report instead of dollars.
+    """
 
     usd: Decimal | None = None
     bounds: str = ""
     runs: int = 0
     known: int = 0
+    credits: tuple[tuple[str, float], ...] = ()
 
 
 def together(spends: Iterable[Spend]) -> Spend:
@@ -33,11 +37,15 @@ def together(spends: Iterable[Spend]) -> Spend:
     several = list(spends)
     known = [one.usd for one in several if one.usd is not None]
     bounds = {kind for one in several for kind in one.bounds.split(", ")} - {""}
+    paid = dict[str, float]()
+    for unit, number in (each for one in several for each in one.credits):
+        paid[unit] = paid.get(unit, 0) + number
     return Spend(
         sum(known, Decimal(0)) if known else None,
         ", ".join(sorted(bounds)),
         sum(one.runs for one in several),
         sum(one.known for one in several),
+        tuple(sorted(paid.items())),
     )
 
 

@@ -15,6 +15,7 @@ from app.queries.run_money import UsualRun
 from app.queries.spending import Spend, together
 from app.text import html_parts
 from app.text.answers import undated_cost
+from app.text.claims import beyond_words
 from app.text.columns import fact_words
 from app.text.formatting import (
     AT_LEAST,
@@ -33,7 +34,7 @@ from app.text.formatting import (
 from app.text.html_parts import anchor, link, mark
 from app.text.months import budget_bar
 from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
-from app.text.table import Col, TextCell, TextTable, agent_cell, money_cell
+from app.text.table import Col, TextCell, TextTable, agent_cell, credit_words, money_cell
 from schemas.catalogue.failures import REASONS
 from schemas.text import agreeing, plural
 
@@ -89,7 +90,9 @@ def daily(found: Daily, filters: Filters) -> Said:
     covers = _coverage(found)
     if not spend.runs and spend.usd is None:
         return Said(_nothing(found, subject), "", covers)
-    if spend.usd is None:
+    if spend.usd is None and spend.credits:
+        cost = f"{subject} {has} **{credit_words(spend.credits)}**"
+    elif spend.usd is None:
         cost = f"What {lower_first(subject)} cost is **not recorded**"
     else:
         cost = f"{subject} {has} **{usd(spend.usd, spend.bounds)}**"
@@ -239,7 +242,8 @@ def looks(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) ->
         for_what = f"{usd(run['cost_usd'])} for {duration(run['duration_ms'])}{turns}"
         what = f"{_begin(run)}: {for_what}; an earlier process is in it"
         made.append(Look("odd", what, "open", _run(run, filters)))
-    made += [*_over_pace(found, budgets, filters), *_new(found, filters), *waiting]
+    made += [*_over_pace(found, budgets, filters), *_new(found, filters)]
+    made += [*_measured(found, filters), *waiting]
     if not failed and not waiting:
         made = [*made[: MOST_LOOKS - 1], Look("waiting", "Nothing failed, nothing waits")]
     return made[:MOST_LOOKS]
@@ -325,6 +329,21 @@ def _new(found: Daily, filters: Filters) -> list[Look]:
         address = link("runs", chosen)
         made.setdefault(one.kind, Look("new", f"{sentence} since {since}", "runs", address))
     return list(made.values())
+
+
+def _measured(found: Daily, filters: Filters) -> list[Look]:
+    """Return how many runs of each project were measured, and how many of them faster."""
+    made = []
+    for row in found.measured:
+        of = plural(row["runs"], "run") + (f" of {row['repo']}" if row["repo"] else "")
+        faster = f"{row['faster']:,} faster, {beyond_words(row['faster'], row['beyond_noise'])}"
+        became = faster if row["faster"] else "none faster"
+        sentence = f"{of} {agreeing(row['runs'], 'was')} measured: {became}"
+        address = link("speedups", of_project(filters, row["repo"]))
+        if row["runs"] == 1:
+            address = _run(row, filters)
+        made.append(Look("measured", sentence, "results", address))
+    return made
 
 
 def _waiting(found: Daily, filters: Filters) -> list[Look]:
@@ -469,7 +488,7 @@ def run_rows(found: Daily, filters: Filters) -> TextTable:
             lambda run: UNKNOWN if run["num_turns"] is None else f"{run['num_turns']:,}",
             "r",
         ),
-        Col("Cost", lambda run: usd(run["cost_usd"], run["bounds"], NOT_RECORDED), "r"),
+        Col("Cost", _cost, "r"),
         Col("Against\nusual", lambda run: against_usual(found, run), "r"),
         Col("", note),
     )
@@ -487,6 +506,11 @@ def _wall(run: Row) -> TextCell:
         return TextCell(UNKNOWN)
     took = duration(run["duration_ms"])
     return TextCell(note=f"{took}?") if run["is_carried_over"] else TextCell(took)
+
+
+def _cost(run: Row) -> str:
+    paid = [(run["credits_unit"] or "credits", run["credits"])] if run["credits"] else ()
+    return usd(run["cost_usd"], run["bounds"], credit_words(paid) or NOT_RECORDED)
 
 
 def against_usual(found: Daily, run: Row) -> TextCell:
@@ -508,7 +532,7 @@ def run_lines(found: Daily, filters: Filters) -> str:
         drawn.append(
             f"<span>{anchor(_run(run, filters), when)}</span>"
             f'<span>{what}<span class="t-n">{about}</span></span>'
-            f"<b>{usd(run['cost_usd'], run['bounds'])}</b>"
+            f"<b>{_cost(run)}</b>"
             f"<span>{against_usual(found, run).html}</span>"
         )
     return html_parts.look_list(drawn, kind="t-last")

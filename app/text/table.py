@@ -7,7 +7,7 @@ made for one question (`Col`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -231,12 +231,26 @@ def card(figures: Mapping[str, str]) -> str:
     return f'<div class="t-card">{lines}</div>'
 
 
+def credit_words(paid: Iterable[tuple[str, float]]) -> str:
+    """Return `3 premium requests`."""
+    return " + ".join(
+        f"{f'{number:,.2f}'.rstrip('0').rstrip('.')} "
+        f"{unit.removesuffix('s') if number == 1 else unit}"
+        for unit, number in paid
+    )
+
+
 def money_cell(spend: Spend, nothing: str = "") -> TextCell:
-    """Return a sum with its bounds, and how many costs are known if one in ten is not."""
+    """Return a sum with its bounds, and how many costs are known if one in ten is not.
+
+    What is reported in another unit than dollars stands beside it, or in its place.
+    """
+    paid = credit_words(spend.credits)
     if spend.usd is None:
-        return TextCell(NOT_RECORDED if spend.runs else nothing)
+        return TextCell(paid or (NOT_RECORDED if spend.runs else nothing))
     is_part = 0 < spend.known < NEARLY_ALL * spend.runs
     known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
+    known = ", ".join(filter(None, (known, paid)))
     return TextCell(usd(spend.usd, spend.bounds), known, hint=f"${spend.usd:f}")
 
 
