@@ -84,8 +84,8 @@ class Home:
     """The folder with an agent's settings, credentials and sessions.
 
     `variable`: the environment variable with its path, or several paths separated by commas.
-    `usual`: the default path. `sessions`: its folders with transcripts. `others`: files and
-    folders, at least one of which is beside them.
+    `usual`: the default path. `sessions`: its folders with transcripts, or its database. `others`:
+    files and folders, at least one of which is beside them.
     """
 
     variable: str
@@ -94,7 +94,7 @@ class Home:
     others: tuple[str, ...]
 
     def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """Yield the existing folders with transcripts.
+        """Yield the existing folders with transcripts, and files that hold all of them.
 
         The variable may also name one of them directly.
         """
@@ -104,24 +104,29 @@ class Home:
         for home in map(Path, named or self.usual):
             place = home.expanduser()
             yield from (
-                [place] if place.name in self.sessions and is_folder(place) else self.inside(place)
+                [place] if place.name in self.sessions and _exists(place) else self.inside(place)
             )
 
     def inside(self, home: Path) -> list[Path]:
-        """Return the folders with transcripts in a home."""
-        return [folder for folder in (home / name for name in self.sessions) if is_folder(folder)]
+        """Return the folders with transcripts in a home, and files that hold all of them."""
+        return [place for place in (home / name for name in self.sessions) if _exists(place)]
 
     def is_at(self, path: Path) -> bool:
         """Return whether a folder is such a home: by its usual name or by its contents."""
         is_usual = path.name in {
             Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")
         }
-        return is_usual or any(os.path.exists(path / name) for name in self.others)  # noqa: PTH110  Path.exists() may raise
+        return is_usual or any(_exists(path / name) for name in self.others)
 
 
 def is_folder(path: Path) -> bool:
     """Return whether a folder exists; False also if access is forbidden."""
     return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
+
+
+def _exists(path: Path) -> bool:
+    """Return whether a path exists; False also if access is forbidden."""
+    return os.path.exists(path)  # noqa: PTH110  Path.exists() may raise
 
 
 NIGHT_COLOURS = {
@@ -493,7 +498,10 @@ OPENCODE = Agent(
             *("run --format json", "2025-12 to 2026-07", "opencode.OpenCodeRun"),
             words("step_start text reasoning tool_use step_finish error"),
         ),
-        Format("export", "2026", "opencode.OpenCodeExported", names=(words("info messages"),)),
+        Format(
+            *("export, database", "2026", "opencode.OpenCodeExported"),
+            names=(words("info messages"),),
+        ),
     ),
     Marks(
         fields=("sessionID", "providerID", "modelID"),
@@ -502,6 +510,36 @@ OPENCODE = Agent(
     unrecorded=frozenset((*_API_TIME, "repo", "branch")),
     has_whole_files=True,
     program=Program(("opencode",), record_option="run --format json"),
+    home=Home(
+        "OPENCODE_DB",
+        ("~/.local/share/opencode",),
+        ("opencode.db", "opencode.db-wal"),
+        ("opencode.db", "auth.json", "storage"),
+    ),
+)
+
+CRUSH = Agent(
+    "crush",
+    "Crush",
+    "https://github.com/charmbracelet/crush",
+    "#a855c7",
+    "asterisk",
+    (
+        Format(
+            "database, also of the OpenCode that it began as",
+            "2025-04 to 2026-07",
+            "crush.CrushDatabase",
+            names=(words("crush_session messages"),),
+        ),
+    ),
+    unrecorded=frozenset(
+        (
+            *_API_TIME,
+            *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+            *("agent_version", "branch"),
+        )
+    ),
+    program=Program(("crush",)),
 )
 
 COPILOT_READ_TYPES = words(
@@ -757,6 +795,54 @@ KIMI = Agent(
 )
 """Its predecessor is Kimi CLI."""
 
+_MANAGED_TYPES = words(
+    "user.message user.interrupt user.custom_tool_result user.tool_confirmation "
+    "user.define_outcome user.tool_result agent.message agent.thinking agent.tool_use "
+    "agent.tool_result agent.mcp_tool_use agent.mcp_tool_result agent.custom_tool_use "
+    "agent.thread_context_compacted agent.thread_message_received agent.thread_message_sent "
+    "session.status_running session.status_idle session.status_rescheduled "
+    "session.status_terminated session.deleted session.updated session.error session.usage "
+    "session.thread_created session.thread_status_running session.thread_status_idle "
+    "session.thread_status_rescheduled session.thread_status_terminated "
+    "span.model_request_start span.model_request_end span.outcome_evaluation_start "
+    "span.outcome_evaluation_ongoing span.outcome_evaluation_end"
+)
+
+
+def managed_event(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the event of Claude Managed Agents in an object, bare or wrapped in `raw`; else None.
+
+    Copilot CLI has events of the same types, with other ids.
+    """
+    event = value.get("raw", value)
+    if not isinstance(event, dict) or event.get("type") not in _MANAGED_TYPES:
+        return None
+    identity = event.get("id")
+    return event if isinstance(identity, str) and identity.startswith("sevt_") else None
+
+
+MANAGED_AGENTS = Agent(
+    "claude-managed-agents",
+    "Claude Managed Agents",
+    "https://platform.claude.com/docs/en/managed-agents/overview",
+    "#b5563a",
+    "circle-dot",
+    (
+        Format(
+            "events of a session",
+            "2026-08",
+            "managed_agents.ManagedAgents",
+            _MANAGED_TYPES | {NO_TYPE},
+            looks=lambda value: managed_event(value) is not None,
+        ),
+    ),
+    Marks(fields=(r'id"\s*:\s*"sevt_\w{1,40}', "model_request_start_id"), legible=("id", "type")),
+    unrecorded=frozenset(
+        (*_API_TIME, "session_id", "agent_version", "model", "cwd", "repo", "branch")
+    ),
+)
+"""Sessions that Anthropic hosts."""
+
 AIDER_EVENT_NAMES = words("event properties user_id time")
 """Names in every line of the analytics log."""
 AIDER_CHAT_LINE = "# aider chat started at "
@@ -840,6 +926,7 @@ AGENTS = by_key(
     GROK,
     CURSOR,
     OPENCODE,
+    CRUSH,
     COPILOT,
     MINI_SWE_AGENT,
     SWE_AGENT,
@@ -849,6 +936,7 @@ AGENTS = by_key(
     INSPECT_AI,
     PI,
     KIMI,
+    MANAGED_AGENTS,
     AIDER,
     OPEN_TELEMETRY,
 )

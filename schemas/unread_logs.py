@@ -63,15 +63,6 @@ UNREAD = (
               "meta/uuid meta/title meta/cost meta/prompt_tokens meta/completion_tokens or "
               "prompt_tokens completion_tokens cost title uuid or "
               "prompt_tokens completion_tokens cost title message_count"),
-    # Crush began as a copy of OpenCode, and has added the provider of a message since before its
-    # first release.
-    UnreadLog("Crush", "Crush's database",
-              tables="sessions/summary_message_id messages/provider"),
-    UnreadLog(_OPENCODE, "Database of OpenCode before 2025-09",
-              tables="sessions/summary_message_id"),
-    UnreadLog("Claude Managed Agents", "Event logs of Claude Managed Agents",
-              "raw/id=sevt_ or type=session.status_running id=sevt_ or "
-              "type=span.model_request_start id=sevt_ or type=span.model_request_end id=sevt_"),
     UnreadLog("Kiro", "Kiro's session files",
               "kind=(Prompt|AssistantMessage|ToolResults|Compaction|Clear)$ version data"),
     UnreadLog("Kiro", "Kiro's states of sessions", "session_state session_id cwd"),
@@ -100,7 +91,6 @@ UNREAD = (
     UnreadLog("Cursor's editor", "Database of Cursor's editor", tables="cursorDiskKV/key"),
     UnreadLog(_OPENCODE, "Sessions in OpenCode's storage", "projectID directory time version",
               instead=_EXPORT),
-    UnreadLog(_OPENCODE, "OpenCode's database", tables="part/message_id", instead=_EXPORT),
     UnreadLog("Copilot CLI's database", "Copilot CLI's database",
               tables="assistant_usage_events/model", instead=_EVENTS),
     UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions",

@@ -43,7 +43,13 @@ def test_of_a_home_only_its_sessions_are_read(tmp_path: Path) -> None:
     (tmp_path / ".claude/.credentials.json").write_text("{}")
     sessions = folder(tmp_path, "elsewhere/sessions")
     (tmp_path / "elsewhere/auth.json").write_text("{}")
-    assert only_sessions([tmp_path / ".claude", tmp_path / "elsewhere"]) == [projects, sessions]
+    database = folder(tmp_path, "opencode") / "opencode.db"
+    database.write_text("")
+    (database.parent / "auth.json").write_text("{}")
+    homes = [tmp_path / ".claude", tmp_path / "elsewhere", database.parent]
+    assert only_sessions(homes) == [projects, sessions, database]
+    named = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME"), "/nowhere")
+    assert session_folders(named | {"OPENCODE_DB": str(database)}) == [database]
 
 
 def test_any_other_folder_is_read_whole(tmp_path: Path) -> None:

@@ -31,9 +31,11 @@ from ingest.context.trials import (
     named_by_harness,
 )
 from ingest.facts import NO_FACTS, SIDECAR_RANK, Facts, Subagent
+from ingest.sources.databases import DATABASE_NAMES
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, shifted, unix_time
+from ingest.system.databases import WRITE_AHEAD
 from ingest.system.files import temporary_folder
 from ingest.system.secrets import scrubbed_words
 from schemas.errors import InputUnreadable
@@ -430,7 +432,12 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
     """Return the files or members named like sidecars; only their content proves that they are."""
-    named = frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES | NEIGHBOURS)
+    named = frozenset(
+        name
+        for name in names
+        if split(name)[1] in SIDECAR_NAMES | NEIGHBOURS
+        or name.removesuffix(WRITE_AHEAD).endswith(DATABASE_NAMES)
+    )
     return named | frozenset(named_by_harness(names)).intersection(names)
 
 

@@ -3,18 +3,14 @@
 The SQLite database of a run, with the programs, their scores and the cost of each.
 
 A program with `correct` = 0 failed. Higher scores are better. Every island begins with a copy of
-the first program, which is no experiment. What was written last is in `…-wal` beside the database,
-at first all of it, so that this file is read as its database.
+the first program, which is no experiment. `…-wal` beside a database is read as its database.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from ingest.loops.base import MOST_EXPERIMENTS, Experiment, Loop, LoopFormat
@@ -22,13 +18,17 @@ from ingest.loops.words import json_number, json_text, milliseconds, new_bests_k
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
 from ingest.system.bounds import TooMuch
-from ingest.system.databases import DatabaseTable, read_tables
-from ingest.system.files import temporary_folder
+from ingest.system.databases import (
+    WRITE_AHEAD,
+    DatabaseTable,
+    contain,
+    parts_of,
+    read_tables,
+)
 from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
 
-LARGEST_DATABASE = 1 << 30
-DATABASE, WRITE_AHEAD = "SQLite format 3\0", "-wal"
+DATABASE = "SQLite format 3\0"
 
 _NEEDED = {"id", "generation", "combined_score", "correct"}
 _COLUMNS = (
@@ -56,27 +56,14 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop in a database on disk, or nothing if it is another program's.
 
     Raises ValueError.
-
-    It is read from a copy: opening it would take locks, and write into it what is beside it.
     """
     place = file.neighbour(file.file_name.removesuffix(WRITE_AHEAD))
-    parts = (
-        [each for each in (place, place.with_name(place.name + WRITE_AHEAD)) if each.is_file()]
-        if place
-        else []
-    )
-    if not place or place not in parts or not any(map(_has_scores, parts)):
+    parts = parts_of(place) if place else []
+    if place not in parts or not contain(parts, b"combined_score"):
         return ()
-    if sum(each.stat().st_size for each in parts) > LARGEST_DATABASE:
-        raise ValueError(f"it has more than {LARGEST_DATABASE >> 30} GiB")
-    with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
-        for each in parts:  # the database first: what is moved into it meanwhile is in both
-            shutil.copyfile(each, Path(folder, each.name))
-        tables = read_tables(
-            Path(folder, place.name),
-            {"programs": _COLUMNS, "attempt_log": ("generation",)},
-            MOST_EXPERIMENTS,
-        )
+    tables = read_tables(
+        parts, {"programs": _COLUMNS, "attempt_log": ("generation",)}, MOST_EXPERIMENTS
+    )
     if not (programs := tables.get("programs")) or not _NEEDED.issubset(programs.columns):
         return ()
     found = [dict(zip(programs.columns, row, strict=True)) for row in programs.rows]
@@ -92,20 +79,6 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     last = max(filter(None, map(json_number, generations)), default=0)
     failed = sum((json_number(generation) or 0) < last for generation in proposed - generations)
     return (_loop(found, file.folders[-1] if file.folders else None, failed),)
-
-
-def _has_scores(path: Path) -> bool:
-    """Return whether the column of scores is named in a file.
-
-    The databases of other programs are not copied.
-    """
-    name, end = b"combined_score", b""
-    with path.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            if name in end + block:
-                return True
-            end = block[-len(name) :]
-    return False
 
 
 def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) -> Loop:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
+from ingest.sources.databases import session_documents
 from ingest.sources.decoding import (
     DATABASE_START,
     WRITE_AHEAD_STARTS,
@@ -58,6 +60,7 @@ from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import Read, made, reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from ingest.system.bounds import TooMuch, bounded
+from ingest.system.databases import WRITE_AHEAD
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.marks import is_row
@@ -344,7 +347,7 @@ class _SourceReader:
         doubtful: list[Unreadable] = []
         found = contents.read(source, portion, show=show, allowance=allowance)
         part: Events | Document | Unreadable | None = None
-        for part in found.parts():
+        for part in chain(found.parts(), self._sessions_in(source, found)):
             if isinstance(part, Events):
                 self._events(part)
             elif isinstance(part, Document):
@@ -373,6 +376,19 @@ class _SourceReader:
             _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
             if self._has_rows and self._result.kind in NO_LOGS:
                 self._result.kind = FileKind.ROWS
+
+    def _sessions_in(
+        self, source: Source, found: contents.Documents
+    ) -> Iterator[Document | Unreadable]:
+        """Yield the sessions of an agent's database, in a file or unpacked beside its archive."""
+        if self._number or found.file_kind is not FileKind.BINARY or not _if_database(source):
+            return
+        path, name = None if source.temporary else source.path, split(self._result.name)[1]
+        place = self._sidecars.neighbour(path, self._result.name, name)
+        if not (place and place.is_file()) and not name.endswith(WRITE_AHEAD):
+            place = source.path  # of an archive, and too large to be unpacked beside it
+        if place:
+            yield from session_documents(place, name)
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the point of failure on. Complete runs before it stay."""

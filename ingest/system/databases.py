@@ -1,13 +1,15 @@
 """Tables of a stranger's SQLite database, read from a copy by a killable process (`children`).
 
 A view or a virtual table of it may run for ever, inside the library, so that only what has pages of
-its own is read.
+its own is read. What was written last is in `…-wal` beside the database, at first all of it.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +17,9 @@ from typing import Any, NamedTuple
 
 from ingest.system.bounds import TooMuch
 from ingest.system.children import Cannot, in_child
+
+WRITE_AHEAD = "-wal"
+LARGEST_DATABASE = 4 << 30
 
 
 class DatabaseTable(NamedTuple):
@@ -24,24 +29,52 @@ class DatabaseTable(NamedTuple):
     rows: list[list[Any]]
 
 
+Columns = Sequence[str] | Mapping[str, str]
+"""Wanted columns of a table, perhaps each with the SQL expression that is read in its place."""
+
+
+def parts_of(place: Path) -> list[Path]:
+    """Return the files of the database at a place: itself, then its write-ahead log."""
+    both = (place, place.with_name(place.name + WRITE_AHEAD))
+    return [each for each in both if each.is_file()]
+
+
+def contain(parts: Sequence[Path], *names: bytes) -> bool:
+    """Return whether one of the files contains all names: other databases are not copied."""
+    for path in parts:
+        missing, end = set(names), b""
+        with path.open("rb") as opened:
+            while missing and (block := opened.read(1 << 20)):
+                missing = {name for name in missing if name not in end + block}
+                end = block[-64:]
+        if not missing:
+            return True
+    return False
+
+
 def read_tables(
-    path: Path, wanted: Mapping[str, Sequence[str]], most: int
+    parts: Sequence[Path], wanted: Mapping[str, Columns], most: int
 ) -> dict[str, DatabaseTable | None]:
-    """Return the wanted tables that a database has, with the wanted columns.
+    """Return the wanted tables that a database has, with those of the wanted columns that exist.
 
-    None for a view, which is not read.
-
-    The database may be written to: its write-ahead log is moved into it. Raises TooMuch, also for a
-    table of more than `most` rows, and ValueError for a damaged database.
+    None for a view, which is not read. `parts`: its files, the database first. They are copied:
+    opening the database would take locks, and move its write-ahead log into it. Raises TooMuch,
+    also for a table of more than `most` rows, and ValueError for a damaged or too large database.
     """
-    size = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
-    found = in_child(
-        __name__,
-        str(path),
-        json.dumps({name: list(columns) for name, columns in wanted.items()}),
-        str(most),
-        size=size,
-    )
+    from ingest.system.files import temporary_folder  # noqa: PLC0415  not in the child
+
+    size = sum(each.stat().st_size for each in parts)
+    if size > LARGEST_DATABASE:
+        raise ValueError(f"it has more than {LARGEST_DATABASE >> 30} GiB")
+    expressions = {
+        name: dict(columns if isinstance(columns, Mapping) else zip(columns, columns, strict=True))
+        for name, columns in wanted.items()
+    }
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
+        for each in parts:  # the database first: what is moved into it meanwhile is in both
+            shutil.copyfile(each, Path(folder, each.name))
+        copy = str(Path(folder, parts[0].name))
+        found = in_child(__name__, copy, json.dumps(expressions), str(most), size=size)
     return {name: table and DatabaseTable(*table) for name, table in found.items()}
 
 
@@ -72,16 +105,15 @@ def main(
 
 
 def _table(
-    database: sqlite3.Connection, name: str, columns: Sequence[str], most: int
+    database: sqlite3.Connection, name: str, columns: Mapping[str, str], most: int
 ) -> DatabaseTable:
     present = {
         column for _, column, *_ in database.execute(f"pragma table_info({name})")
     }  # without generated columns
     listed = [column for column in columns if column in present]
+    chosen = ", ".join(columns[column] for column in listed)
     rows = (
-        list(
-            map(list, database.execute(f"select {', '.join(listed)} from {name} limit {most + 1}"))
-        )
+        list(map(list, database.execute(f"select {chosen} from {name} limit {most + 1}")))
         if listed
         else []
     )

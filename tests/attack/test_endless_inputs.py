@@ -326,7 +326,7 @@ def test_d11_a_database_that_keeps_the_library_busy_is_given_up(
 def test_d11_a_table_of_too_many_rows_is_given_up(tmp_path: Path) -> None:
     make_endless(tmp_path / "evolution.sqlite", megabytes=1)
     with pytest.raises(TooMuch, match="its table programs has more than 20 rows"):
-        read_tables(tmp_path / "evolution.sqlite", {"programs": ("id", "correct")}, 20)
+        read_tables([tmp_path / "evolution.sqlite"], {"programs": ("id", "correct")}, 20)
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from ingest.sources.databases import session_documents
+from ingest.sources.document import Document
 from tests.claude_lines import SESSION_LOG
 from tests.conftest import record
 from tests.documents import lines, runs_in
-from tests.golden_logs import text_of
+from tests.golden_logs import lay_shared, text_of
 
 
 def _claude_code() -> str:
@@ -31,6 +35,14 @@ def _kept_run() -> str:
     return str(run.raw)
 
 
+def _crush_session() -> str:
+    with TemporaryDirectory() as place:
+        lay_shared("crush", Path(place))
+        path = Path(place, "sub_agents_count_once", "crush.db")
+        [document, *_] = session_documents(path, path.name)
+        return _indented(document.text) if isinstance(document, Document) else ""
+
+
 _STREAMS: Mapping[str, str] = {
     "GeminiStream": "gemini/how_a_stream_ended/whole.jsonl",
     "CodexExec": "codex/exec_stream.jsonl",
@@ -51,6 +63,7 @@ _STREAMS: Mapping[str, str] = {
     "OpenHandsOutput": "openhands/evaluation/critic.jsonl",
     "Pi": "pi/session.jsonl",
     "Pi, stream": "pi/stream.jsonl",
+    "ManagedAgents": "managed_agents/a_total_has_the_grader_too.jsonl",
     "KimiWire": "kimi/a_session_of_kimi_code/wire.jsonl",
     "KimiWire, CLI": "kimi/kimi_cli_counts_each_step_once/wire.jsonl",
     "AiderAnalytics": "aider/sessions_that_interleave.jsonl",
@@ -83,6 +96,7 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "ClaudeCode": _claude_code,
     "ClaudeTranscript": lambda: lines(*SESSION_LOG),
     "DistilledRuns": _kept_run,
+    "CrushDatabase": _crush_session,
     "AiderBenchmark": lambda: _indented(
         text_of("aider/exercises_of_the_benchmark.jsonl").splitlines()[0]
     ),
