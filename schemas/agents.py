@@ -795,6 +795,68 @@ KIMI = Agent(
 )
 """Its predecessor is Kimi CLI."""
 
+_CLINE_TYPES = words("say ask")
+_EDITORS = (
+    "~/.config/Code/User/globalStorage",
+    "~/.vscode-server/data/User/globalStorage",
+    "~/Library/Application Support/Code/User/globalStorage",
+    "~/.config/Cursor/User/globalStorage",
+    "~/Library/Application Support/Cursor/User/globalStorage",
+)
+
+
+def _extension(variable: str, name: str, *others: str) -> Home:
+    """Return where an editor's extension keeps its tasks."""
+    usual = (*others, *(f"{folder}/{name}" for folder in _EDITORS))
+    return Home(variable, usual, ("tasks",), ("state/taskHistory.json", "tasks/_index.json"))
+
+
+CLINE = Agent(
+    "cline",
+    "Cline",
+    "https://cline.bot",
+    "#7a6a4f",
+    "square-x",
+    (
+        Format(
+            "ui_messages.json of a task, --json", "2025-10 to 2026-02", "cline.Cline", _CLINE_TYPES
+        ),
+    ),
+    Marks(
+        fields=("conversationHistoryIndex", "lastCheckpointHash"),
+        legible=("ts", "say", "ask"),
+    ),
+    unrecorded=frozenset((*_API_TIME, "session_id", "agent_version", "repo", "branch")),
+    program=Program(("cline",)),
+    home=_extension("CLINE_DATA_DIR", "saoudrizwan.claude-dev", "~/.cline/data"),
+)
+
+ROO_CODE = Agent(
+    "roo-code",
+    "Roo Code",
+    "https://roocode.com",
+    "#8c7a1f",
+    "square-dot",
+    (Format("ui_messages.json of a task", "2025-10 to 2026-05", "cline.Cline", _CLINE_TYPES),),
+    unrecorded=CLINE.unrecorded,
+    program=Program(("roo",)),
+    home=_extension("ROO_CODE_STORAGE", "rooveterinaryinc.roo-cline"),
+)
+"""A fork of Cline."""
+
+KILO_CODE = Agent(
+    "kilo-code",
+    "Kilo Code",
+    "https://kilo.ai",
+    "#a3a04a",
+    "circle-x",
+    (Format("ui_messages.json of a task", "2025-10", "cline.Cline", _CLINE_TYPES),),
+    unrecorded=CLINE.unrecorded,
+    program=Program(("kilo", "kilocode")),
+    home=_extension("KILO_CODE_STORAGE", "kilocode.kilo-code"),
+)
+"""A fork of Roo Code."""
+
 _MANAGED_TYPES = words(
     "user.message user.interrupt user.custom_tool_result user.tool_confirmation "
     "user.define_outcome user.tool_result agent.message agent.thinking agent.tool_use "
@@ -815,10 +877,12 @@ def managed_event(value: dict[str, Any]) -> dict[str, Any] | None:
     Copilot CLI has events of the same types, with other ids.
     """
     event = value.get("raw", value)
-    if not isinstance(event, dict) or event.get("type") not in _MANAGED_TYPES:
+    if not isinstance(event, dict):
         return None
-    identity = event.get("id")
-    return event if isinstance(identity, str) and identity.startswith("sevt_") else None
+    kind, identity = event.get("type"), event.get("id")
+    if not isinstance(kind, str) or not isinstance(identity, str):
+        return None
+    return event if kind in _MANAGED_TYPES and identity.startswith("sevt_") else None
 
 
 MANAGED_AGENTS = Agent(
@@ -927,6 +991,9 @@ AGENTS = by_key(
     CURSOR,
     OPENCODE,
     CRUSH,
+    CLINE,
+    ROO_CODE,
+    KILO_CODE,
     COPILOT,
     MINI_SWE_AGENT,
     SWE_AGENT,

@@ -50,9 +50,9 @@ FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.fir
 EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
 
 COMMON_TYPES = words(
-    "abort attachment compaction custom end error forked info journal label message metadata "
-    "mode plan progress reasoning relocated result session started summary tag text tool_result "
-    "tool_use usage warning"
+    "abort ask attachment compaction custom end error forked info journal label message metadata "
+    "mode plan progress reasoning relocated result say session started summary tag text "
+    "tool_result tool_use usage warning"
 )
 """Types of agents' events that JSON of other programs has as well: a broken object with one of them
 proves nothing.

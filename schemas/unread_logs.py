@@ -34,7 +34,6 @@ class UnreadLog(NamedTuple):
         return f"{self.what} {plural} not read yet{hint}"
 
 
-_CLINE = "Cline, Roo Code or Kilo Code"
 _OPENCODE = "OpenCode's storage"
 _EXPORT = "`opencode export` writes what is"
 _EVENTS = "`events.jsonl` of each session is"
@@ -52,12 +51,7 @@ UNREAD = (
     UnreadLog("Goose", "Goose's session files",
               "working_dir accumulated_usage or working_dir accumulated_total_tokens"),
     UnreadLog("Goose", "Goose's database", tables="sessions/accumulated_total_tokens"),
-    UnreadLog(_CLINE, "Task files of Cline, Roo Code and Kilo Code",
-              "type=say ts say= or type=ask ts ask="),
-    UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code",
-              "role=user content/text=<task>"),
-    UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", "tokensIn tokensOut ts task"),
-    UnreadLog(_CLINE, "Cline's session files",
+    UnreadLog("Cline", "Cline's session files",
               "started_at session_id provider model cwd metadata/usage"),
     UnreadLog("Crush", "Crush's session files",
               "meta/uuid meta/title meta/cost meta/prompt_tokens meta/completion_tokens or "

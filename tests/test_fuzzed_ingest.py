@@ -45,7 +45,8 @@ def test_every_reader_agent_and_tool_has_a_seed() -> None:
     assert named == {reader.__name__ for reader in readers if reader is not UnreadLogs}, (
         "every reader has an intact log in tests/fuzz/seeds.py"
     )
-    assert {reader.agent for reader in readers} >= AGENTS.keys() - {"trae-cli"}  # a fork of Codex
+    forks = {"trae-cli", "roo-code", "kilo-code"}  # of Codex, and of Cline
+    assert {reader.agent for reader in readers} >= AGENTS.keys() - forks
     read_by = [read_measurements(MeasuredFile("x", text), "s") for text in MEASURED.values()]
     assert [reading and (reading.tool, reading.refused) for reading in read_by] == [
         (name.partition(",")[0], "") for name in MEASURED

@@ -19,9 +19,10 @@ _NAMES = (
     frozenset(("total_instances", "resolved_ids")),
     frozenset(("n_total_trials", "stats")),
     frozenset(("run_id", "agent_name", "n_attempts")),
+    frozenset(("tokensIn", "tokensOut", "totalCost", "task")),
 )
 """Fields that identify a grade, a sum of grades, a job of Harbor, the metadata of a run of
-terminal-bench.
+terminal-bench, an entry of Cline's list of tasks.
 """
 
 

@@ -73,6 +73,7 @@ _STREAMS: Mapping[str, str] = {
     "OpenTelemetry, spans": "opentelemetry/requests_of_an_agent.jsonl",
 }
 _RECORDS: Mapping[str, str] = {
+    "Cline": "cline/kilo_code_names_the_model_in_the_request.json",
     "Trae": "trae/figures.json",
     "GeminiJson": "gemini/output_of_the_command/response-only.json",
     "OpenCodeExported": "opencode/stream_and_export/export.json",
