@@ -822,10 +822,7 @@ CLINE = Agent(
             "ui_messages.json of a task, --json", "2025-10 to 2026-02", "cline.Cline", _CLINE_TYPES
         ),
     ),
-    Marks(
-        fields=("conversationHistoryIndex", "lastCheckpointHash"),
-        legible=("ts", "say", "ask"),
-    ),
+    Marks(fields=("conversationHistoryIndex", "lastCheckpointHash")),
     unrecorded=frozenset((*_API_TIME, "session_id", "agent_version", "repo", "branch")),
     program=Program(("cline",)),
     home=_extension("CLINE_DATA_DIR", "saoudrizwan.claude-dev", "~/.cline/data"),
@@ -848,7 +845,7 @@ KILO_CODE = Agent(
     "kilo-code",
     "Kilo Code",
     "https://kilo.ai",
-    "#a3a04a",
+    "#7f7b2c",
     "circle-x",
     (Format("ui_messages.json of a task", "2025-10", "cline.Cline", _CLINE_TYPES),),
     unrecorded=CLINE.unrecorded,
@@ -900,7 +897,7 @@ MANAGED_AGENTS = Agent(
             looks=lambda value: managed_event(value) is not None,
         ),
     ),
-    Marks(fields=(r'id"\s*:\s*"sevt_\w{1,40}', "model_request_start_id"), legible=("id", "type")),
+    Marks(fields=(r'id"\s*:\s*"sevt_\w{1,40}', "model_request_start_id")),
     unrecorded=frozenset(
         (*_API_TIME, "session_id", "agent_version", "model", "cwd", "repo", "branch")
     ),
