@@ -254,7 +254,7 @@ def _with_spent(
 
     An agent or model that spent then, and ended no run, has a row of its own.
     """
-    of = spent(store, filters)
+    of = spent(store, filters, moments=())
     sql = f"""
         select grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
             case when is_model then model_group else mode(model_group) end as model, {money}

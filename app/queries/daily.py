@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -196,7 +197,8 @@ def _spends(
     measure: CostMeasure,
 ) -> tuple[dict[str, Spend], dict[str | None, dict[str, Spend]]]:
     """Return what was spent in each window, in all and by project."""
-    of, condition = spent(store, filters), where(filters)
+    of = spent(store, filters, moments=chain.from_iterable(windows.values()))
+    condition = where(filters)
     sql = f"""
         with moved as (
             select repo, dated_at, {measure.column} as usd,

@@ -319,7 +319,7 @@ def aggregate(
         sql = grouped(f"{of} where {condition.sql}", {name: every[name] for name in in_turn})
     else:
         condition, period = where(without_period(filters)), of_period(filters)
-        money = spent(store, filters, "chosen")
+        money = spent(store, filters, "chosen", ())
         bound |= money.parameters
         of_runs = {key: one for key, one in figures.items() if key not in SPENT_METRICS} | known
         of_money = {key: one for key, one in figures.items() if key in SPENT_METRICS}

@@ -10,6 +10,7 @@ the total. Every sum of money over a period or by one comes from here.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -59,85 +60,117 @@ _WEIGHTS = {
 }
 """Figure of a run → SQL of the weight of a response in it; NULL if unknown."""
 
-_TOKENS = " + ".join(f"coalesce({key}, 0)" for key in _WEIGHTS if key.endswith("tokens"))
+_OTHERS = {
+    "tokens": " + ".join(f"coalesce({key}, 0)" for key in _WEIGHTS if key.endswith("tokens")),
+    "one": "1",
+}
+"""SQL of the weights in a figure that no response of a run has."""
+
+_SLOT_SECONDS = 15 * 60
+"""A day, week or month of any time zone begins where a quarter of an hour does."""
 
 
-def _share(key: str, until: str) -> str:
-    """Return SQL of the share of a run's figure in its responses up to one.
+def _each(sql: str, joint: str = ", ") -> str:
+    types = {key: "decimal(18, 9)" if key.endswith("usd") else "bigint" for key in _WEIGHTS}
+    return joint.join(sql.format(key=key, type=type_) for key, type_ in types.items())
 
-    The responses are weighed by the figure, else by all tokens, else each is one. If only others
-    are known, it is unknown. `until` is the SQL of what to take off the sum: that of the response
-    itself, for the share before it.
+
+def _parts(slots: str) -> str:
+    """Return SQL of the parts of runs in their responses, or in those of each slot together.
+
+    If the responses add up to the figures of the run, as nearly always, each has its own. Else they
+    are weighed by the figure, by all tokens if none has it, or equally; if only others have it, the
+    part is unknown. Such a part is the difference of two rounded running sums, so that all add up.
+    Those of slots are the same sums, because the responses of a slot follow one another.
     """
-    kinds = [
-        f"when all_{kind} > 0 then (to_{kind}{until.format(kind=kind)}) / all_{kind}"
-        for kind in (key, "tokens", "one")
+    weights = {**_WEIGHTS, **_OTHERS}
+    to_sum, grouped = ("sum({})", f"group by run_id, {slots}") if slots else ("{}", "")
+    shown = "run_id as spending_run, response_id, spent_at, last_at"
+    weighed = [
+        f"case when all_{{key}} > 0 then {of}_{{key}} when all_tokens > 0 then {of}_tokens "
+        f"else {of}_one end as {of}_{{key}}"
+        for of in ("w", "all")
     ]
-    return f"case when all_{key} > 0 and w_{key} is null then null {' '.join(kinds)} end"
-
-
-def _shares() -> str:
-    weights = {**_WEIGHTS, "tokens": _TOKENS, "one": "1"}
-    weighed = ", ".join(f"{sql} as w_{kind}" for kind, sql in weights.items())
-    sums = ", ".join(
-        f"sum(w_{kind}) over of_run as all_{kind}, sum(w_{kind}) over so_far as to_{kind}"
-        for kind in weights
-    )
-    shares = ", ".join(
-        f"{_share(key, '')} as to_share_{key}, {_share(key, ' - w_{kind}')} as from_share_{key}"
-        for key in _WEIGHTS
+    part = " - ".join(
+        f"cast({{key}} * ({so_far} / all_{{key}}) as {{type}})"
+        for so_far in ("to_{key}", "(to_{key} - w_{key})")
     )
     return f"""
-        select run_id as spending_run, response_id, "at" as spent_at, last_at, {shares}
+        with rows as (
+            select run_id, {"''" if slots else "response_id"} as response_id,
+                {to_sum.replace("sum", "max").format('"at"')} as spent_at,
+                {", ".join(f"{to_sum.format(sql)} as w_{key}" for key, sql in weights.items())}
+            from responses {grouped}
+        ),
+        sums as (
+            select *, {_each("({key} is null or {key} = all_{key})", " and ")} as are_parts
+            from (
+                select run_id, max(spent_at) as last_at,
+                    {", ".join(f"sum(w_{key}) as all_{key}" for key in weights)}
+                from rows group by run_id
+            ) join (select run_id, {", ".join(_WEIGHTS)} from runs) using (run_id)
+        )
+        select {shown}, {_each("cast(if({key} is null, null, w_{key}) as {type}) as part_{key}")}
+        from rows join sums using (run_id) where are_parts
+        union all
+        select {shown}, {_each(f"{part} as part_{{key}}")}
         from (
-            select *, max("at") over of_run as last_at, {sums}
-            from (select run_id, response_id, "at", {weighed} from responses)
-            window of_run as (partition by run_id),
-                so_far as (partition by run_id order by "at" nulls last, response_id
-                    rows between unbounded preceding and current row)
+            select *, {_each("sum(w_{key}) over so_far as to_{key}")}
+            from (
+                select * replace ({", ".join(map(_each, weighed))})
+                from rows join sums using (run_id) where not are_parts
+            )
+            window so_far as (partition by run_id order by spent_at nulls last, response_id
+                rows between unbounded preceding and current row)
         )"""
 
 
-def _part(key: str, along: str = "") -> str:
-    """Return SQL of a response's part of a run's figure, in proportion to `along` or itself.
-
-    It is the difference of two rounded running sums, so that the parts add up.
-    """
-    type_ = "decimal(18, 9)" if key.endswith("usd") else "bigint"
-    first, last = (f"cast({key} * {end}_share_{along or key} as {type_})" for end in ("from", "to"))
-    return f"cast(if(spending_run is null, {key}, {last} - {first}) as {type_})"
-
-
-_SHARES = _shares()
-_PARTS = {key: _part(key) for key in _WEIGHTS}
-_PARTS["cost_best_usd"] = (
-    f"if(cost_own_usd is null, {_PARTS['cost_list_usd']}, {_PARTS['cost_own_usd']})"
+_SPENT = {key: f"if(spending_run is null, {key}, part_{key})" for key in _WEIGHTS}
+_SPENT["cost_best_usd"] = (
+    f"if(cost_own_usd is null, {_SPENT['cost_list_usd']}, {_SPENT['cost_own_usd']})"
 )
-_PARTS["cache_saved_usd"] = _part("cache_saved_usd", "cost_list_usd")
-_PARTS["cost_delta_usd"] = f"{_PARTS['cost_list_usd']} - {_PARTS['cost_own_usd']}"
+_SPENT["cost_delta_usd"] = f"{_SPENT['cost_list_usd']} - {_SPENT['cost_own_usd']}"
 
 
-def spent(store: Store, filters: Filters, chosen: str = "") -> Where:
+def spent(
+    store: Store, filters: Filters, chosen: str = "", moments: Iterable[datetime] | None = None
+) -> Where:
     """Return SQL of what the runs spent in the period of the filters, one row per response.
 
     A row is one of `v_runs`, with the response's part of the run's figures and the response's time
     as `dated_at`; `response_id` is NULL in the only row of a run without responses. `chosen`: name
     of a relation with the columns of `v_runs` and the runs that the filters choose at any time.
+
+    With `moments`, the responses between two of them have one row, at most those of a quarter of an
+    hour: its time is that of the last one, its `response_id` is empty.
     """
     condition, period = where(without_period(filters), "s"), of_period(filters)
-    parts = ", ".join(f"{sql} as {key}" for key, sql in _PARTS.items())
-    shares = store.keep(_SHARES, {}) if isinstance(store, ReadTransaction) else f"({_SHARES})"
+    slots, cuts = "", dict[str, datetime]()
+    if moments is not None:
+        bounds = {*moments}
+        for value in period.parameters.values():
+            bounds |= {*value} if isinstance(value, tuple) else {value}
+        within = sorted(one for one in bounds if one and one.timestamp() % _SLOT_SECONDS)
+        cuts = {f"cut{number}": one for number, one in enumerate(within)}
+        later = (f'"at" >= ${name}' for name in cuts)
+        slots = ", ".join([f'epoch_us("at") // {_SLOT_SECONDS}000000', *later])
+    figures = ", ".join(f"{sql} as {key}" for key, sql in _SPENT.items())
+    parts = _parts(slots)
+    if isinstance(store, ReadTransaction):
+        parts, cuts = store.keep(parts, cuts), {}
+    else:
+        parts = f"({parts})"
     spenders = chosen or f"(select * from v_runs where {condition.sql})"
     sql = f"""(
         select * from (
             select * replace (
                 case when time_source = 'label' then dated_at
-                    else coalesce(spent_at, dated_at, last_at) end as dated_at, {parts})
-            from {spenders} as spenders left join {shares} as shares on spending_run = run_id
+                    else coalesce(spent_at, dated_at, last_at) end as dated_at, {figures})
+            from {spenders} as spenders left join {parts} as parts on spending_run = run_id
         )
         where {period.sql}
     )"""
-    return Where(sql, period.parameters | ({} if chosen else condition.parameters))
+    return Where(sql, period.parameters | cuts | ({} if chosen else condition.parameters))
 
 
 def is_split(store: Store, filters: Filters, by: Iterable[Grouping] = ()) -> bool:
