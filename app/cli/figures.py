@@ -17,8 +17,9 @@ from app.queries.reading import read_transaction
 from app.queries.run_page import run_id_of
 from app.reports.exports.page import html_shared
 from app.reports.shared import question, shared
+from app.reports.site import write_site
 from schemas.errors import UsageError
-from schemas.text import choices_for
+from schemas.text import choices_for, plural
 
 groups_option = click.option(
     "--group",
@@ -117,9 +118,16 @@ def chart(
         "share overview -o overview.html",
         "share cost --agent codex --since 30d -o cost.html",
         "share 5e0c031e -o run.pdf",
+        "share --site study",
     )
 )
-@click.argument("what", metavar="RUN|SCREEN", callback=utf8)
+@click.argument("what", metavar="[RUN|SCREEN]", default="", callback=utf8)
+@click.option(
+    "--site",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write all screens and runs as linked pages: a site that needs no server.",
+)
 @path_option("Output file, .html or .pdf.  [default: named after the page, .html]", dir_okay=False)
 @groups_option
 @click.option(
@@ -136,13 +144,16 @@ def share(
     what: str,
     asked: Asked,
     *,
+    site: Path | None,
     path: Path | None,
     groups: tuple[str, ...],
     with_text: bool,
-    with_notes: bool,
-    cost: str,
+    **options: Any,
 ) -> None:
     """Write a screen with its filters, or a run, as PDF or as one HTML file to mail.
+
+    Or all of them as a site (--site): the screens, the list of runs and a page per run, for GitHub
+    Pages, a zip or a folder on disk. Filters choose its runs. It loads nothing from elsewhere.
 
     A screen is one page A4 landscape, printed by Chromium or Chrome: what has no room on it is
     left out and counted. The HTML file opens without a network, by day and night.
@@ -150,17 +161,27 @@ def share(
     Screens: overview, cost, speedups, tasks, failures, compare, loops. The page has the answer,
     figures, tables and charts of the screen.
     """
-    if not with_text:
-        asked.store.leave_out_texts()
-    with read_transaction(asked.store, copy_at=1) as transaction:
-        made = shared(
-            what, question(transaction, asked.filters, cost, "", groups), with_text=with_text
+    if bool(what) == bool(site) or (site and (path or options["with_notes"])):
+        raise UsageError(
+            "share takes a RUN or SCREEN with -o FILE, or --site FOLDER.",
+            "For example: tachograph share overview, tachograph share --site study",
         )
+    if not with_text:
+        asked.store.leave_out_texts(asked.filters)
+    with read_transaction(asked.store, copy_at=1) as transaction:
+        about = question(transaction, asked.filters, options["cost"], "", groups)
+        if site:
+            with terminal.progress("Pages of runs") as on_progress:
+                done = write_site(site, about, on_progress, with_text=with_text)
+            megabytes = f"{done.size / 1e6:,.1f} MB"
+            terminal.note(f"{site}: {plural(done.pages, 'page')}, {megabytes}. Open index.html.")
+            return
+        made = shared(what, about, with_text=with_text)
     path = path or Path(f"{made.file_name}.html")
     if path.suffix.lower() not in ("", ".html", ".htm", ".pdf"):
         raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
     require_no_store_file(asked.store, path)
     is_print = path.suffix.lower() == ".pdf"
-    page = html_shared(made, is_print=is_print, with_notes=with_notes)
+    page = html_shared(made, is_print=is_print, with_notes=options["with_notes"])
     body = printed(page) if is_print else page
     put_or_write(body, path)

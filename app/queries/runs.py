@@ -442,12 +442,14 @@ def saved_views(store: Store) -> dict[str, str]:
     return {row["name"]: row["address"] for row in found}
 
 
-def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
-    """Return the options of each filter: filter → value → runs.
+def options_by_filter(
+    store: Store, limit: int, filters: Filters = NO_FILTERS
+) -> dict[str, dict[str, int]]:
+    """Return the options of each filter for the chosen runs: filter → value → runs.
 
     At most `limit` values of a filter, most frequent first.
     """
-    condition, found = where(Filters()), {}
+    condition, found = where(filters), {}
     for key, one in FILTERS.items():
         if one.options:
             sql = f"""

@@ -71,6 +71,14 @@ def has_responses(store: Store) -> bool:
     return bool(fetch_value(store, "select exists (from responses)"))
 
 
+def runs_with_responses(store: Store) -> set[str]:
+    """Return the ids of the runs whose session has responses in the store."""
+    sql = """
+        select run_id from runs where run_id in (select run_id from responses)
+            or session_id in (select session_id from responses)"""
+    return {*fetch(store, sql)["run_id"].to_pylist()}
+
+
 def runs_with_usage(store: Store, filters: Filters) -> int:
     """Return how many runs the filters choose.
 

@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from app.queries.filters import NO_FILTERS, where
+from app.reports.folders import file_stem, replaced
 from ingest.store.database import Store
-from schemas.errors import UsageError
 from schemas.rows.run import Outcome
-from schemas.text import one_line, plural
 from schemas.wire.handed_on import LIST_PRICE, HandedOnModel, HandedOnRun
 from schemas.wire.harbor import ATIF_VERSION
 from schemas.wire.otlp import OWN, PROVIDERS
@@ -215,43 +211,12 @@ def hand_on(
         write(Path(place), map(otlp_line, all_runs()))
     else:
         folder = Path(place or ".")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for left in folder.glob(f"{_ASIDE}*"):
-                shutil.rmtree(left)
-            earlier = {path.name for path in folder.iterdir()}
-            if others := sorted(
-                name for name in earlier if not _is_trajectory_of_ours(folder / name)
-            ):
-                names = (
-                    f"{plural(len(others), 'file')} that no copy wrote, such as "
-                    f"{one_line(others[0])}"
-                )
-                raise UsageError(
-                    f"{folder} has {names}: nothing was written.", "Name a new or an empty folder."
-                )
-            with TemporaryDirectory(prefix=_ASIDE, dir=folder) as aside:
-                for run in all_runs():
-                    name = (
-                        run["run_id"]
-                        if _FILE_NAME.fullmatch(run["run_id"])
-                        else hashlib.sha256(run["run_id"].encode()).hexdigest()
-                    )
-                    text = json.dumps(trajectory(run), indent=1, ensure_ascii=False)
-                    (Path(aside) / f"{name}.json").write_bytes(
-                        text.encode("utf-8", "replace") + b"\n"
-                    )
-                written = {
-                    path.name: path.replace(folder / path.name) for path in Path(aside).iterdir()
-                }
-            for name in earlier - written.keys():
-                (folder / name).unlink()
-            counted["replaced"] = len(earlier)
-        except OSError as error:
-            hint = "Nothing was copied. Name another folder, or make room."
-            raise UsageError(
-                f"cannot write to {folder}: {error.strerror or error}.", hint
-            ) from error
+        with replaced(folder, _is_trajectory_of_ours, "copy") as aside:
+            counted["replaced"] = len([*folder.glob("*.json")])
+            for run in all_runs():
+                text = json.dumps(trajectory(run), indent=1, ensure_ascii=False)
+                path = aside / f"{file_stem(run['run_id'])}.json"
+                path.write_bytes(text.encode("utf-8", "replace") + b"\n")
     return HandedOn(cost_usd=sum(costs, Decimal()) if costs else None, **counted)
 
 
@@ -264,12 +229,6 @@ def _is_trajectory_of_ours(path: Path) -> bool:
         file.seek(max(path.stat().st_size - 4096, 0))
         return begins and b'\n  "tachograph": {' in file.read()
 
-
-_FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,120}")
-_ASIDE = ".copying-"
-"""Beginning of the name of a folder in which trajectories lie until all are written; that of a
-killed command is removed.
-"""
 
 # OpenTelemetry
 

@@ -98,10 +98,17 @@ def question(
     return Question(ask, filters, COST_MEASURES[cost] if cost else BEST, of=of, groups=chosen)
 
 
-def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
+def shared(
+    what: str,
+    asked: Question,
+    *,
+    with_text: bool = False,
+    links: Callable[[str], str] = without_links,
+) -> Shared:
     """Return the page of a screen, or of the run whose id begins with `what`.
 
-    `with_text`: with what the agent wrote. Raises UsageError.
+    `with_text`: with what the agent wrote. `links`: what becomes of links to other screens in its
+    HTML. Raises UsageError.
     """
     if what in SCREENS:
         said, parts = SCREENS[what](asked)
@@ -110,10 +117,10 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
         asked = replace(asked, of=asked.ask(run_page.run_id_of, what))
         said, parts = _run(asked, with_text=with_text)
         title, name = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}"
-    made: list[str | tuple[Drawn, Drawn]] = [without_links(html_parts.heading(said))]
+    made: list[str | tuple[Drawn, Drawn]] = [links(html_parts.heading(said))]
     for one in parts:
         if isinstance(one, str):
-            made.append(without_links(one))
+            made.append(links(one))
         elif callable(one):
             pages = []
             for page in ("light", "dark"):
@@ -125,15 +132,15 @@ def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
     return Shared(
         name,
         re.sub(r"\*\*", "", said.heading) or title,
-        _filters_in_words(asked) if is_screen else "",
-        _command(asked, what if is_screen else short_id(asked.of), f"{name}.pdf", with_text),
+        filters_in_words(asked) if is_screen else "",
+        command_of(asked, what if is_screen else short_id(asked.of), f"-o {name}.pdf", with_text),
         [one for one in made if one],
         is_screen,
         html_parts.look_list((html_parts.said(one.text) for one in said.doubts), "How sure?"),
     )
 
 
-def _filters_in_words(asked: Question) -> str:
+def filters_in_words(asked: Question) -> str:
     """Return `Claude Code · Last night · best-known cost`."""
     words = [
         value_words(key, value) if key != SEARCH else f"“{value}”"
@@ -144,16 +151,16 @@ def _filters_in_words(asked: Question) -> str:
     return " · ".join([*(words or ["All runs"]), asked.measure.name])
 
 
-def _command(asked: Question, what: str, name: str, with_text: bool) -> str:
-    """Return the command that makes the page again."""
+def command_of(asked: Question, what: str, to: str, with_text: bool) -> str:
+    """Return the command that makes the page of `what` again, "" for the site."""
     groups = [f"--group {shlex.quote(one.as_words())}" for one in asked.groups]
     words = (
-        f"tachograph share {what}",
-        asked.filters.as_words() if what in SCREENS else "",
+        f"tachograph share {what}".strip(),
+        asked.filters.as_words() if not what or what in SCREENS else "",
         *groups,
         "" if asked.measure is BEST else f"--cost {asked.measure.key}",
         "--with-text" if with_text else "",
-        f"-o {name}",
+        to,
     )
     return " ".join(filter(None, words))
 
@@ -316,6 +323,7 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     answers = asked.ask(loop_queries.loops)
     if not answers:
         return Said("No optimization loop is in the store.", NO_LOOPS), []
+    answers = [one for one in answers if asked.of in ("", one.row["loop_id"])]
     answers = loop_queries.ordered(answers, "gain")
     if len(answers) > 1:
         shown = [one for one in answers if one.gain_class is answers[0].gain_class]
@@ -337,10 +345,8 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
         asked.ask(claim_queries.of_run, asked.of, asked.filters),
         asked.ask(measured_queries.verdict_of, asked.of),
     )
-    patch, files = (
-        asked.ask(run_page.patch_of, asked.of),
-        asked.ask(run_page.patch_files_of, asked.of),
-    )
+    patch = asked.ask(run_page.patch_of, asked.of) if with_text else None
+    files = asked.ask(run_page.patch_files_of, asked.of)
     claims = facts.claims.to_pylist()
     head = (
         run_html.header_html(run),
@@ -360,7 +366,7 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
             f"{run_html.part('What it says it did')}{summary.legend_html(claims)}<div "
             f'class="t-run-prose">{prose}</div>'
         )
-    changed = run_html.diff_html(patch["text"]) if patch and with_text else ""
+    changed = run_html.diff_html(patch["text"]) if patch else ""
     if not changed and (files.num_rows or facts.file_changes.num_rows):
         named = (files if files.num_rows else facts.file_changes).to_pylist()
         items = "".join(

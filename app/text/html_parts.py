@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
@@ -138,21 +138,30 @@ def anchor(address: str, label: str, *, kind: str = "") -> str:
 
 
 _ANCHOR = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
-_CLASS, _OUTWARD = re.compile(r'class="[^"]*"'), re.compile(r'href="https?://')
+_CLASS, _HREF = re.compile(r'class="[^"]*"'), re.compile(r'href="([^"]*)"')
+
+
+def with_links(page: str, to: Callable[[str], str | None]) -> str:
+    """Return HTML of a screen with its links to other screens leading `to` other addresses.
+
+    One that leads nowhere is plain text; links out of the dashboard stay.
+    """
+
+    def linked(found: re.Match[str]) -> str:
+        address, kind = _HREF.search(found[1]), _CLASS.search(found[1])
+        if not address or address[1].startswith(("http://", "https://")):
+            return found[0]
+        kept, target = kind[0] if kind else "", to(html.unescape(address[1]))
+        if target is None:
+            return f"<span {kept}>{found[2]}</span>"
+        return f'<a {kept} href="{html.escape(target)}">{found[2]}</a>'
+
+    return _ANCHOR.sub(linked, page)
 
 
 def without_links(page: str) -> str:
     """Return HTML of a screen without its links to other screens; links out of it stay."""
-
-    def unlinked(found: re.Match[str]) -> str:
-        kind = _CLASS.search(found[1])
-        return (
-            found[0]
-            if _OUTWARD.search(found[1])
-            else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
-        )
-
-    return _ANCHOR.sub(unlinked, page)
+    return with_links(page, lambda _: None)
 
 
 def strip(figures: Iterable[tuple[str, ...]]) -> str:

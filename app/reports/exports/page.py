@@ -143,20 +143,59 @@ def _policy(scripts: Sequence[bytes]) -> str:
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in scripts
     )
-    page = (
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
-        "img-src data:; font-src data:"
-    )
     none = "'none'"
-    return f"{page}; script-src {hashes or none}"
+    return f"{_CLOSED}; script-src {hashes or none}; style-src 'unsafe-inline'"
 
 
-def html_shared(page: Shared, *, is_print: bool = False, with_notes: bool = False) -> bytes:
+_CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; font-src data:"
+_OWN_FILES = "'self' file:"
+"""Sources of a site's scripts and styles. Some browsers take 'self' for no file on disk."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A page's place in a site: its `file`, the menu (title → file), and scripts of its own."""
+
+    file: str
+    menu: Mapping[str, str]
+    scripts: Sequence[str] = ()
+
+    @property
+    def root(self) -> str:
+        """The way from the page to the folder of the site."""
+        return "../" * self.file.count("/")
+
+
+def site_assets() -> dict[str, bytes]:
+    """Return the files that all pages of a site use, by their paths in it."""
+    style = (resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8")
+    return {
+        "assets/tachograph.css": f"{style}{_asset('shared.css')}{_typeface()}".encode(),
+        "assets/plotly.js": plotly_script().encode(),
+        "assets/page.js": _asset("shared.js").encode(),
+        "assets/runs.js": _asset("runs.js").encode(),
+        ".nojekyll": b"",  # GitHub Pages would leave out files that begin with an underscore
+    }
+
+
+@cache
+def _made_with() -> str:
+    return f"Tachograph {metadata.version('tachograph')}"
+
+
+@cache
+def _wordmark() -> str:
+    return (resources.files("app") / "assets" / "wordmark.svg").read_text(encoding="utf-8")
+
+
+def html_shared(
+    page: Shared, *, is_print: bool = False, with_notes: bool = False, site: Frame | None = None
+) -> bytes:
     """Return a page to mail, with the style of the dashboard; a screen prints as one sheet.
 
     Charts are drawn by Plotly in the file, which keeps what a mark is. `is_print`: for a printer,
     which does not wait: the charts are drawn when the page has loaded. `with_notes`: on paper
-    *How sure?* is a second sheet.
+    *How sure?* is a second sheet. `site`: a page of a site, whose style and scripts are files.
     """
     drawn = [part for part in page.parts if not isinstance(part, str)]
     parts = [
@@ -170,27 +209,36 @@ def html_shared(page: Shared, *, is_print: bool = False, with_notes: bool = Fals
         }
         for part in page.parts
     ]
-    packed, figures = (packed_plotly(), packed_figures(drawn)) if drawn else (b"", b"")
-    plotly, script = gzip.decompress(packed).decode() if drawn else "", _asset("shared.js")
-    plain = gzip.decompress(figures).decode().replace("</", r"<\/") if drawn else ""
-    assets = resources.files("app") / "assets"
+    figures = packed_figures(drawn) if drawn else b""
+    if site:
+        style = packed = ""
+        scripts = [*(["plotly.js"] if drawn else []), "page.js", *site.scripts]
+        policy = f"{_CLOSED}; script-src {_OWN_FILES}; style-src {_OWN_FILES} 'unsafe-inline'"
+    else:
+        style = (resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8")
+        style += _asset("shared.css") + (_typeface() if is_print else "")
+        plotly, script = plotly_script() if drawn else "", _asset("shared.js")
+        packed = base64.b64encode(packed_plotly()).decode() if drawn and not is_print else ""
+        scripts = [plotly, script] if drawn and is_print else [script]
+        policy = _policy([one.encode() for one in (plotly, script) if one])
+    plain = gzip.decompress(figures).decode().replace("</", r"<\/") if drawn and is_print else ""
     notes = page.notes if is_print and with_notes and page.is_screen else ""
     text = _template("shared.html").render(
         title=one_line(page.title),
         look=("screen sheet" if is_print else "screen") if page.is_screen else "",
-        wordmark=(assets / "wordmark.svg").read_text(encoding="utf-8"),
+        wordmark=_wordmark(),
         filters=one_line(page.filters),
         parts=parts,
         notes=notes,
-        made=f"{this_moment():%-d %B %Y} · Tachograph {metadata.version('tachograph')}",
+        made=f"{this_moment():%-d %B %Y} · {_made_with()}",
         command=one_line(page.command) + (" --notes" if notes else ""),
-        style=(assets / "dashboard.css").read_text(encoding="utf-8")
-        + _asset("shared.css")
-        + (_typeface() if is_print else ""),
+        style=style,
         figures=plain if is_print else base64.b64encode(figures).decode(),
-        plotly="" if is_print else base64.b64encode(packed).decode(),
-        scripts=[plotly, script] if drawn and is_print else [script],
-        policy=_policy([one.encode() for one in (plotly, script) if one]),
+        is_packed=not is_print,
+        plotly=packed,
+        scripts=scripts,
+        policy=policy,
+        site=site,
     )
     return text.encode()
 

@@ -1,5 +1,5 @@
 "use strict";
-// The figures and Plotly are packed with gzip: a quarter of the bytes. A page for the printer has them unpacked, to be drawn when it has loaded.
+// The figures and Plotly are packed with gzip: a quarter of the bytes. A page for the printer has them unpacked, to be drawn when it has loaded; a site has Plotly as a file.
 const root = document.documentElement, main = document.querySelector("main"), places = [...document.querySelectorAll(".chart")];
 const textOf = (id) => document.getElementById(id).textContent;
 const unpacked = (id) => {
@@ -8,11 +8,13 @@ const unpacked = (id) => {
 };
 const night = matchMedia("(prefers-color-scheme: dark)");
 let figures = null;
+const isSite = Boolean(document.querySelector("nav"));
 const draw = (page, scale, width) => figures && places.forEach((place, number) => {
   const { data, layout } = figures[page][number];
   place.style.zoom = scale;
   place.style.minHeight = "";
   Plotly.react(place, data, { ...layout, width: width || place.parentElement.clientWidth / scale }, { displayModeBar: false });
+  if (isSite) place.removeAllListeners("plotly_click").on("plotly_click", ({ points: [point] }) => { if (point.customdata?.[0]) location.href = point.customdata[0]; });
 });
 const show = () => draw(night.matches ? "dark" : "light", 1);
 // A sheet has room for so much: its charts in one row, smaller ones, then the largest rows of its longest tables, then all of it smaller.
@@ -44,10 +46,12 @@ const unfit = () => {
   document.querySelectorAll("tr[hidden]").forEach((row) => { row.hidden = false; });
   main.style.zoom = "";
 };
-if (document.getElementById("plotly")) (async () => {
-  const script = document.createElement("script");
-  script.textContent = await unpacked("plotly");
-  document.head.append(script);
+if (document.querySelector("#figures[type='text/plain']")) (async () => {
+  if (document.getElementById("plotly")) {
+    const script = document.createElement("script");
+    script.textContent = await unpacked("plotly");
+    document.head.append(script);
+  }
   figures = JSON.parse(await unpacked("figures"));
   show();
   night.addEventListener("change", show);
