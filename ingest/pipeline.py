@@ -48,6 +48,7 @@ from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL
 
 if TYPE_CHECKING:
+    from ingest.mapped.found import KnownMap
     from schemas.rows.price import PriceFileRow
     from schemas.rows.source import RejectRow
 
@@ -72,7 +73,8 @@ class Options:
     `path_zone`: the IANA name of the zone of times in paths; empty: that of the earlier ingest of a
     file, else UTC. `measure`: properties of all measurements of the ingest
     (`ingest.measurements.given`). Without `keeps_text`, texts of records are dropped
-    (`ingest.agents.textless`). `prepare`: called once, before the first new source is read.
+    (`ingest.agents.textless`). `maps`: of result files, instead of those in their folders
+    (`ingest.mapped`). `prepare`: called once, before the first new source is read.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -87,6 +89,7 @@ class Options:
     measure: Mapping[str, str] = field(default_factory=dict)
     origin: IngestOrigin = field(default_factory=IngestOrigin)
     keeps_text: bool = True
+    maps: tuple[KnownMap, ...] = ()
     prepare: Callable[[], object] = lambda: None
 
 
@@ -103,7 +106,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """The counts of one source. `known`: its bytes were read before.
+    """The counts of one source. `known`: its bytes were read before, by `ingest_id`.
+
+    `has_other_map`: they were read by another map than it has now, and stay as they are.
 
     `run_ids` and `rejects`: the first SHOWN of them.
     """
@@ -121,6 +126,8 @@ class SourceReport:
     loops: int = 0
     experiments: int = 0
     known: bool = False
+    has_other_map: bool = False
+    ingest_id: int | None = None
     kind: FileKind = FileKind.LOG
     run_ids: tuple[str, ...] = ()
     rejects: tuple[RejectRow, ...] = ()
@@ -155,7 +162,10 @@ class IngestReport:
     @property
     def measured_files(self) -> int:
         """Number of sources that are benchmark results, new or known."""
-        return sum(source.kind is FileKind.MEASUREMENT for source in self.sources)
+        return sum(
+            source.kind is FileKind.MEASUREMENT or source.measurements > 0
+            for source in self.sources
+        )
 
     @property
     def loop_files(self) -> int:
@@ -217,6 +227,8 @@ def ingest(
         zone=options.path_zone,
         zones=known.zones,
         keeps_text=options.keeps_text,
+        given_maps=options.maps,
+        mapped=known.mapped,
     )
     with suppress(
         OSError
@@ -523,7 +535,15 @@ def _reports(
                 first.source_id
             )  # another ingest may have read it grown meanwhile, and dropped its rejects
             counts = found | {"kind": FileKind(found["kind"])} if found else {}
-            reports.append(SourceReport(first.name, first.source_id, known=True, **counts))
+            reports.append(
+                SourceReport(
+                    first.name,
+                    first.source_id,
+                    known=True,
+                    has_other_map=first.has_other_map,
+                    **counts,
+                )
+            )
             continue
         is_given = says_variant(measures.get(first.source_id, {}))
         rejects = (

@@ -49,9 +49,9 @@ LEFT_OUT = {
     *"source_id received_at bytes modified_ns ingest_id ingested_by tool_version resume_at".split(),
     *"raw excerpt message price_date price_source price_note".split(),
     *"cost_delta_usd cost_cause cost_uncached_usd cost_cache_write_usd".split(),
-    *"project repo_source".split(),
+    *"project repo_source map".split(),
 }
-"""Columns of sources that change, copies of the log, sentences, what prices alone say, and what
+"""Columns of sources that change, copies of the log and its map, sentences, what prices alone say, and what
 follows from other columns (`test_projects`).
 """
 

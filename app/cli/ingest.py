@@ -125,10 +125,15 @@ def pipeline_options(
     prices: Path | None,
     measures: Sequence[str],
     no_text: bool,
+    map_files: Sequence[Path],
     **how: Any,
 ) -> pipeline.Options:
     """Return the values of `ingest_options` as options of the pipeline. Raises UsageError."""
-    price_file = None
+    price_file, maps = None, ()
+    if map_files:
+        from ingest.mapped.found import read_map  # pydantic, too
+
+        maps = tuple(map(read_map, map_files))
     if prices:
         from ingest.prices.price_file import read_price_file  # pydantic: few ingests have one
 
@@ -144,6 +149,7 @@ def pipeline_options(
         measure=parse_given(measures),
         origin=IngestOrigin(command=command_of(sys.argv[1:])),
         keeps_text=not no_text,
+        maps=maps,
         prepare=import_arrow_alone,
     )
 
@@ -208,6 +214,7 @@ def note_ingest(report: pipeline.IngestReport, location: str, excluded: int = 0)
         ingests.looped(report),
         ingests.measured(report.total("measurements"), report.measured_files),
         ingests.without_variant(report.total("without_variant")),
+        ingests.by_other_map([one for one in report.sources if one.has_other_map]),
         ingests.without_run([source for source in report.sources if source.without_run]),
         ingests.no_logs(report.no_logs),
         ingests.unread(report.unread),

@@ -85,6 +85,17 @@ _OPTIONS = (
         ),
     ),
     click.option(
+        "--map",
+        "map_files",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="FILE",
+        help=(
+            "Map of result files that no reader knows, instead of the tachograph-map.toml in "
+            "their folders. Repeatable. See docs/map.md."
+        ),
+    ),
+    click.option(
         "--trust-file-times",
         is_flag=True,
         help="Date runs without another date by their file: the agent wrote it there, as in CI.",

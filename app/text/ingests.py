@@ -150,6 +150,16 @@ def without_variant(values: int) -> str:
     )
 
 
+def by_other_map(sources: Sequence[SourceReport]) -> str:
+    """Return a note on files that stay as an earlier map read them, or "" for none."""
+    if not sources:
+        return ""
+    numbers = sorted({one.ingest_id for one in sources if one.ingest_id is not None})
+    undo = " and ".join(f"`tachograph undo {number}`" for number in reversed(numbers))
+    said = f"{plural(len(sources), 'file')} {agreeing(len(sources), 'was')}"
+    return f"{said} read by another map and stay as they are. To read them anew: {undo}, then this"
+
+
 def without_run(items: Sequence[SourceReport]) -> str:
     """Return a note on items of a benchmark that are no runs, or "" for none."""
     if not items:

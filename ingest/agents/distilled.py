@@ -105,8 +105,8 @@ def found(document: Document, run: Run) -> Found:
         permission_mode=run.permission_mode,
         started_at=_aware(run.started_at),
         ended_at=_aware(run.ended_at),
-        # results of trials and telemetry in one file are no results of one process
-        in_stream=run.record_kind not in (RecordKind.TRIAL, RecordKind.TELEMETRY),
+        # results of trials, telemetry and rows in one file are no results of one process
+        in_stream=run.record_kind not in (RecordKind.TRIAL, RecordKind.TELEMETRY, RecordKind.ROW),
         tool_calls=run.tool_calls,
         time_source="stream" if has_zone else "record",
         repo=run.repo,
@@ -203,6 +203,7 @@ def _run_columns(run: Run, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     answers_once = run.record_kind in (
         RecordKind.RESULT,
         RecordKind.STREAM,
+        RecordKind.ROW,
     )  # a process that answered one prompt worked all of its time
     tokens = sum(of_models[name] or 0 for name in TOKEN_CLASSES)
     # Below one step of `Run.rank` the lines or the tokens count: a later log of a run has more.

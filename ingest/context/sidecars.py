@@ -24,7 +24,14 @@ from typing import Any, Protocol
 
 from ingest.agents.shared.texts import prompt_in
 from ingest.context.patches import Patch, patch_in
-from ingest.context.small_files import LARGEST_READ, MEASURE_FILE, NEIGHBOURS, json_object, split
+from ingest.context.small_files import (
+    LARGEST_READ,
+    MAP_FILE,
+    MEASURE_FILE,
+    NEIGHBOURS,
+    json_object,
+    split,
+)
 from ingest.context.trials import (
     differs_in_folder,
     harness_facts,
@@ -390,13 +397,14 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     PATCH: _is_patch,
     LAUNCH: lambda path: _launch(path) is not None,
     MEASURE_FILE: lambda _: True,
+    MAP_FILE: lambda _: True,
     PROMPT: lambda path: _prompt(path) is not None,
     "diff_targets.json": lambda path: (
         {"changed", "allowed", "disallowed"} <= json_object(path).keys()
     ),
 }
-"""Name → check of the content. Nothing is kept of the last one, nor of `measure.toml`, which is
-about measured results.
+"""Name → check of the content. Nothing is kept of the last one, nor of `measure.toml` and the map,
+which are about other files.
 """
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))

@@ -10,10 +10,11 @@ from typing import Any
 
 LARGEST_READ = 64 << 20
 
-MEASURE_FILE = "measure.toml"
+MEASURE_FILE, MAP_FILE = "measure.toml", "tachograph-map.toml"
 
 NEIGHBOURS = frozenset(
     (
+        MAP_FILE,
         MEASURE_FILE,
         "benchmark.json",
         "benchmarks.json",

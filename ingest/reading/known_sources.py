@@ -34,7 +34,7 @@ _GROWING = """
         rejected > 0
         or (
             (
-                resume_at is not null or kind in ('measurement', 'loop')
+                resume_at is not null or kind in ('measurement', 'loop') or map is not null
                 or source_id in (select source_id from run_records where record_kind = 'telemetry')
             )
             and source_id not in (select goes_on from sources where goes_on is not null)
@@ -66,7 +66,7 @@ class KnownSources:
     `archives`: those of them that are archives with files inside. `growing`: sources with rejects,
     transcripts, telemetry and measured results, whose files may have grown since, by the last part
     of their names: a folder may have been renamed meanwhile. `zones`: name → time zone given at the
-    ingest for times in the path.
+    ingest for times in the path. `mapped`: source_id → md5 of the map it was read by.
     """
 
     store: Store
@@ -78,6 +78,7 @@ class KnownSources:
     columns: Sequence[
         Sequence[Any]
     ] = ()  # not one tuple each: of 100,000 sources they would take longer than a small ingest
+    mapped: Mapping[str, str] = field(default_factory=dict)
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of the source of this name, or None."""
@@ -154,7 +155,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     and without files in which a later version may find a run; and no stamps, so that files are
     opened.
     """
-    sql = "select name, bytes, modified_ns, source_id, kind from sources"
+    sql = "select name, bytes, modified_ns, source_id, kind, md5(map) from sources"
     parameters = {}
     if without_rejects:
         sql += " where rejected = 0 and not list_contains($retried, kind)"
@@ -169,7 +170,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
                         strict=True,
                     )
                 )
-                or [()] * 5
+                or [()] * 6
             )
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
@@ -190,6 +191,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
         dict(zones),
         {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),
         columns[1:4],
+        {one: how for one, how in zip(columns[3], columns[5], strict=True) if how},
     )
 
 

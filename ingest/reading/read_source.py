@@ -30,8 +30,9 @@ from ingest.context.sidecars import (
     named_as_sidecars,
     unpacked,
 )
-from ingest.context.small_files import MEASURE_FILE, split
+from ingest.context.small_files import MAP_FILE, MEASURE_FILE, split
 from ingest.facts import Facts
+from ingest.mapped.found import error_in as error_in_map
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources import contents
@@ -68,6 +69,7 @@ from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
 
 if TYPE_CHECKING:
+    from ingest.mapped.found import KnownMap
     from ingest.measurements.base import Tool
 
 _BEGINNING = "line 1, byte 0"
@@ -245,12 +247,10 @@ def read_source(
     if is_sidecar and not (item_error and split(source.name)[1] == JOURNAL):
         result.kind, result.without_run = FileKind.SIDECAR, int(item_error is not None)
         result.identify(identify(source, settings.earlier(source)))
-        measures = (
-            settings.sidecars.neighbour(path, source.name, MEASURE_FILE)
-            if split(source.name)[1] == MEASURE_FILE
-            else None
-        )
-        if measures and (wrong := error_in(measures, source.name)):
+        name = split(source.name)[1]
+        checks = {MEASURE_FILE: error_in, MAP_FILE: error_in_map}
+        own = settings.sidecars.neighbour(path, source.name, name) if name in checks else None
+        if own and (wrong := checks[name](own, source.name)):
             spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, wrong))
         else:
             result.ignored = 1
@@ -269,7 +269,12 @@ def read_source(
             fingerprint.update(block)
 
     reader = _SourceReader(
-        result, _context_of(source, path, settings), spool, settings.sidecars, item_error
+        result,
+        _context_of(source, path, settings),
+        spool,
+        settings.sidecars,
+        item_error,
+        settings.maps.of(source.name, path),
     )
     try:
         with bounded(lambda: max(bytes_read, allowance.spent - before)):
@@ -285,6 +290,7 @@ def read_source(
                 show(block)
     if not portion:
         result.identify(fingerprint.identity())
+        result.is_again = result.source_id in settings.known
     elif checksum != portion.checksum:
         raise changed(source.name, CHANGED)
     return result
@@ -303,7 +309,10 @@ class _SourceReader:
         spool: SpoolWriter,
         sidecars: Sidecars,
         item_error: ItemError | None = None,
+        maps: Sequence[KnownMap] = (),
     ) -> None:
+        self._maps = maps
+        self._held: list[Unreadable] = []  # rejects of a file that a map may read
         self._result = result
         self._context = context
         self._spool = spool
@@ -356,14 +365,18 @@ class _SourceReader:
                 unreadable = replace(part, ordinal=self._number)
                 self._number += 1
                 if part.certain:
-                    self._spool.reject(self._result, unreadable)
+                    self._reject(unreadable)
                 else:
                     doubtful.append(unreadable)
         self._result.container = found.kind
         self._is_cut = isinstance(part, Unreadable) and part.reason is RejectReason.TRUNCATED
         without_run = self._end()
         self._add_all(of_trial)
-        if portion or self._has_records or self._result.rejected or without_run:  # it is a log
+        is_log = bool(portion or self._has_records or self._result.rejected)
+        if not is_log and self._read_mapped(source, found.file_kind):
+            return
+        self._let_go()
+        if is_log or self._result.rejected or without_run:
             for part in doubtful:
                 self._spool.reject(self._result, part)
             if not portion and not self._has_records and not self._result.rejected:
@@ -374,8 +387,57 @@ class _SourceReader:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
             _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
-            if self._has_rows and self._result.kind in NO_LOGS:
-                self._result.kind = FileKind.ROWS
+            if self._result.kind in NO_LOGS and not self._read_mapped(source, found.file_kind):
+                self._result.kind = FileKind.ROWS if self._has_rows else self._result.kind
+
+    def _reject(self, part: Unreadable) -> None:
+        if self._maps and not self._has_records:
+            self._held.append(part)
+        else:
+            self._spool.reject(self._result, part)
+
+    def _let_go(self) -> None:
+        """Write the rejects that waited for a map."""
+        for part in self._held:
+            self._spool.reject(self._result, part)
+        self._held.clear()
+
+    def _read_mapped(self, source: Source, kind: FileKind) -> bool:
+        """Read the rows of a file by its maps: those of people, else those of the tool.
+
+        Return whether they brought anything, or a reject.
+        """
+        from ingest.mapped.found import packaged_for  # few files have a map
+
+        result = self._result
+        if not (forms := self._maps or packaged_for(source, kind)):
+            return False
+        from ingest.mapped.reading import read_by_maps
+
+        self._maps = ()
+        read = read_by_maps(source, forms)
+        result.map = read.map
+        if read.is_empty:
+            return False
+        self._held.clear()
+        for run in read.runs:
+            one = made(run, self._facts_of)
+            if isinstance(one, Read):
+                self._add(one)
+            else:
+                self._spool.reject(result, one)
+        for part in read.rejects:
+            self._spool.reject(result, part)
+        self._add_all(of_trial)
+        result.kind, result.ignored = FileKind.LOG, read.ignored
+        if not (read.runs or read.rejects):
+            result.kind = FileKind.LOOP if read.loops else FileKind.MEASUREMENT
+            result.ignored = 1
+        if read.loop_tables:
+            self._spool.loop(result, *read.loop_tables)
+        if read.measurements is not None:
+            self._spool.measure(result, read.measurements)
+        return True
 
     def _sessions_in(
         self, source: Source, found: contents.Documents
@@ -392,6 +454,7 @@ class _SourceReader:
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the point of failure on. Complete runs before it stay."""
+        self._let_go()
         self._add_all(without_trial)
         self._result.kind = FileKind.LOG
         position = f"after document {self._number}" if self._number else _BEGINNING
@@ -427,7 +490,7 @@ class _SourceReader:
             else:
                 found = runs_with(self._readers, document, self._facts_of)
         except InvalidRecord as error:
-            self._spool.reject(self._result, document.refused(error.reason, error.detail))
+            self._reject(document.refused(error.reason, error.detail))
             self._failed.add(document.ordinal)
             if error.reason is RejectReason.READER_DEFECT:
                 self._restore(document.ordinal)
@@ -443,7 +506,7 @@ class _SourceReader:
             if isinstance(one, Read):
                 self._add(_at(document.ordinal, one, place))
             else:
-                self._spool.reject(self._result, one)
+                self._reject(one)
         self._number += len(found) - 1
 
     def _restore(self, until: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -13,10 +14,11 @@ from ingest.context.path_template import PathTemplate
 from ingest.sources.files import Earlier, Identity, Source, identify
 from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
-from schemas.file_kinds import FileKind
+from schemas.file_kinds import NO_LOGS, FileKind
 
 if TYPE_CHECKING:
     from ingest.context.sidecars import Sidecars
+    from ingest.mapped.found import KnownMap, Maps
 
 SMALL_BYTES = 1 << 20
 """A file of this size is read into memory at once, and hashed before a worker gets it."""
@@ -31,7 +33,8 @@ class Settings:
     `growing`: file name → sources in the store with rejects, transcripts and measured results.
     `zone`: the time zone of times in paths; if none is named, that of the earlier ingest of the
     source (`zones`, by name), else UTC. `unpacked`: sidecars that do not lie beside their logs
-    (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
+    (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`. `given_maps`: for
+    all files of the ingest; `mapped`: source_id → md5 of the map that it was read by.
     """
 
     template: PathTemplate | None = None
@@ -43,6 +46,8 @@ class Settings:
     zone: str = ""
     zones: Mapping[str, str] = field(default_factory=dict)
     keeps_text: bool = True
+    given_maps: tuple[KnownMap, ...] = ()
+    mapped: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def sidecars(self) -> Sidecars:
@@ -53,6 +58,24 @@ class Settings:
         from ingest.context.sidecars import Sidecars
 
         return Sidecars(self.unpacked)
+
+    @cached_property
+    def maps(self) -> Maps:
+        """Maps of the sources' folders, or those given. Imported as the sidecars are."""
+        from ingest.mapped.found import Maps
+
+        return Maps(self.given_maps, self.unpacked)
+
+    def is_known(self, source: Source, source_id: str) -> bool:
+        """Return whether the store has the source, and nothing more can be read of it.
+
+        A file in which nothing was found is read again once it has a map.
+        """
+        if source_id not in self.known:
+            return False
+        if source_id in self.mapped or FileKind(self.known[source_id]) not in NO_LOGS:
+            return True
+        return not self.maps.of(source.name, None if source.temporary else source.path)
 
     def zone_of(self, name: str) -> tzinfo:
         return zone_of(self.zone or self.zones.get(name, ""))
@@ -74,7 +97,7 @@ def known_source(source: Source, reading: str, settings: Settings) -> ReadResult
     if not settings.known:
         return None
     identity = identify(source, settings.earlier(source))
-    if identity.source_id not in settings.known:
+    if not settings.is_known(source, identity.source_id):
         return None
     return known_result(source, reading, identity, settings)
 
@@ -83,6 +106,9 @@ def known_result(
     source: Source, reading: str, identity: Identity, settings: Settings
 ) -> ReadResult:
     """Return the result of a source that the store has."""
+    read_by, maps = settings.mapped.get(identity.source_id), ()
+    if read_by:
+        maps = settings.maps.of(source.name, None if source.temporary else source.path)
     return ReadResult(
         PortionKey(reading),
         identity.source_id,
@@ -91,6 +117,7 @@ def known_result(
         source.size,
         kind=FileKind(settings.known[identity.source_id]),
         known=True,
+        has_other_map=any(hashlib.md5(one.text.encode()).hexdigest() != read_by for one in maps[:1]),
         begins_with=identity.begins_with,
         modified_ns=source.modified_ns,
     )

@@ -98,7 +98,8 @@ def _looked_up(
     With a new store nothing is known, and the workers load the files. Errors here are left to the
     reader.
     """
-    if known and (source_id := known.unchanged(source)):
+    source_id = known.unchanged(source) if known else None
+    if source_id and settings.is_known(source, source_id):
         return known_result(source, reading, Identity(source_id), settings)
     try:
         source = source.as_it_is_now()
@@ -115,11 +116,12 @@ def _tasks_of_big(
 ) -> Iterator[ReadingTask | list[ReadResult]]:
     parts: list[Portion] = []
     with suppress(Exception):  # reading it reports the error
-        parts = [] if archive_kind(source) else portions(source)
+        whole_only = archive_kind(source) or settings.maps.of(source.name, source.path)
+        parts = [] if whole_only else portions(source)
         parts = identified(source, settings.earlier(source), parts) if len(parts) > 1 else []
     if not parts:
         yield ReadingTask(name, (source,))
-    elif (whole := parts[0].whole) and whole.source_id in settings.known:
+    elif (whole := parts[0].whole) and settings.is_known(source, whole.source_id):
         yield [known_result(source, name, whole, settings)]
     else:
         for number, part in enumerate(parts):

@@ -117,12 +117,10 @@ def commit(
     connection.register(
         "read_results", _results_table([result for result in results if not result.known])
     )
-    if replace:
-        supersede(connection, "select source_id from read_results", ingest_id)
-        for table in ("rejects", "sources", RESPONSES):
-            connection.execute(
-                f"delete from {table} where source_id in (select source_id from read_results)"
-            )
+    again = [result.source_id for result in results if replace or result.is_again]
+    if again:
+        connection.execute("set variable again = $ids", {"ids": again})
+        _take_out(connection, ingest_id)
     _fit_to(connection, spool, sum(result.records for result in results))
     spooled = _view_spool(connection, spool)
     define_processes(connection)
@@ -146,9 +144,7 @@ def commit(
     is_folded = fold(connection, _WINNERS)
     if is_folded:
         connection.execute("insert into affected select run_id from refolded")
-    if (
-        replace or is_folded or is_replaced
-    ):  # otherwise all runs of the sources are new, and counted
+    if again or is_folded or is_replaced:  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, results, labels)
     is_merged = merge(writer, "select run_id from affected")
@@ -186,6 +182,17 @@ def commit(
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
 
 
+def _take_out(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
+    """Remove what was read of the sources in the variable `again`, kept for an undo.
+
+    Runs stay, and are duplicates of those that are read now.
+    """
+    these = "select unnest(getvariable('again')::varchar[])"
+    supersede(connection, these, ingest_id)
+    for table in ("rejects", "sources", RESPONSES, *FILE_TABLES):
+        connection.execute(f"delete from {table} where source_id in ({these})")
+
+
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:
     """One row per result.
 
@@ -197,7 +204,7 @@ def _results_table(results: Sequence[ReadResult]) -> pa.Table:
     for result in sorted(results, key=lambda result: result.key.portion):
         first[result.key] = read[result.key.reading]
         read[result.key.reading] += result.documents
-    types = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string())
+    types = dict.fromkeys(("source_id", "name", "kind", "container", "map"), pa.string())
     types |= dict.fromkeys(
         ("bytes", "documents", "rejected", "ignored", "modified_ns", "resume_at"), pa.int64()
     )
@@ -290,7 +297,7 @@ def _write(
         "insert into sources by name select chosen.source_id, name, bytes, kind, container, "
         "$now as received_at, documents, coalesce(runs, 0) as accepted, documents - rejected - "
         "ignored - accepted as duplicates, rejected, ignored, $ingest_id as ingest_id, "
-        "modified_ns, $who as ingested_by, $version as tool_version, goes_on, "
+        "modified_ns, $who as ingested_by, $version as tool_version, chosen.map, goes_on, "
         f"{'resume_at' if RESPONSES in spooled else 'null'} as resume_at from chosen left join "
         "going_on using (source_id) left join (select source_id, count(*) as runs from winners "
         "group by source_id) using (source_id)",

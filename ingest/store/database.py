@@ -423,9 +423,9 @@ def source_counts(
     """
     if not source_ids:
         return {}
-    columns = ("kind", "documents", "accepted", "duplicates", "rejected", "ignored")
+    columns = ("kind", "ingest_id", "documents", "accepted", "duplicates", "rejected", "ignored")
     rows = connection.execute(
-        "select source_id, kind, documents, 0, accepted + duplicates, rejected, ignored from "
+        "select source_id, kind, ingest_id, documents, 0, accepted + duplicates, rejected, ignored from "
         "sources where source_id in (select unnest($source_ids::varchar[]))",
         {"source_ids": list(source_ids)},
     ).fetchall()

@@ -60,6 +60,7 @@ def read_tables(
     None for a view, which is not read. `parts`: its files, the database first. They are copied:
     opening the database would take locks, and move its write-ahead log into it. Raises TooMuch,
     also for a table of more than `most` rows, and ValueError for a damaged or too large database.
+    Without wanted columns, a table has all; without wanted tables, all are returned.
     """
     from ingest.system.files import temporary_folder  # noqa: PLC0415  not in the child
 
@@ -95,9 +96,9 @@ def main(
             pages = dict(
                 database.execute("select name, type = 'table' and rootpage > 0 from sqlite_master")
             )
-            present = [name for name in wanted if name in pages]
+            present = [name for name in wanted or pages if name in pages]
             return {
-                name: _table(database, name, wanted[name], most) if pages[name] else None
+                name: _table(database, name, wanted.get(name, {}), most) if pages[name] else None
                 for name in present
             }
     except (sqlite3.Error, UnicodeDecodeError) as error:  # its message may quote a damaged schema
@@ -107,16 +108,21 @@ def main(
 def _table(
     database: sqlite3.Connection, name: str, columns: Mapping[str, str], most: int
 ) -> DatabaseTable:
-    present = {
-        column for _, column, *_ in database.execute(f"pragma table_info({name})")
-    }  # without generated columns
-    listed = [column for column in columns if column in present]
-    chosen = ", ".join(columns[column] for column in listed)
+    table = _quoted(name)
+    present = [
+        column for _, column, *_ in database.execute(f"pragma table_info({table})")
+    ]  # without generated columns
+    listed = [column for column in columns or present if column in present]
+    chosen = ", ".join(columns.get(column) or _quoted(column) for column in listed)
     rows = (
-        list(map(list, database.execute(f"select {chosen} from {name} limit {most + 1}")))
+        list(map(list, database.execute(f"select {chosen} from {table} limit {most + 1}")))
         if listed
         else []
     )
     if len(rows) > most:
         raise TooMuch(f"its table {name} has more than {most:,} rows")
     return DatabaseTable(listed, rows)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -112,6 +112,8 @@ class Run(_Distilled):
     """
     resume: dict[str, Any] | None = None
     """The part of a telemetry run that its record contains. Only `texts` in it contains text."""
+    row: Any = None
+    """The row of a file that was read by a map, as it was written."""
     is_textless: bool = False
 
     def textless(self) -> Run:
@@ -124,7 +126,7 @@ class Run(_Distilled):
         is_word = (
             self.ended_as is not None and self.ended_as.replace("_", "").replace("-", "").isalnum()
         )
-        said = {"title": None, "prompt": None, "final_text": None, "errors": ()}
+        said = {"title": None, "prompt": None, "final_text": None, "errors": (), "row": None}
         return self.model_copy(
             update=said
             | {

@@ -67,6 +67,8 @@ class RecordKind(StrEnum):
     TRIAL = "trial"
     SIDECAR = "sidecar"
     TELEMETRY = "telemetry"
+    ROW = "row"
+    """Of a result file, read by a map."""
 
 
 class TokensBasis(StrEnum):

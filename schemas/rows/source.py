@@ -86,6 +86,11 @@ class SourceRow(Row):
         "Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard."
     )
     tool_version: Text | None = optional("Version", "Version of Tachograph that ingested it.")
+    map: LongText | None = column(
+        default=None,
+        title="Map",
+        description="The map by which its rows were read (TOML). Empty: it needed none.",
+    )
     goes_on: Text | None = column(
         default=None,
         description="Of a file that has grown, and was read before: the source with its beginning.",

@@ -27,6 +27,7 @@ create table sources (
     "resume_at" bigint,
     "ingested_by" varchar,
     "tool_version" varchar,
+    "map" varchar using compression zstd,
     "goes_on" varchar
 );
 
@@ -570,6 +571,7 @@ create table superseded_sources (
     "resume_at" bigint,
     "ingested_by" varchar,
     "tool_version" varchar,
+    "map" varchar using compression zstd,
     "goes_on" varchar,
     "superseded_by" bigint not null
 );
@@ -681,6 +683,7 @@ select * from (values
     ('sources', 'resume_at', '0 for a session transcript, whose file may grow. Older versions wrote a byte.'),
     ('sources', 'ingested_by', 'Who ingested it: user@host, or the signed-in visitor of a dashboard.'),
     ('sources', 'tool_version', 'Version of Tachograph that ingested it.'),
+    ('sources', 'map', 'The map by which its rows were read (TOML). Empty: it needed none.'),
     ('sources', 'goes_on', 'Of a file that has grown, and was read before: the source with its beginning.'),
     ('runs', 'run_id', 'Id of the run: the uuid of its record, otherwise a hash of the record.'),
     ('runs', 'source_id', 'Id of the file the record was read from.'),
@@ -1128,6 +1131,7 @@ select * from (values
     ('superseded_sources', 'resume_at', '0 for a session transcript, whose file may grow. Older versions wrote a byte.'),
     ('superseded_sources', 'ingested_by', 'Who ingested it: user@host, or the signed-in visitor of a dashboard.'),
     ('superseded_sources', 'tool_version', 'Version of Tachograph that ingested it.'),
+    ('superseded_sources', 'map', 'The map by which its rows were read (TOML). Empty: it needed none.'),
     ('superseded_sources', 'goes_on', 'Of a file that has grown, and was read before: the source with its beginning.'),
     ('superseded_sources', 'superseded_by', 'The later ingest.'),
     ('superseded_rejects', 'source_id', 'The source (sources.source_id).'),

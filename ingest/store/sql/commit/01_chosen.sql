@@ -4,7 +4,7 @@ create or replace temp table chosen as
 with readings as (
     select
         reading, source_id, min(name) as name, max(bytes) as bytes, arg_min(kind, portion) as kind,
-        arg_min(container, portion) as container,
+        arg_min(container, portion) as container, arg_min(map, portion) as map,
         sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored, min(modified_ns) as modified_ns,
         max(resume_at) as resume_at
     from read_results

@@ -7,5 +7,6 @@ join (select distinct source_id, unnest(begins_with) as earlier from read_result
 join sources on sources.source_id = beginnings.earlier
 where
     sources.resume_at is not null or (sources.kind in ('measurement', 'loop') and chosen.kind = sources.kind)
+    or (sources.map is not null and sources.map = chosen.map)
     or sources.source_id in (select source_id from run_records where record_kind = 'telemetry')
 group by chosen.source_id;

@@ -1,0 +1,215 @@
+"""The map of a file: given for the ingest, in a folder above it, or one of the tool's."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ingest.context.small_files import MAP_FILE, split
+from ingest.sources.files import Source
+from ingest.system.files import parse_toml, read_small_text
+from schemas.errors import InputUnreadable, UsageError
+from schemas.file_kinds import FileKind
+from schemas.text import did_you_mean
+from schemas.wire.result_map import (
+    MapField,
+    MappedLoop,
+    MappedRun,
+    MappedValue,
+    ResultMap,
+    RowsMap,
+)
+
+_HINT = "docs/map.md has every field; `tachograph map FILE` proposes a map."
+_COMPLAINTS = 10
+_PARTS = (ResultMap, RowsMap, MapField, MappedRun, MappedValue, MappedLoop)
+_KEYS = [name for part in _PARTS for name in part.model_fields]
+MARKED_BYTES = 1 << 17
+"""Bytes at the beginning of a file that have the marks of its map."""
+
+_PACKAGED = Path(__file__).parent / "maps"
+
+
+@dataclass(frozen=True)
+class KnownMap:
+    """A valid map. `folder`: patterns of files begin there; None: at any folder."""
+
+    content: ResultMap
+    text: str
+    folder: str | None = None
+
+    def forms_for(self, name: str) -> Iterator[RowsMap]:
+        """Yield the forms that a file of this path has, by the patterns of the map."""
+        path = name.replace("\\", "/").removeprefix(self.folder or "").replace("!", "/")
+        for form, spec in zip(self.content.rows, self._specs, strict=True):
+            if spec is None or spec.match_file(path.lstrip("/")):
+                yield form
+
+    @cached_property
+    def _specs(self) -> Sequence[GitIgnoreSpec | None]:
+        at = "" if self.folder is not None else "**/"
+        return [
+            GitIgnoreSpec.from_lines(at + pattern.lstrip("/") for pattern in form.files)
+            if form.files
+            else None
+            for form in self.content.rows
+        ]
+
+
+def read_map(path: Path) -> KnownMap:
+    """Return the map that `--map` names. Raises InputUnreadable, UsageError."""
+    try:
+        text = read_small_text(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputUnreadable(f"cannot read the map {path}: {reason}") from error
+    return KnownMap(parse_map(str(path), text), text)
+
+
+def parse_map(name: str, text: str) -> ResultMap:
+    """Return the map in a text. Raises UsageError with the line and the field of each mistake."""
+    try:
+        return ResultMap.model_validate(parse_toml(text))
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        complaints = [_complaint(name, text, detail) for detail in details[:_COMPLAINTS]]
+        more = f"; and {len(details) - _COMPLAINTS} more" if len(details) > _COMPLAINTS else ""
+        raise UsageError("; ".join(complaints) + more, _HINT) from error
+    except ValueError as error:
+        raise UsageError(f"{name} is not valid TOML: {error}.", _HINT) from error
+
+
+def error_in(path: Path, name: str) -> str:
+    """Return the error in a map, called `name` in the message; "" if it is valid."""
+    try:
+        parse_map(name, read_small_text(path))
+    except UsageError as error:
+        return f"the files that it maps are not read: {error.message}"
+    except (OSError, ValueError) as error:
+        return f"the files that it maps are not read: {error}"
+    return ""
+
+
+def _complaint(name: str, text: str, detail: ErrorDetails) -> str:
+    loc = [part for part in detail["loc"] if not (isinstance(part, str) and "[" in part)]
+    path = ".".join(map(str, loc))
+    line = _line_of(text, loc)
+    place = f"{name}, line {line}" if line else name
+    if detail["type"] == "missing":
+        what = "is missing"
+        if loc[-1:] == ["agent"]:
+            what += ': write a field of the row, or agent = { value = "…" }'
+    elif detail["type"] == "extra_forbidden":
+        what = f"is no key of a map. {did_you_mean(str(loc[-1]), _KEYS)}".strip()
+    else:
+        message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        shown = (
+            "" if isinstance(detail["input"], dict | list) else f" (found {detail['input']!s:.60})"
+        )
+        what = f"{message}{shown}"
+    return f"{place}, `{path}`: {what}"
+
+
+def _line_of(text: str, loc: Sequence[str | int]) -> int | None:
+    """Return the line of a field, as far as its names are found one after another."""
+    at, line = 0, None
+    for part, following in zip(loc, [*loc[1:], None], strict=True):
+        if isinstance(part, int):
+            continue
+        number = following if isinstance(following, int) else 0
+        pattern = rf'^[ \t]*(?:\[+[\w. "]*)?\b{re.escape(part)}\b'
+        found = list(re.finditer(pattern, text[at:], re.MULTILINE))
+        if part == "rows":
+            found = [one for one in found if one[0].strip().lower() == "[[rows"
+                     and text[at + one.end() :].lstrip().startswith("]]")]  # fmt: skip
+        if number >= len(found):
+            found = list(re.finditer(rf"\b{re.escape(part)}\b", text[at:]))[:1]
+            number = 0
+        if found:
+            at += found[number].start()
+            at += len(text[at:]) - len(text[at:].lstrip())
+            line = text.count("\n", 0, at) + 1
+    return line
+
+
+@dataclass
+class Maps:
+    """The maps of an ingest. `given`: for all of its files.
+
+    `unpacked`: folder in an archive or upload → the temporary folder of its sidecars.
+    """
+
+    given: Sequence[KnownMap] = ()
+    unpacked: Mapping[str, Path] = field(default_factory=dict)
+    _of_folders: dict[str, KnownMap | None] = field(default_factory=dict)
+
+    def of(self, name: str, path: Path | None) -> tuple[KnownMap, ...]:
+        """Return the maps that people wrote for a file: the given ones, else the nearest above it.
+
+        `path`: the file on disk, None for a member of an archive or upload. Never raises.
+        """
+        if self.given:
+            found: Iterable[KnownMap] = self.given
+        else:
+            place = os.path.abspath(path) if path else name  # noqa: PTH100
+            found = filter(None, [self._above(split(place.replace("\\", "/"))[0])])
+            name = place
+        return tuple(one for one in found if any(one.forms_for(name)))
+
+    def _above(self, folder: str) -> KnownMap | None:
+        """Return the nearest valid map in a folder or above it; each folder is searched once."""
+        if folder not in self._of_folders:
+            upper = split(folder[:-1])[0] if len(folder) > 1 else ""
+            if folder.endswith("!"):  # the outside of an archive
+                upper = split(os.path.abspath(folder[:-1]))[0]  # noqa: PTH100
+            own = _map_in(self._place(folder), folder)
+            self._of_folders[folder] = own or (self._above(upper) if upper else None)
+        return self._of_folders[folder]
+
+    def _place(self, folder: str) -> Path | None:
+        if folder in self.unpacked:
+            return Path(self.unpacked[folder], MAP_FILE)
+        return Path(folder, MAP_FILE) if os.path.isabs(folder) and "!" not in folder else None  # noqa: PTH117
+
+
+def _map_in(place: Path | None, folder: str) -> KnownMap | None:
+    try:
+        if place and place.is_file():
+            text = read_small_text(place)
+            return KnownMap(parse_map(str(place), text), text, folder)
+    except (OSError, ValueError, UsageError):  # the file itself is a reject, with the reason
+        pass
+    return None
+
+
+@cache
+def packaged_maps() -> tuple[KnownMap, ...]:
+    """Return the maps that come with the tool. Each of their forms has marks."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(_PACKAGED.iterdir())}
+    return tuple(KnownMap(parse_map(name, text), text) for name, text in texts.items())
+
+
+def packaged_for(source: Source, kind: FileKind) -> tuple[KnownMap, ...]:
+    """Return the map of the tool that a file without a run fits, by its path and its marks."""
+    if kind not in (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE):
+        return ()
+    fitting = [one for one in packaged_maps() if any(one.forms_for(source.name))]
+    if not fitting:
+        return ()
+    with source.open() as stream:
+        head = stream.read(MARKED_BYTES)
+    return tuple(
+        one
+        for one in fitting
+        if any(
+            all(mark.encode() in head for mark in form.marks) for form in one.forms_for(source.name)
+        )
+    )[:1]

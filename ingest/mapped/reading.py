@@ -1,0 +1,359 @@
+"""A file and its map → runs, measured values, and experiments of a loop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ingest.agents.base import Found
+from ingest.agents.distilled import UNKNOWN, distilled, found
+from ingest.agents.shared.tokens import Tokens, output_alone, unrecorded
+from ingest.loops.base import Experiment, Loop, LoopTables, loop_tables
+from ingest.loops.words import baseline_first, better_by_name, state_of, with_repeats
+from ingest.mapped.fields import (
+    Made,
+    Unfit,
+    as_written,
+    dollars,
+    milliseconds,
+    number,
+    outcome,
+    taken,
+    text,
+    time,
+    whole,
+    word_of,
+)
+from ingest.mapped.found import KnownMap
+from ingest.mapped.rows import FoundRow, RowsFile, rows_of
+from ingest.measurements.base import refusal
+from ingest.measurements.measured import (
+    Measured,
+    ResultOrigin,
+    Spread,
+    TooManyValues,
+    measured_table,
+)
+from ingest.measurements.tools import LARGEST_BYTES
+from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, variant_named
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
+from schemas.agents import agent_key
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.distilled import Run
+from schemas.rows.measurement import MeasuredStatus, Variant
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.units import Better
+from schemas.wire.result_map import MappedLoop, MappedRun, MappedValue, RowsMap, steps
+
+_TEXTS = (
+    "agent_version session_id title prompt result effort task repo branch base_commit cwd "
+    "experiment"
+).split()
+_MADE: Mapping[str, Made] = {
+    **dict.fromkeys(_TEXTS, text),
+    "model": text,
+    "error": text,
+    "cost": dollars,
+    "credits": number,
+    "duration": milliseconds,
+    "api_duration": milliseconds,
+    "turns": whole,
+    "started_at": time,
+    "ended_at": time,
+    "outcome": outcome,
+    "score": number,
+    **dict.fromkeys(
+        "input_tokens whole_input_tokens output_tokens reasoning_tokens cache_read_tokens "
+        "cache_write_tokens".split(),
+        whole,
+    ),
+}
+"""Field of a run in a map → what makes a value of its column."""
+
+NO_CACHE_COUNTS = "The row does not say how much of the input was read from a cache."
+_EXCERPT = 1200
+
+
+@dataclass
+class MappedReading:
+    """What maps found in a file. `rows`: how many it has; `ignored`: those that they leave out.
+
+    `map`: the text of the first map.
+    """
+
+    map: str = ""
+    runs: list[Found] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    rejects: list[Unreadable] = field(default_factory=list)
+    rows: int = 0
+    ignored: int = 0
+    measurements: pa.Table | None = None
+    loop_tables: LoopTables | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.runs or self.measured or self.loops or self.rejects)
+
+
+def read_by_maps(source: Source, maps: Sequence[KnownMap]) -> MappedReading:
+    """Return what all forms of the maps find in a file, one after the other.
+
+    A file that cannot be parsed is one reject. Never raises.
+    """
+    reading = MappedReading(maps[0].text)
+    name = maps[0].content.name
+    try:
+        file = RowsFile(source.name, content(source))
+        for form in (form for one in maps for form in one.forms_for(source.name)):
+            read_mapped(file, form, reading)
+        if reading.measured:
+            reading.measurements = measured_table(reading.measured, "", name)
+        if reading.loops:
+            reading.loop_tables = loop_tables(reading.loops, "", name)
+    except Exception as error:  # a bulkhead: one map costs one file
+        detail, reason = refusal(error)
+        detail = f"a file with a map that cannot be read: {detail}"
+        part = Unreadable(0, "line 1, byte 0", reason, detail)
+        return MappedReading(maps[0].text, rejects=[part])
+    return reading
+
+
+def content(source: Source) -> bytes:
+    """Return the bytes of a file, decompressed, and as UTF-8. Raises TooManyValues, ValueError."""
+    data = bytearray()
+    with source.open() as stream:
+        try:
+            utf8 = Utf8(Opened(stream, Allowance(source.size)))
+            while block := utf8.read(1 << 20):
+                data += block
+                if len(data) > LARGEST_BYTES:
+                    raise TooManyValues(f"it has more than {LARGEST_BYTES >> 20} MB")
+        except Broken as error:
+            raise ValueError(str(error)) from error
+    return bytes(data)
+
+
+def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
+    """Add to a reading what the rows of a file are by one form.
+
+    A row in which any field does not fit is one reject, with its place and the field. Raises
+    ValueError for a file that cannot be parsed, TooManyValues for one too large.
+    """
+    experiments: dict[str | None, list[Experiment]] = defaultdict(list)
+    seen: Counter[str] = Counter()
+    for ordinal, row in enumerate(rows_of(file, form), reading.rows):
+        reading.rows += 1
+        if isinstance(row, Unreadable):
+            reading.rejects.append(replace(row, ordinal=ordinal))
+            continue
+        document = Document(ordinal, row.position, json.dumps(row.value, default=str)[:_EXCERPT])
+        try:
+            if not _is_wanted(form, row):
+                reading.ignored += 1
+                continue
+            run, made = _run(form.run, row, document, seen) if form.run else (None, None)
+            values = [one for value in form.measurement for one in _measured(value, row, run)]
+            if form.loop:
+                name = taken("loop.name", form.loop.name, row)
+                experiments[name].append(_experiment(form.loop, row))
+        except (Unfit, InvalidRecord) as error:
+            detail = error.detail if isinstance(error, InvalidRecord) else str(error)
+            reading.rejects.append(document.refused(RejectReason.INVALID_RECORD, detail))
+            continue
+        reading.measured += values
+        if made:
+            reading.runs.append(made)
+    if form.loop:
+        reading.loops += [_loop(form.loop, name, tried) for name, tried in experiments.items()]
+
+
+def _is_wanted(form: RowsMap, row: FoundRow) -> bool:
+    """Return whether a row has the words of the map's `where`; "*" is any value but none."""
+    for path, words in form.where.items():
+        value = row.at(path)
+        wanted = words if isinstance(words, tuple) else (words,)
+        if value is None or not any(word in ("*", value, word_of(value)) for word in wanted):
+            return False
+    return True
+
+
+def _run(
+    form: MappedRun, row: FoundRow, document: Document, seen: Counter[str]
+) -> tuple[Run, Found]:
+    """Return the run of a row. Raises Unfit, and InvalidRecord for what no run takes."""
+    has = {
+        name: taken(f"run.{name}", getattr(form, name), row, made) for name, made in _MADE.items()
+    }
+    agent = agent_key(taken("run.agent", form.agent, row) or UNKNOWN)
+    ids = [taken("run.run_id", one, row) for one in form.run_id]
+    labels = {name: taken(f"run.labels.{name}", one, row) for name, one in form.labels.items()}
+    ended, error = has["outcome"], has["error"]
+    if ended is None:  # who gives a score saw the end
+        scored = Outcome.UNKNOWN if has["score"] is None else Outcome.COMPLETED
+        ended = Outcome.EXECUTION_ERROR if error else scored
+    is_known = ended in (Outcome.COMPLETED, Outcome.EXECUTION_ERROR)
+    values = {
+        "agent": agent,
+        "record_kind": RecordKind.ROW,
+        "models": (_model(has),),
+        "duration_ms": has["duration"],
+        "duration_api_ms": has["api_duration"],
+        "num_turns": has["turns"],
+        "outcome": ended,
+        "is_error": ended is Outcome.EXECUTION_ERROR if is_known else None,
+        "ended_as": taken("run.outcome", form.outcome and as_written(form.outcome), row),
+        "errors": (error,) if error else (),
+        "cost_usd": has["cost"],
+        "credits": has["credits"],
+        "credits_unit": (form.credits and form.credits.unit) or "credits",
+        "final_text": has["result"],
+        "requested_model": has["model"],
+        "row": row.value,
+        **{name: has[name] for name in _TEXTS if name not in ("result", "effort", "experiment")},
+        **{name: has[name] for name in ("started_at", "ended_at", "score")},
+    }
+    if has["credits"] is None:
+        del values["credits_unit"]
+    run_id = "/".join(filter(None, ids))
+    if not run_id:
+        known = json.dumps([{**values, "agent": agent}, labels], sort_keys=True, default=str)
+        digest = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
+        seen[digest] += 1  # equal rows of a file are different runs
+        run_id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+    run = distilled(values | {"run_id": run_id})
+    one, more = found(document, run), {name: value for name, value in labels.items() if value}
+    return run, one._replace(log=replace(one.log, labels=more, experiment=has["experiment"]))
+
+
+def _model(has: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the model of a run with its tokens, and how far they can be trusted."""
+    given, whole_input = has["input_tokens"], has["whole_input_tokens"]
+    read, written, answered = (
+        has[name] for name in ("cache_read_tokens", "cache_write_tokens", "output_tokens")
+    )
+    if given is None and whole_input is None:
+        if answered is None:
+            return unrecorded(has["model"], "The row has no token counts.")
+        return output_alone(has["model"], answered)
+    basis: dict[str, Any] = {}
+    if given is None and read is not None:
+        split = Tokens.of_whole_input(whole_input, read, written or 0, answered or 0, None)
+        given = split.uncached
+    elif read is None and written is None:
+        bound = TokensBasis.UPPER_BOUND if given is None else TokensBasis.LOWER_BOUND
+        basis = {"basis": bound, "basis_reason": NO_CACHE_COUNTS}
+    return {
+        "model_id": has["model"],
+        "input_tokens": whole_input if given is None else given,
+        "output_tokens": answered,
+        "reasoning_tokens": has["reasoning_tokens"],
+        "cache_read_tokens": read,
+        "cache_write_tokens": written,
+    } | basis
+
+
+def _measured(form: MappedValue, row: FoundRow, run: Run | None) -> Iterator[Measured]:
+    """Yield a measured value of a row, and those of its baseline and reference. Raises Unfit."""
+
+    def given(name: str, otherwise: object = None, made: Made = text) -> Any:
+        found = taken(f"measurement.{name}", getattr(form, name), row, made)
+        return otherwise if found is None else found
+
+    value, why = given("value", made=number), given("failed")
+    failed = why and why.lower() not in ("false", "0", "no", "none", "ok")
+    if value is None and not failed:
+        return
+    leaf = form.value.path and str(steps(form.value.path[0])[-1])
+    named = quantity(leaf or "value")
+    unit = given("unit", "ratio" if form.over else named.unit)
+    metric = given("metric", "speedup" if form.over else named.metric)
+    if not form.metric and (not leaf or named.metric in VARIANTS):
+        metric = metric_of_unit(unit)
+    word = given("variant")
+    variant = variant_named(word) if word else Variant.CANDIDATE
+    if variant is None:
+        raise Unfit(f"measurement.variant: {word!r} is none of {', '.join(Variant)}")
+    deviation, runs = given("std", made=number), given("n", made=whole)
+    params = {name: taken(f"measurement.params.{name}", one, row)
+              for name, one in form.params.items()}  # fmt: skip
+    origin = ResultOrigin(
+        variant,
+        task=given("task", run and run.task),
+        repo=given("repo", run and run.repo),
+        commit=given("commit"),
+        agent=given("agent", run and run.agent),
+        model=given("model", run and run.requested_model),
+        effort=given("effort"),
+        run_id=given("run_id", run and run.run_id),
+        benchmark=given("benchmark"),
+        machine=given("machine"),
+        params=params,
+        batch=given("batch"),
+    )
+    others = [
+        (side, taken(f"measurement.{side}", getattr(form, side), row, number))
+        for side in (Variant.BASELINE, Variant.REFERENCE)
+    ]
+    if not origin.batch and any(other is not None for _, other in others):
+        place = f"{row.file.name}, {row.position}"
+        origin = replace(origin, batch=batch_of(place, (Variant.BASELINE, Variant.CANDIDATE)))
+    better = Better(form.better) if form.better else None
+    if form.over and not better:
+        better = Better.HIGHER
+    one = Measured(
+        origin, metric, given("statistic", named.statistic), value, unit, runs,
+        better=better, ratio_base=Variant(form.over) if form.over else None,
+        spread=Spread.around(value, deviation),
+    )  # fmt: skip
+    if failed:
+        yield replace(one, value=None, spread=None, status=MeasuredStatus.FAILED, detail=why)
+    else:
+        yield one
+    for side, other in others:
+        if other is not None:
+            beside = replace(origin, variant=side, run_id=None, agent=None, model=None, effort=None)
+            yield replace(one, origin=beside, value=other, spread=None, n=None)
+
+
+def _experiment(form: MappedLoop, row: FoundRow) -> Experiment:
+    def given(name: str, made: Made = text) -> Any:
+        return taken(f"loop.{name}", getattr(form, name), row, made)
+
+    word = given("state")
+    return Experiment(
+        state=state_of(word),
+        word=word,
+        value=given("value", number),
+        label=given("label"),
+        commit=given("commit"),
+        at=given("at", time),
+        description=given("description"),
+        model=given("model"),
+        cost_usd=given("cost", dollars),
+        tokens=given("tokens", whole),
+        duration_ms=given("duration", milliseconds),
+    )
+
+
+def _loop(form: MappedLoop, name: str | None, tried: list[Experiment]) -> Loop:
+    leaf = form.value.path and str(steps(form.value.path[0])[-1])
+    metric = form.metric or leaf or "value"
+    better = Better(form.better) if form.better else better_by_name(metric)
+    return Loop(
+        experiments=with_repeats(baseline_first(tried)),
+        name=name,
+        metric=metric,
+        unit=form.unit,
+        better=better,
+        better_from="the map" if form.better else "the metric's name",
+        has_decisions=form.state is not None,
+    )

@@ -1,0 +1,184 @@
+"""Result files that no reader knows come in by a map, and nothing of them is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from ingest.mapped.found import KnownMap, parse_map
+from ingest.mapped.reading import MappedReading, read_by_maps
+from ingest.pipeline import IngestReport, Options, ingest
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
+from schemas.errors import UsageError
+from schemas.wire.result_map import ResultMap
+from tests.examples import examples
+from tests.conftest import Run
+
+MAP = """
+[[rows]]
+files = "*.jsonl"
+[rows.run]
+agent = "agent"
+run_id = "id"
+cost = "usd"
+[[rows.measurement]]
+value = "speedup"
+over = "baseline"
+"""
+ROWS = [
+    {"agent": "acme", "id": "one", "usd": 1.5, "speedup": 2},
+    {"agent": "acme", "id": "two", "usd": "free"},
+]
+
+
+def _ingested(folder: Path, **options: Any) -> IngestReport:
+    return ingest(read_paths([folder / "in"]), _store(folder), Options(jobs=1, **options))
+
+
+def _store(folder: Path) -> Store:
+    return Store(folder / "runs.duckdb")
+
+
+def _state(folder: Path) -> list[Any]:
+    tables = ("sources", "runs", "model_usage", "measurements", "rejects", "ingests")
+    sql = "select columns(lambda name: name <> 'modified_ns') from {} order by all"
+    with _store(folder).reading() as connection:
+        return [connection.sql(sql.format(table)).fetchall() for table in tables]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    rows = "".join(f"{json.dumps(row)}\n" for row in ROWS)
+    (tmp_path / "in" / "deep" / "rows.jsonl").write_text(rows)
+    return tmp_path
+
+
+def _write_map(folder: Path, text: str = MAP) -> None:
+    (folder / "in" / "tachograph-map.toml").write_text(text)
+
+
+def test_known_files_are_read_once_they_have_a_map_and_undo_takes_it_back(folder: Path) -> None:
+    assert not _ingested(folder).has_runs
+    before = _state(folder)
+    _write_map(folder)
+    report = _ingested(folder)
+    assert (report.total("accepted"), report.total("rejected")) == (1, 1)
+    assert report.total("measurements") == 1
+    after = _state(folder)
+    assert _ingested(folder).ingest_id is None
+    assert _state(folder) == after
+    rebuild(_store(folder))
+    rebuilt = _state(folder)
+    assert rebuilt[1:4] == after[1:4]
+    assert report.ingest_id
+    undo(_store(folder), report.ingest_id)
+    assert _state(folder) == before
+
+
+def test_what_another_map_read_stays_and_is_named(folder: Path) -> None:
+    _write_map(folder)
+    read = _ingested(folder)
+    before = _state(folder)
+    _write_map(folder, MAP.replace('"usd"', '{ path = "usd", unit = "¢" }'))
+    [source] = [one for one in _ingested(folder).sources if one.has_other_map]
+    assert source.ingest_id == read.ingest_id
+    assert _state(folder)[1:4] == before[1:4]
+
+
+def test_a_corrected_map_reads_rejects_again(folder: Path) -> None:
+    _write_map(folder)
+    _ingested(folder)
+    _write_map(folder, MAP.replace('"usd"', '{ path = "usd", words = { free = 0, "*" = "*" } }'))
+    report = _ingested(folder, retry_rejects=True)
+    assert (report.total("accepted"), report.total("duplicates")) == (1, 1)
+    assert report.total("rejected") == 0
+    with _store(folder).reading() as connection:
+        assert connection.sql("select count(*) from measurements").fetchall() == [(1,)]
+
+
+def test_a_broken_map_is_one_reject_and_costs_no_other_file(folder: Path) -> None:
+    _write_map(folder, MAP.replace("cost =", "costs ="))
+    result = '{"type":"result","subtype":"success","total_cost_usd":1,"duration_ms":1,"uuid":"u"}'
+    (folder / "in" / "claude.json").write_text(result)
+    report = _ingested(folder)
+    [reject] = [reject for source in report.sources for reject in source.rejects]
+    assert "line 7, `rows.0.run.costs`: is no key of a map. Did you mean cost?" in reject.detail
+    assert report.total("accepted") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("rows = 3", "line 1, `rows`"),
+        ("[[rows]]", "line 1, `rows.0`: needs [rows.run]"),
+        ("[[rows]]\n[rows.run]\nmodel = 'm'", "line 2, `rows.0.run.agent`: is missing"),
+        ("[[rows]]\n[rows.run]\nagent = 'a'\nduration = 't'", "line 4, `rows.0.run.duration`: has no unit"),
+        ("[[rows]]\neach = 'a['\n[rows.run]\nagent = 'a'", "line 2, `rows.0.each`: is no path"),
+        ("[[rows]]\n[rows.run]\nagent = { file = '(' }", "line 3, `rows.0.run.agent.file`: is no regular"),
+        ("[[rows]]\n[rows.run]\nagent = { path = 'a', value = 'b' }", "takes exactly one of path"),
+        ("[[rows]\n", "is not valid TOML"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_map_is_shown_with_its_line(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_map("m.toml", text)
+    assert complaint in raised.value.message
+
+
+def test_a_map_may_be_given(folder: Path, tachograph: Run) -> None:
+    (folder / "a.toml").write_text(MAP)
+    (folder / "b.toml").write_text("[[rows]]")
+    told = tachograph("ingest", folder / "in", "--map", folder / "a.toml", "--json")
+    assert json.loads(told.stdout)["accepted"] == 1
+    wrong = tachograph("ingest", folder / "in", "--map", folder / "b.toml")
+    assert (wrong.returncode, "needs [rows.run]" in wrong.stderr) == (2, True)
+
+
+_SCALARS = some.one_of(
+    some.none(), some.booleans(), some.integers(), some.floats(), some.text(max_size=9)
+)
+_VALUES = some.recursive(
+    _SCALARS,
+    lambda inner: some.lists(inner, max_size=3)
+    | some.dictionaries(some.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)
+_PATHS = some.sampled_from(["a", "b", "c", "a.b", "b[0]", "^.a", "$.c", "$"])
+_NAMES = (
+    "model cost credits turns outcome score task title error started_at input_tokens "
+    "cache_read_tokens output_tokens session_id".split()
+)
+
+
+@examples(100)
+@given(
+    rows=some.lists(some.dictionaries(some.sampled_from("abc"), _VALUES, max_size=3), max_size=4),
+    fields=some.dictionaries(some.sampled_from(_NAMES), _PATHS, max_size=6),
+    agent=_PATHS,
+    value=_PATHS,
+    each=some.sampled_from([None, "[*]", "a[*]", "*.b"]),
+)
+def test_every_row_of_any_file_is_a_run_a_reject_or_left_out(
+    rows: list[Any], fields: dict[str, str], agent: str, value: str, each: str | None
+) -> None:
+    form = {"run": fields | {"agent": agent}, "measurement": [{"value": value}]}
+    form |= {"each": each} if each else {}
+    known = KnownMap(ResultMap.model_validate({"rows": [form]}), "text")
+    reading: MappedReading = read_by_maps(Source("x.json", json.dumps(rows).encode()), (known,))
+    if each in (None, "[*]") and rows:
+        assert reading.rows == len(rows)
+    if reading.rows:
+        assert reading.rows == len(reading.runs) + len(reading.rejects) + reading.ignored
+    assert all(reject.detail and "Traceback" not in reject.detail for reject in reading.rejects)
+
+
