@@ -162,10 +162,7 @@ class IngestReport:
     @property
     def measured_files(self) -> int:
         """Number of sources that are benchmark results, new or known."""
-        return sum(
-            source.kind is FileKind.MEASUREMENT or source.measurements > 0
-            for source in self.sources
-        )
+        return sum(source.kind is FileKind.MEASUREMENT for source in self.sources)
 
     @property
     def loop_files(self) -> int:

@@ -51,8 +51,8 @@ LEFT_OUT = {
     *"cost_delta_usd cost_cause cost_uncached_usd cost_cache_write_usd".split(),
     *"project repo_source map".split(),
 }
-"""Columns of sources that change, copies of the log and its map, sentences, what prices alone say, and what
-follows from other columns (`test_projects`).
+"""Columns of sources that change, copies of the log and its map, sentences, what prices alone say,
+and what follows from other columns (`test_projects`).
 """
 
 REPEATED = {"chain_id": "run_id"} | {

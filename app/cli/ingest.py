@@ -32,6 +32,7 @@ from schemas.errors import ExitCode, InputUnreadable
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
+    from ingest.mapped.found import KnownMap
     from schemas.rows.source import RejectRow
 
 REJECTS_SHOWN = 20
@@ -129,7 +130,8 @@ def pipeline_options(
     **how: Any,
 ) -> pipeline.Options:
     """Return the values of `ingest_options` as options of the pipeline. Raises UsageError."""
-    price_file, maps = None, ()
+    price_file = None
+    maps: tuple[KnownMap, ...] = ()
     if map_files:
         from ingest.mapped.found import read_map  # pydantic, too
 
@@ -212,7 +214,9 @@ def note_ingest(report: pipeline.IngestReport, location: str, excluded: int = 0)
     terminal.note(f"{plural(report.total('documents'), 'document')} = {parts}")
     notes = (
         ingests.looped(report),
-        ingests.measured(report.total("measurements"), report.measured_files),
+        ingests.measured(
+            report.total("measurements"), sum(one.measurements > 0 for one in report.sources)
+        ),
         ingests.without_variant(report.total("without_variant")),
         ingests.by_other_map([one for one in report.sources if one.has_other_map]),
         ingests.without_run([source for source in report.sources if source.without_run]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from schemas.file_kinds import FileKind
 from schemas.text import did_you_mean
 from schemas.wire.result_map import (
     MapField,
+    MappedJudgement,
     MappedLoop,
     MappedRun,
     MappedValue,
@@ -30,7 +32,7 @@ from schemas.wire.result_map import (
 
 _HINT = "docs/map.md has every field; `tachograph map FILE` proposes a map."
 _COMPLAINTS = 10
-_PARTS = (ResultMap, RowsMap, MapField, MappedRun, MappedValue, MappedLoop)
+_PARTS = (ResultMap, RowsMap, MapField, MappedRun, MappedValue, MappedJudgement, MappedLoop)
 _KEYS = [name for part in _PARTS for name in part.model_fields]
 MARKED_BYTES = 1 << 17
 """Bytes at the beginning of a file that have the marks of its map."""
@@ -52,6 +54,10 @@ class KnownMap:
         for form, spec in zip(self.content.rows, self._specs, strict=True):
             if spec is None or spec.match_file(path.lstrip("/")):
                 yield form
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @cached_property
     def _specs(self) -> Sequence[GitIgnoreSpec | None]:

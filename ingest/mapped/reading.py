@@ -34,11 +34,13 @@ from ingest.mapped.found import KnownMap
 from ingest.mapped.rows import FoundRow, RowsFile, rows_of
 from ingest.measurements.base import refusal
 from ingest.measurements.measured import (
+    Judgement,
     Measured,
     ResultOrigin,
     Spread,
     TooManyValues,
     measured_table,
+    published_table,
 )
 from ingest.measurements.tools import LARGEST_BYTES
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, variant_named
@@ -49,9 +51,17 @@ from schemas.agents import agent_key
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.distilled import Run
 from schemas.rows.measurement import MeasuredStatus, Variant
+from schemas.rows.published import Judged
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.units import Better
-from schemas.wire.result_map import MappedLoop, MappedRun, MappedValue, RowsMap, steps
+from schemas.wire.result_map import (
+    MappedJudgement,
+    MappedLoop,
+    MappedRun,
+    MappedValue,
+    RowsMap,
+    steps,
+)
 
 _TEXTS = (
     "agent_version session_id title prompt result effort task repo branch base_commit cwd "
@@ -92,16 +102,18 @@ class MappedReading:
     map: str = ""
     runs: list[Found] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
+    judged: list[Judgement] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     rejects: list[Unreadable] = field(default_factory=list)
     rows: int = 0
     ignored: int = 0
     measurements: pa.Table | None = None
+    published: pa.Table | None = None
     loop_tables: LoopTables | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not (self.runs or self.measured or self.loops or self.rejects)
+        return not (self.runs or self.measured or self.judged or self.loops or self.rejects)
 
 
 def read_by_maps(source: Source, maps: Sequence[KnownMap]) -> MappedReading:
@@ -115,8 +127,8 @@ def read_by_maps(source: Source, maps: Sequence[KnownMap]) -> MappedReading:
         file = RowsFile(source.name, content(source))
         for form in (form for one in maps for form in one.forms_for(source.name)):
             read_mapped(file, form, reading)
-        if reading.measured:
-            reading.measurements = measured_table(reading.measured, "", name)
+        reading.measurements = measured_table(reading.measured, "", name)
+        reading.published = published_table(reading.judged, "", name)
         if reading.loops:
             reading.loop_tables = loop_tables(reading.loops, "", name)
     except Exception as error:  # a bulkhead: one map costs one file
@@ -162,6 +174,7 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
                 continue
             run, made = _run(form.run, row, document, seen) if form.run else (None, None)
             values = [one for value in form.measurement for one in _measured(value, row, run)]
+            judged = [one for label in form.judgement for one in _judged(label, row, run)]
             if form.loop:
                 name = taken("loop.name", form.loop.name, row)
                 experiments[name].append(_experiment(form.loop, row))
@@ -170,6 +183,7 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
             reading.rejects.append(document.refused(RejectReason.INVALID_RECORD, detail))
             continue
         reading.measured += values
+        reading.judged += judged
         if made:
             reading.runs.append(made)
     if form.loop:
@@ -218,7 +232,7 @@ def _run(
         "final_text": has["result"],
         "requested_model": has["model"],
         "row": row.value,
-        **{name: has[name] for name in _TEXTS if name not in ("result", "effort", "experiment")},
+        **{name: has[name] for name in _TEXTS if name not in ("result", "experiment")},
         **{name: has[name] for name in ("started_at", "ended_at", "score")},
     }
     if has["credits"] is None:
@@ -261,67 +275,99 @@ def _model(has: Mapping[str, Any]) -> dict[str, Any]:
     } | basis
 
 
+def _of_run(
+    part: str, form: MappedValue | MappedJudgement, row: FoundRow, run: Run | None
+) -> ResultOrigin:
+    """Return what a value or judgement is of. Raises Unfit."""
+    names = "run_id task repo commit agent model effort batch".split()
+    given: dict[str, Any] = {
+        name: taken(f"{part}.{name}", getattr(form, name), row) for name in names
+    }
+    if run:
+        of_run = run.model_dump(include={*names}) | {"model": run.requested_model}
+        given |= {name: of_run.get(name) for name in names if given[name] is None}
+    return ResultOrigin(**given)
+
+
 def _measured(form: MappedValue, row: FoundRow, run: Run | None) -> Iterator[Measured]:
     """Yield a measured value of a row, and those of its baseline and reference. Raises Unfit."""
 
-    def given(name: str, otherwise: object = None, made: Made = text) -> Any:
-        found = taken(f"measurement.{name}", getattr(form, name), row, made)
-        return otherwise if found is None else found
+    def given(name: str, made: Made = text) -> Any:
+        return taken(f"measurement.{name}", getattr(form, name), row, made)
 
-    value, why = given("value", made=number), given("failed")
+    value, why = given("value", number), given("failed")
     failed = why and why.lower() not in ("false", "0", "no", "none", "ok")
     if value is None and not failed:
         return
     leaf = form.value.path and str(steps(form.value.path[0])[-1])
     named = quantity(leaf or "value")
-    unit = given("unit", "ratio" if form.over else named.unit)
-    metric = given("metric", "speedup" if form.over else named.metric)
+    unit = given("unit") or ("ratio" if form.over else named.unit)
+    metric = given("metric") or ("speedup" if form.over else named.metric)
     if not form.metric and (not leaf or named.metric in VARIANTS):
         metric = metric_of_unit(unit)
-    word = given("variant")
-    variant = variant_named(word) if word else Variant.CANDIDATE
+    word = given("variant") or Variant.CANDIDATE
+    variant = variant_named(word)
     if variant is None:
         raise Unfit(f"measurement.variant: {word!r} is none of {', '.join(Variant)}")
-    deviation, runs = given("std", made=number), given("n", made=whole)
-    params = {name: taken(f"measurement.params.{name}", one, row)
-              for name, one in form.params.items()}  # fmt: skip
-    origin = ResultOrigin(
-        variant,
-        task=given("task", run and run.task),
-        repo=given("repo", run and run.repo),
-        commit=given("commit"),
-        agent=given("agent", run and run.agent),
-        model=given("model", run and run.requested_model),
-        effort=given("effort"),
-        run_id=given("run_id", run and run.run_id),
+    params = {
+        name: taken(f"measurement.params.{name}", one, row) for name, one in form.params.items()
+    }
+    origin = replace(
+        _of_run("measurement", form, row, run),
+        variant=variant,
         benchmark=given("benchmark"),
         machine=given("machine"),
         params=params,
-        batch=given("batch"),
     )
-    others = [
-        (side, taken(f"measurement.{side}", getattr(form, side), row, number))
-        for side in (Variant.BASELINE, Variant.REFERENCE)
-    ]
-    if not origin.batch and any(other is not None for _, other in others):
+    others = {side: given(side, number) for side in (Variant.BASELINE, Variant.REFERENCE)}
+    if not origin.batch and any(other is not None for other in others.values()):
         place = f"{row.file.name}, {row.position}"
         origin = replace(origin, batch=batch_of(place, (Variant.BASELINE, Variant.CANDIDATE)))
-    better = Better(form.better) if form.better else None
-    if form.over and not better:
-        better = Better.HIGHER
+    better = Better(form.better) if form.better else Better.HIGHER if form.over else None
     one = Measured(
-        origin, metric, given("statistic", named.statistic), value, unit, runs,
-        better=better, ratio_base=Variant(form.over) if form.over else None,
-        spread=Spread.around(value, deviation),
-    )  # fmt: skip
+        origin,
+        metric,
+        given("statistic") or named.statistic,
+        value,
+        unit,
+        given("n", whole),
+        better=better,
+        ratio_base=Variant(form.over) if form.over else None,
+        spread=Spread.around(value, given("std", number)),
+    )
     if failed:
         yield replace(one, value=None, spread=None, status=MeasuredStatus.FAILED, detail=why)
     else:
         yield one
-    for side, other in others:
+    for side, other in others.items():
         if other is not None:
             beside = replace(origin, variant=side, run_id=None, agent=None, model=None, effort=None)
             yield replace(one, origin=beside, value=other, spread=None, n=None)
+
+
+_JUDGED = {
+    **dict.fromkeys("hack hacked reward_hack true 1 yes".split(), Judged.HACK),
+    **dict.fromkeys("clean false 0 no".split(), Judged.CLEAN),
+}
+
+
+def _judged(form: MappedJudgement, row: FoundRow, run: Run | None) -> Iterator[Judgement]:
+    """Yield the judgement of a row, if it has a label. Raises Unfit."""
+
+    def given(name: str, made: Made = text) -> Any:
+        return taken(f"judgement.{name}", getattr(form, name), row, made)
+
+    label = given("label")
+    if label:
+        yield Judgement(
+            _of_run("judgement", form, row, run),
+            _JUDGED.get((given("hack") or "").lower()),
+            label,
+            score=given("score", number),
+            detail=given("detail"),
+            judged_by=given("judged_by"),
+            judged_at=given("judged_at", time),
+        )
 
 
 def _experiment(form: MappedLoop, row: FoundRow) -> Experiment:

@@ -66,7 +66,7 @@ class KnownSources:
     `archives`: those of them that are archives with files inside. `growing`: sources with rejects,
     transcripts, telemetry and measured results, whose files may have grown since, by the last part
     of their names: a folder may have been renamed meanwhile. `zones`: name → time zone given at the
-    ingest for times in the path. `mapped`: source_id → md5 of the map it was read by.
+    ingest for times in the path. `mapped`: source_id → hash of the map it was read by.
     """
 
     store: Store
@@ -155,7 +155,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     and without files in which a later version may find a run; and no stamps, so that files are
     opened.
     """
-    sql = "select name, bytes, modified_ns, source_id, kind, md5(map) from sources"
+    sql = "select name, bytes, modified_ns, source_id, kind, sha256(map) from sources"
     parameters = {}
     if without_rejects:
         sql += " where rejected = 0 and not list_contains($retried, kind)"

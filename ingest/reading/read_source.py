@@ -274,7 +274,7 @@ def read_source(
         spool,
         settings.sidecars,
         item_error,
-        settings.maps.of(source.name, path),
+        settings.maps_of(source),
     )
     try:
         with bounded(lambda: max(bytes_read, allowance.spent - before)):
@@ -435,8 +435,8 @@ class _SourceReader:
             result.ignored = 1
         if read.loop_tables:
             self._spool.loop(result, *read.loop_tables)
-        if read.measurements is not None:
-            self._spool.measure(result, read.measurements)
+        if read.measurements is not None and read.published is not None:
+            self._spool.measure(result, read.measurements, read.published)
         return True
 
     def _sessions_in(

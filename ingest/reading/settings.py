@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -34,7 +33,7 @@ class Settings:
     `zone`: the time zone of times in paths; if none is named, that of the earlier ingest of the
     source (`zones`, by name), else UTC. `unpacked`: sidecars that do not lie beside their logs
     (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`. `given_maps`: for
-    all files of the ingest; `mapped`: source_id → md5 of the map that it was read by.
+    all files of the ingest; `mapped`: source_id → hash of the map that it was read by.
     """
 
     template: PathTemplate | None = None
@@ -75,7 +74,11 @@ class Settings:
             return False
         if source_id in self.mapped or FileKind(self.known[source_id]) not in NO_LOGS:
             return True
-        return not self.maps.of(source.name, None if source.temporary else source.path)
+        return not self.maps_of(source)
+
+    def maps_of(self, source: Source) -> tuple[KnownMap, ...]:
+        """Return the maps that people wrote for a source."""
+        return self.maps.of(source.name, None if source.temporary else source.path)
 
     def zone_of(self, name: str) -> tzinfo:
         return zone_of(self.zone or self.zones.get(name, ""))
@@ -106,9 +109,8 @@ def known_result(
     source: Source, reading: str, identity: Identity, settings: Settings
 ) -> ReadResult:
     """Return the result of a source that the store has."""
-    read_by, maps = settings.mapped.get(identity.source_id), ()
-    if read_by:
-        maps = settings.maps.of(source.name, None if source.temporary else source.path)
+    read_by = settings.mapped.get(identity.source_id)
+    maps = settings.maps_of(source) if read_by else ()
     return ReadResult(
         PortionKey(reading),
         identity.source_id,
@@ -117,7 +119,7 @@ def known_result(
         source.size,
         kind=FileKind(settings.known[identity.source_id]),
         known=True,
-        has_other_map=any(hashlib.md5(one.text.encode()).hexdigest() != read_by for one in maps[:1]),
+        has_other_map=bool(maps) and maps[0].digest != read_by,
         begins_with=identity.begins_with,
         modified_ns=source.modified_ns,
     )

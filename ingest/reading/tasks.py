@@ -116,7 +116,7 @@ def _tasks_of_big(
 ) -> Iterator[ReadingTask | list[ReadResult]]:
     parts: list[Portion] = []
     with suppress(Exception):  # reading it reports the error
-        whole_only = archive_kind(source) or settings.maps.of(source.name, source.path)
+        whole_only = archive_kind(source) or settings.maps_of(source)
         parts = [] if whole_only else portions(source)
         parts = identified(source, settings.earlier(source), parts) if len(parts) > 1 else []
     if not parts:

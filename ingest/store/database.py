@@ -425,8 +425,8 @@ def source_counts(
         return {}
     columns = ("kind", "ingest_id", "documents", "accepted", "duplicates", "rejected", "ignored")
     rows = connection.execute(
-        "select source_id, kind, ingest_id, documents, 0, accepted + duplicates, rejected, ignored from "
-        "sources where source_id in (select unnest($source_ids::varchar[]))",
+        "select source_id, kind, ingest_id, documents, 0, accepted + duplicates, rejected, ignored "
+        "from sources where source_id in (select unnest($source_ids::varchar[]))",
         {"source_ids": list(source_ids)},
     ).fetchall()
     return {source_id: dict(zip(columns, counts, strict=True)) for source_id, *counts in rows}

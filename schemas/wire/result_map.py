@@ -185,11 +185,21 @@ class MappedRun(_MapPart):
     labels: Mapping[str, MapField] = Field(default_factory=dict)
 
 
-class MappedValue(_MapPart):
-    """A measured value of a row, with that of its baseline or reference where the row has them.
+class _OfRun(_MapPart):
+    """What a value or judgement is of: as the row's run has it unless given here."""
 
-    Task, commit, agent, model, effort and run are those of the row's run unless given here.
-    """
+    run_id: MapField | None = None
+    task: MapField | None = None
+    repo: MapField | None = None
+    commit: MapField | None = None
+    agent: MapField | None = None
+    model: MapField | None = None
+    effort: MapField | None = None
+    batch: MapField | None = None
+
+
+class MappedValue(_OfRun):
+    """A measured value of a row, with that of its baseline or reference where the row has them."""
 
     value: MapField
     metric: MapField | None = None
@@ -207,15 +217,21 @@ class MappedValue(_MapPart):
     """Why there is no value, or true. Empty or false: there is one."""
     benchmark: MapField | None = None
     machine: MapField | None = None
-    batch: MapField | None = None
-    task: MapField | None = None
-    repo: MapField | None = None
-    commit: MapField | None = None
-    agent: MapField | None = None
-    model: MapField | None = None
-    effort: MapField | None = None
-    run_id: MapField | None = None
     params: Mapping[str, MapField] = Field(default_factory=dict)
+
+
+class MappedJudgement(_OfRun):
+    """A judgement that somebody published of the row's run or task.
+
+    `hack`: true, hack or reward_hack, or false or clean; anything else is another judgement.
+    """
+
+    label: MapField
+    hack: MapField | None = None
+    score: MapField | None = None
+    detail: MapField | None = None
+    judged_by: MapField | None = None
+    judged_at: MapField | None = None
 
 
 class MappedLoop(_MapPart):
@@ -254,12 +270,14 @@ class RowsMap(_MapPart):
     where: Mapping[Path, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
     run: MappedRun | None = None
     measurement: tuple[MappedValue, ...] = ()
+    judgement: tuple[MappedJudgement, ...] = ()
     loop: MappedLoop | None = None
 
     @model_validator(mode="after")
     def _maps_something(self) -> Self:
-        if not (self.run or self.measurement or self.loop):
-            raise ValueError("needs [rows.run], [[rows.measurement]] or [rows.loop]")
+        if not (self.run or self.measurement or self.judgement or self.loop):
+            parts = "[rows.run], [[rows.measurement]], [[rows.judgement]] or [rows.loop]"
+            raise ValueError(f"needs {parts}")
         return self
 
 
