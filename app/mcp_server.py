@@ -43,7 +43,7 @@ from app.reports.results import (
     VERDICT_GROUPS_SHOWN,
     VERDICTS_SHOWN,
 )
-from app.text.claims import NAMES, VERDICT_COLUMNS, words
+from app.text.claims import NAMES, VERDICT_COLUMNS, decides_words, words
 from app.text.formatting import FORMS
 from app.text.tasks import ORDERS as TASK_ORDERS
 from ingest.system.command_lines import command_line
@@ -443,7 +443,9 @@ def server_of(store: Store) -> Server:
         page = store.run(run_id)
         run, shortened = fitting_object(
             {
-                key: in_words(value) if key == "measured" and value else value
+                key: in_words(value) | {"decides": decides_words(value)}
+                if key == "measured" and value
+                else value
                 for key, value in page.items()
                 if key not in NOT_SHOWN
             }

@@ -17,12 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries.measured import DECIDING, verdicts_of
+from app.text.claims import decides_words
 from app.text.ingests import took_back
 from ingest.context.path_template import PathTemplate
 from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
-from ingest.store.database import Store
+from ingest.store.database import Store, sql_of
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import UsageError
@@ -163,6 +165,35 @@ def test_the_band_can_be_chosen(store: Store) -> None:
             connection.execute(f"set variable band = {band}")
             found += connection.execute("select verdict from v_verdicts").fetchall()
     assert found == [("faster",), ("same",)]
+
+
+def test_what_decides_is_said_by_the_order_of_the_view(store: Store) -> None:
+    """Breaks if the view orders by something that no word of DECIDING stands for."""
+    order = " ".join(
+        sql_of("views/v_verdicts").split("create_sort_key(")[1].split(") = 1")[0].split()
+    )
+    places = [order.find(sql) for sql in [*DECIDING.values()][:-1]]
+    assert places == sorted(places)
+    assert places[0] >= 0
+    assert order.count("nulls") == len(DECIDING) + 1, "the last stands for file and number"
+    other = {"metric": "throughput", "unit": "req/s"}
+    values = table(
+        line("baseline", 100),
+        line("candidate", 50),
+        line("baseline", 120, statistic="p99"),
+        line("candidate", 50, statistic="p99"),
+        line("baseline", 10, **other),
+        line("candidate", 10, **other),
+        line("candidate", 7, metric="ttft"),
+    )
+    alone = table(line("baseline", 100, task="all"), line("candidate", 80, task="all"))
+    stored(store, run(), run(task="all", commit="f" * 40, uuid="b"), values, alone)
+    several, one = verdicts_of(store, [row["run_id"] for row in rows(store)]).values()
+    assert decides_words(several) == (
+        "Decides: mean latency, of 4 values the first by a comparable baseline, then the kind that "
+        "the run claims, then the mean before other statistics."
+    )
+    assert (one["decided_by"], decides_words(one)) == ([], "")
 
 
 JOINED: tuple[tuple[Row, str | None], ...] = (

@@ -179,20 +179,90 @@ def measured_in(
     return found
 
 
+DECIDING = {
+    "a comparable baseline": "coalesce(is_comparable, false)",
+    "a comparable reference": "coalesce(is_reference_comparable, false)",
+    "no failure": "status = 'ok'",
+    "measuring in turns": "noise_floor is not null",
+    "end to end before a part": (
+        "list_position(['end_to_end', 'component', 'micro', 'unspecified'], scope)"
+    ),
+    "the metric that the benchmark judges by": "is_primary",
+    "the kind that the run claims": (
+        "case claimed_metric when 'time' then unit = 'ms' when 'throughput' then "
+        "contains(unit, '/s') when 'memory' then unit = 'B' end"
+    ),
+    "time to first token before throughput before latency": (
+        "list_position( ['ttft', 'output_throughput', 'throughput', 'total_throughput', "
+        "'request_throughput', 'latency', 'e2el', 'time'], metric )"
+    ),
+    "the mean before other statistics": (
+        "list_position(['mean', 'total', 'rate', 'median', 'p90', 'p95', 'p99', 'min', 'max'], "
+        "statistic)"
+    ),
+    "fewest warnings": "len(warnings)",
+    "the latest": "measured_at",
+    "the order of files": "(source_id, measurement_no)",
+}
+"""What goes before when `v_verdicts` chooses the value that decides, in words and in its SQL."""
+
+
+def _decided_by(store: Store, decides: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
+    """Return the words of DECIDING that put other values of each run behind, in their order.
+
+    `decides`: run id → source and number of the value that decides.
+    """
+    keys = [f"{sql} as k{number}" for number, sql in enumerate(DECIDING.values())]
+    sql = f"""
+        select run_id, source_id, measurement_no, {", ".join(keys)}
+        from (
+            select baseline.*, is_reference_comparable, claimed_metric
+            from v_speedups as baseline
+            join (
+                select source_id, measurement_no, is_comparable as is_reference_comparable
+                from v_speedups where base = 'reference' and $chosen
+            ) as reference using (source_id, measurement_no)
+            join (select run_id, claimed_metric from runs) as runs using (run_id)
+            where base = 'baseline' and $chosen
+        )
+        order by run_id"""
+    found = {}
+    for run_id, table in fetch_by_run(store, sql, [*decides]).items():
+        rows = [tuple(row.values()) for row in table.to_pylist()]
+        [mine] = [row for row in rows if row[:2] == decides[run_id]]
+        found[run_id] = list[str]()
+        for place, name in enumerate(DECIDING, 2):
+            left = [row for row in rows if row[place] == mine[place]]
+            if len(left) < len(rows):
+                found[run_id].append(name)
+            rows = left
+    return found
+
+
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     """Return claim and measurement of one run as in `verdicts`; None if it was not measured."""
     return verdicts_of(store, [run_id]).get(run_id)
 
 
 def verdicts_of(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the same of those of several runs that were measured."""
+    """Return the same of those of several runs that were measured.
+
+    `decided_by`: words of DECIDING.
+    """
     if not count(store):
         return {}
     sql = f"""
-        select run_id, {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_MEASURED}
+        select run_id, {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_MEASURED},
+            measurement_source_id, measurement_no
         from {with_verdicts(store)} where $chosen and {CHOICES[MEASURED]} order by run_id"""
     found = fetch_by_run(store, sql, run_ids)
-    return {run_id: table.to_pylist()[0] for run_id, table in found.items() if table.num_rows}
+    rows = {run_id: table.to_pylist()[0] for run_id, table in found.items() if table.num_rows}
+    places = {
+        run_id: (row.pop("measurement_source_id"), row.pop("measurement_no"))
+        for run_id, row in rows.items()
+    }
+    by = _decided_by(store, places) if places else {}
+    return {run_id: row | {"decided_by": by[run_id]} for run_id, row in rows.items()}
 
 
 def summary(

@@ -83,11 +83,11 @@ QUADRANT_NAMES = {
     "Q3": "lucky win (Q3)",
     "Q4": "failure (Q4)",
 }
-VALUE_NAMES = {
+_METRICS = {
     "itl": "time between tokens",
-    "tpot": "time per token",
+    "tpot": "time per output token",
     "ttft": "time to first token",
-    "e2el": "time of a request",
+    "e2el": "end-to-end latency",
 }
 """Metric of a serving benchmark → words; others are words already."""
 
@@ -222,6 +222,27 @@ def band_words(band: float = BAND) -> str:
     )
 
 
+def metric_words(metric: str | None) -> str:
+    """Return `time to first token` for `ttft`."""
+    return _METRICS.get(metric or "", words(metric or ""))
+
+
+def value_words(verdict: Row) -> str:
+    """Return `mean time to first token` for the value that decides."""
+    return f"{words(verdict['statistic'] or '')} {metric_words(verdict['metric'])}".strip()
+
+
+def decides_words(verdict: Row) -> str:
+    """Return which of several values decides, and by what it goes before the others."""
+    if not verdict["decided_by"]:
+        return ""
+    by = ", then ".join(verdict["decided_by"])
+    return (
+        f"Decides: {value_words(verdict)}, of {plural(verdict['values_measured'], 'value')} the "
+        f"first by {by}."
+    )
+
+
 def few_others(other_values: str | None, verdict: str = "", named: int = 1) -> str:
     """Return the first of the values that disagree with a verdict: `not by median +5`.
 
@@ -229,7 +250,7 @@ def few_others(other_values: str | None, verdict: str = "", named: int = 1) -> s
     """
     if other_values in (None, "", "agree"):
         return "all values agree" if other_values else ""
-    values = [VALUE_NAMES.get(key, words(key)) for key in (other_values or "")[4:].split(", ")]
+    values = [metric_words(key) for key in (other_values or "")[4:].split(", ")]
     more = f" +{len(values) - named}" if len(values) > named else ""
     return f"{f'not {verdict}'.strip()} by {', '.join(values[:named])}{more}"
 
@@ -279,6 +300,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ),
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
+        ("Decides", decides_words(row).removeprefix("Decides: ")),
         ("Scope measured", words(row["measured_scope"] or "")),
         (
             "Values",

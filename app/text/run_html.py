@@ -21,9 +21,12 @@ from app.text.claims import (
     MEASURED_ONCE,
     claim_ratio,
     cut,
+    decides_words,
     evidence_words,
     failure_words,
     interval_words,
+    metric_words,
+    value_words,
     verdict_words,
     words,
 )
@@ -151,12 +154,6 @@ _PARTS = {
     "micro": "a micro-benchmark",
     "component": "one component",
     "end_to_end": "the whole program",
-}
-_METRICS = {
-    "ttft": "time to first token",
-    "tpot": "time per output token",
-    "itl": "time between tokens",
-    "e2el": "end-to-end latency",
 }
 _BLAME = {
     SET_UP: "the set-up's failure, not the agent's",
@@ -695,7 +692,8 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         if verdict["is_beyond_noise"] is False
         else ""
     )
-    return f'<dl class="t-run-bars">{drawn}</dl>{others}{single}'
+    decides = f'<p class="t-cap">{text(why)}</p>' if (why := decides_words(verdict)) else ""
+    return f'<dl class="t-run-bars">{drawn}</dl>{decides}{others}{single}'
 
 
 def measured_about(verdict: Row, values: Sequence[Row]) -> str:
@@ -703,9 +701,7 @@ def measured_about(verdict: Row, values: Sequence[Row]) -> str:
     mine = next(
         (value for value in values if value["base"] == "baseline" and _is_of(value, verdict)), None
     )
-    named = " ".join(
-        filter(None, (words(verdict["statistic"] or ""), metric_words(verdict["metric"])))
-    )
+    named = value_words(verdict)
     parts = [
         verdict["benchmark"] or "",
         f"{named} in {verdict['unit']}" if verdict["unit"] else named,
@@ -730,11 +726,6 @@ def _quantity(value: float, unit: str | None) -> str:
             return duration(value)
         value, unit = (value / 1000, "s") if value >= 1000 else (value, unit)
     return f"{short(value, Unit.QUANTITY)} {unit or ''}".strip()
-
-
-def metric_words(metric: str | None) -> str:
-    """Return `time to first token` for `ttft`."""
-    return _METRICS.get(metric or "", words(metric or ""))
 
 
 def more_html(
