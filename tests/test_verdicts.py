@@ -24,7 +24,8 @@ from ingest.context.path_template import PathTemplate
 from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
-from ingest.store.database import Store, sql_of
+from ingest.store.database import Store
+from ingest.store.opening import sql_of
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import UsageError
