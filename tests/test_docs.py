@@ -75,8 +75,7 @@ def timed(*seconds: float) -> str:
 
 
 RESULTS = {
-    "results.csv": "agent,usd\ncodex,0.25\n",
-    "results-map.toml": '[[rows]]\nrun = { agent = "agent", cost = "usd" }\n',
+    "results.csv": "agent,model,usd\ncodex,gpt-5,0.25\ncodex,gpt-5,0.5\n",
     "before.json": timed(2.41, 2.45, 2.39),
     "after.json": timed(1.98, 2.01, 1.97),
     "autoresearch.jsonl": "\n".join(

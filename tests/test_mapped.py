@@ -182,3 +182,29 @@ def test_every_row_of_any_file_is_a_run_a_reject_or_left_out(
     if reading.rows:
         assert reading.rows == len(reading.runs) + len(reading.rejects) + reading.ignored
     assert all(reject.detail and "Traceback" not in reject.detail for reject in reading.rejects)
+
+
+def test_a_map_is_proposed_and_shown_and_ingest_reads_it(tmp_path: Path, tachograph: Run) -> None:
+    rows = tmp_path / "bench"
+    for number in range(4):
+        (rows / f"task-{number}").mkdir(parents=True)
+        row = {
+            "cli": "claude",
+            "model": "opus",
+            "usage": {"input": 9},
+            "wall_s": 60,
+            "passed": True,
+        }
+        row |= {"total_cost_usd": number + 0.5, "config": {"max_cost": 10}, "night": 7}
+        (rows / f"task-{number}" / "result.json").write_text(json.dumps(row))
+    proposed = tachograph("map", rows)
+    assert "Claude Code" in proposed.stdout
+    assert "$3.50" in proposed.stdout
+    assert "4 runs in 4 files" in proposed.stderr
+    assert "task = { folder = 1 } would be task-0" in proposed.stderr
+    written = (rows / "tachograph-map.toml").read_text()
+    corrected = written.replace("\ncost =", "\ntask = { folder = 1 }\ncost =")
+    (rows / "tachograph-map.toml").write_text(corrected)
+    assert "task-3" in tachograph("map", rows).stdout
+    told = json.loads(tachograph("ingest", rows, "--json").stdout)
+    assert told["accepted"] == 4

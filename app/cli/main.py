@@ -100,6 +100,10 @@ COMMANDS = {
             "output."
         ),
     ),
+    "map": (
+        "app.cli.map",
+        "Propose a map for result files that no reader knows.",
+    ),
     "rebuild": ("app.cli.rebuild", "Rebuild all tables from the raw records."),
     "reprice": (
         "app.cli.rebuild",

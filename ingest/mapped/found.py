@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -54,6 +54,10 @@ class KnownMap:
         for form, spec in zip(self.content.rows, self._specs, strict=True):
             if spec is None or spec.match_file(path.lstrip("/")):
                 yield form
+
+    def only(self, form: RowsMap) -> KnownMap:
+        """Return the map with one of its forms alone."""
+        return replace(self, content=self.content.model_copy(update={"rows": (form,)}))
 
     @cached_property
     def digest(self) -> str:

@@ -96,11 +96,14 @@ _EXCERPT = 1200
 class MappedReading:
     """What maps found in a file. `rows`: how many it has; `ignored`: those that they leave out.
 
+    `kept`: the runs as they are stored.
+
     `map`: the text of the first map.
     """
 
     map: str = ""
     runs: list[Found] = field(default_factory=list)
+    kept: list[Run] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
     judged: list[Judgement] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
@@ -184,7 +187,8 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
             continue
         reading.measured += values
         reading.judged += judged
-        if made:
+        if run and made:
+            reading.kept.append(run)
             reading.runs.append(made)
     if form.loop:
         reading.loops += [_loop(form.loop, name, tried) for name, tried in experiments.items()]

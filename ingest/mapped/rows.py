@@ -86,7 +86,7 @@ def rows_of(file: RowsFile, form: RowsMap) -> Iterator[FoundRow | Unreadable]:
     Raises ValueError for a file that cannot be parsed at all, TooManyValues for one too large.
     """
     count = 0
-    for document in _documents(file, form):
+    for document in documents_of(file, form):
         if isinstance(document, Unreadable):
             yield document
             continue
@@ -125,7 +125,7 @@ def _walked(row: FoundRow, path: Sequence[str | int]) -> Iterator[FoundRow]:
 Documents = Iterator[tuple[Any, str] | Unreadable]
 
 
-def _documents(file: RowsFile, form: RowsMap) -> Documents:
+def documents_of(file: RowsFile, form: RowsMap) -> Documents:
     """Yield (value, place) of the documents of a file, which its content tells the form of."""
     if form.line:
         return _matches(file, form)

@@ -1,0 +1,122 @@
+"""What a map makes of files: its runs, values and judgements, what is missing, rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.text.formatting import agent_name, model_name, short, usd
+from app.text.table import Col, TextTable
+from ingest.mapped.found import KnownMap
+from ingest.mapped.reading import MappedReading, read_by_maps
+from ingest.measurements.measured import Judgement, Measured
+from ingest.sources.files import Source, Unreadable
+from schemas.rows.distilled import Run
+from schemas.text import one_line, plural
+from schemas.units import Unit
+
+FIRST_ROWS = 5
+
+_KEPT = ("Agent", "Model", "Task", "Cost", "Score")
+_RUNS = (
+    Col("Agent", lambda run: agent_name(run.agent)),
+    Col("Model", lambda run: model_name(run.requested_model, lacks="")),
+    Col("Effort", lambda run: one_line(run.effort or "")),
+    Col("Task", lambda run: one_line(run.task or "")),
+    Col("Ended", lambda run: run.outcome),
+    Col("Score", lambda run: short(run.score, Unit.QUANTITY, lacks=""), "r"),
+    Col("Cost", lambda run: usd(run.cost_usd, lacks=""), "r"),
+    Col("Credits", lambda run: short(run.credits, Unit.QUANTITY, lacks=""), "r"),
+    Col("Wall time", lambda run: short(run.duration_ms, Unit.MILLISECONDS, lacks=""), "r"),
+    Col("Turns", lambda run: short(run.num_turns, Unit.COUNT, lacks=""), "r"),
+    Col("Input", lambda run: short(run.models[0].input_tokens, Unit.TOKENS, lacks=""), "r"),
+    Col(
+        "Cache reads",
+        lambda run: short(run.models[0].cache_read_tokens, Unit.TOKENS, lacks=""),
+        "r",
+    ),
+    Col("Output", lambda run: short(run.models[0].output_tokens, Unit.TOKENS, lacks=""), "r"),
+    Col("Project", lambda run: one_line(run.repo or "")),
+    Col("Started", lambda run: f"{run.started_at:%Y-%m-%d %H:%M}" if run.started_at else ""),
+    Col("Run", lambda run: one_line(run.run_id)),
+)
+_VALUES = (
+    Col("Benchmark", lambda one: one_line(one.origin.benchmark or "")),
+    Col("Task", lambda one: one_line(one.origin.task or "")),
+    Col("Variant", lambda one: one.origin.variant or ""),
+    Col("Metric", lambda one: one_line(one.metric or "")),
+    Col("Value", lambda one: short(one.value, Unit.MEASURED, lacks="failed"), "r"),
+    Col("Unit", lambda one: one_line(one.unit or "")),
+    Col("Machine", lambda one: one_line(one.origin.machine or "")),
+)
+_JUDGED = (
+    Col("Judged run", lambda one: one_line(one.origin.run_id or "")),
+    Col("Task", lambda one: one_line(one.origin.task or "")),
+    Col("Label", lambda one: one_line(one.label or "")),
+    Col("Hack or clean", lambda one: one.judged or ""),
+)
+_EXPERIMENTS = (
+    Col("Experiment", lambda one: one_line(one.label or "")),
+    Col("State", lambda one: one.state),
+    Col("Value", lambda one: short(one.value, Unit.MEASURED, lacks=""), "r"),
+    Col("Cost", lambda one: usd(one.cost_usd, lacks=""), "r"),
+    Col("Description", lambda one: one_line(one.description or "")),
+)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a map finds in some of the files that it reads, of `files` in all."""
+
+    runs: Sequence[Run]
+    values: Sequence[Measured]
+    judged: Sequence[Judgement]
+    experiments: TextTable
+    rejects: Sequence[Unreadable]
+    looked_at: int
+    files: int
+
+    @property
+    def tables(self) -> list[TextTable]:
+        """Some rows of each kind, the fullest of runs, without columns that have no value."""
+        fullest = sorted(self.runs, key=lambda run: -len(run.model_dump(exclude_none=True)))
+        parts = ((_RUNS, fullest), (_VALUES, self.values), (_JUDGED, self.judged))
+        found = [TextTable(columns, rows[:FIRST_ROWS]).filled for columns, rows in parts if rows]
+        drawn = [replace(table, kept=_KEPT) for table in found]
+        return [*drawn, *([self.experiments.filled] if self.experiments.rows else [])]
+
+    @property
+    def found(self) -> str:
+        """Return `120 runs, 120 measured values, 3 rejects in 40 of 1,494 files`."""
+        counts = (
+            (len(self.runs), "run"),
+            (len(self.values), "measured value"),
+            (len(self.judged), "judgement"),
+            (len(self.experiments.rows), "experiment"),
+            (len(self.rejects), "reject"),
+        )
+        said = ", ".join(plural(count, noun) for count, noun in counts if count) or "nothing"
+        first = f"{self.looked_at} of " if self.looked_at < self.files else ""
+        return f"{said} in {first}{plural(self.files, 'file')}"
+
+    @property
+    def refused(self) -> str:
+        """Return the first reject in words, or ""."""
+        return f"{self.rejects[0].position}: {self.rejects[0].detail}" if self.rejects else ""
+
+
+def preview(known: KnownMap, sources: Sequence[Source], most: int = 40) -> Preview:
+    """Return what a map makes of some of the files that it reads. Never raises."""
+    fitting = [source for source in sources if any(known.forms_for(source.name))]
+    some = fitting[:: max(1, len(fitting) // most)]
+    read: list[MappedReading] = [read_by_maps(source, (known,)) for source in some]
+    tried = [one for each in read for loop in each.loops for one in loop.experiments]
+    return Preview(
+        [run for each in read for run in each.kept],
+        [value for each in read for value in each.measured],
+        [one for each in read for one in each.judged],
+        TextTable(_EXPERIMENTS, tried[:FIRST_ROWS]),
+        [reject for each in read for reject in each.rejects],
+        len(read),
+        len(fitting),
+    )

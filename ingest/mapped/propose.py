@@ -1,0 +1,614 @@
+"""Files that no reader knows → a map that is proposed for them, by names, values and units.
+
+Files with much the same names are of one form. Of the lists in it, those elements are the rows that
+have the most fields of a run. What is only near is left to people, and said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log2
+from os.path import commonpath, commonprefix
+from typing import Any, NamedTuple
+
+from ingest.mapped.fields import OUTCOMES, time, word_of
+from ingest.mapped.found import KnownMap, parse_map
+from ingest.mapped.reading import content
+from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of, rows_of
+from ingest.measurements.words import VARIANTS, is_number, quantity, snake_case
+from ingest.sources.decoding import DATABASE_START
+from ingest.sources.files import Source, Unreadable
+from ingest.system.bounds import TooMuch
+from schemas.agents import agent_key, agent_of_program
+from schemas.rows.measurement import Variant
+from schemas.rows.run import Outcome
+from schemas.wire.result_map import MILLISECONDS, MapField, RowsMap
+
+_MOST_FILES, _MOST_BYTES, _MOST_ROWS, _MOST_FORMS = 400, 16 << 20, 300, 4
+_ALIKE = 0.6
+"""Share of names that documents of one form have in common."""
+
+_UNITS = {
+    **dict.fromkeys("s sec secs second seconds".split(), "s"),
+    **dict.fromkeys("ms msec millis milliseconds".split(), "ms"),
+    **dict.fromkeys("min mins minutes".split(), "min"),
+    **dict.fromkeys("h hr hrs hours".split(), "h"),
+    **dict.fromkeys("us usec microseconds".split(), "us"),
+    **dict.fromkeys("ns nsec nanoseconds".split(), "ns"),
+}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 200
+
+
+def _is_amount(value: Any) -> bool:
+    if isinstance(value, str):
+        value = value.strip().removeprefix("$")
+        return re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", value) is not None
+    return is_number(value) and value >= 0
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return time(value, MapField(value=0)) is not None
+    except ValueError:
+        return False
+
+
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, bool) or _is_amount(value)
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and len(value.split()) <= 3)
+
+
+class _Rule(NamedTuple):
+    """How a field is called, what its values are, and how much it says that a row is a run."""
+
+    field: str
+    names: re.Pattern[str]
+    fits: Callable[[Any], bool]
+    weight: int
+
+
+def _rule(name: str, names: str, fits: Callable[[Any], bool], weight: int = 1) -> _Rule:
+    return _Rule(name, re.compile(names), fits, weight)
+
+
+_RULES = (
+    _rule("agent", "agent(_name|_id)?|harness|cli|scaffold|tool_name|runner|coder", _is_text, 3),
+    _rule("model", "(llm|agent)?_?model(_name|_id|_slug|_key)?|llm|model", _is_text, 3),
+    _rule("effort", "(reasoning_?|thinking_?)?effort|thinking_level", _is_text),
+    _rule("run_id", "run_?id|trial_?id|uuid|id|attempt_id|trial_name|result_id", _is_text),
+    _rule("session_id", "(agent_)?session_?id|thread_id|conversation_id", _is_text),
+    _rule(
+        "task",
+        "task(_id|_name|_key|_slug)?|instance(_id)?|problem(_id|_name)?|question_id|issue(_id)?"
+        "|case(_id|_name)?|test_?case|scenario(_id)?|challenge|exercise|kernel(_name)?|op_name",
+        _is_text,
+        2,
+    ),
+    _rule("repo", "repo(sitory)?(_name)?", _is_text),
+    _rule("base_commit", "(base_)?commit(_sha|_hash)?|sha", _is_text),
+    _rule(
+        "cost",
+        "(total_|est(imated)?_|api_|run_|instance_|agent_)?(cost|spend|price)(_usd|_dollars|_total)?"
+        "|usd|dollars|cost_?usd|(cost_|total_)?cents|cost_cents",
+        _is_amount,
+        5,
+    ),
+    _rule("credits", "(total_)?credits(_used)?", _is_amount, 2),
+    _rule(
+        "whole_input_tokens",
+        "(total_)?(prompt_tokens|input_tokens_total|tokens_prompt)|promptTokens",
+        _is_amount,
+        2,
+    ),
+    _rule(
+        "input_tokens",
+        "(total_)?(uncached_)?input_?tokens|(tokens?_)(in|input)|input|n_input_tokens|tokens_in",
+        _is_amount,
+        2,
+    ),
+    _rule(
+        "output_tokens",
+        "(total_)?(output|completion)_?tokens|tokens?_(out|output|completion)|output|n_output_tokens",
+        _is_amount,
+        2,
+    ),
+    _rule(
+        "cache_read_tokens",
+        "cache_read(_input)?_tokens|cached(_input|_prompt)?_tokens|tokens_cache_read|cache_read"
+        "|n_cache_tokens|cached",
+        _is_amount,
+    ),
+    _rule(
+        "cache_write_tokens",
+        "cache_(creation|write)(_input)?_tokens|tokens_cache_write|cache_write",
+        _is_amount,
+    ),
+    _rule("reasoning_tokens", "(reasoning|thinking)(_output)?_tokens", _is_amount),
+    _rule(
+        "duration",
+        "((agent|wall|wall_?clock|elapsed|total|run|exec(ution)?|solve)_?)*"
+        "(duration|elapsed|runtime|wall_?time|wall_?clock|time_taken|time|total|agent|latency|wall)"
+        "_?(s|secs?|seconds?|ms|millis|milliseconds|min|mins|minutes|h|hours)?|seconds|secs",
+        _is_amount,
+        2,
+    ),
+    _rule(
+        "turns", "(num_|n_|total_)?(turns|steps|iterations)(_used|_taken|_count)?", _is_amount, 1
+    ),
+    _rule("started_at", "start(ed)?(_at|_time|_ts)?|timestamp|created_at|date|ts|time", _is_time),
+    _rule("ended_at", "(end(ed)?|finish(ed)?|completed)(_at|_time|_ts)", _is_time),
+    _rule(
+        "outcome",
+        "(run_|exit_|final_)?(status|outcome|state)|exit_reason|termination(_reason)?|stop_reason",
+        _is_word,
+        2,
+    ),
+    _rule(
+        "score",
+        "(is_)?(passed|resolved|solved|success(ful)?|correct|pass)|reward|score|final_score"
+        "|(overall|total|mean)_score|tests_passed",
+        _is_mark,
+        2,
+    ),
+    _rule("error", "error(_message|_type|_kind)?|failure(_reason)?|exception", _is_text),
+    _rule("experiment", "experiment(_id|_name)?|benchmark|suite|bench|dataset|campaign", _is_text),
+    _rule("title", "title|name|label", _is_text),
+)
+_NAMED = {rule.field: rule for rule in _RULES}
+_OF_AROUND = ("agent", "model", "effort", "task", "experiment", "repo")
+"""Fields that an object around the rows may have for all of them. A cost there is that of all."""
+
+_SPEEDUP = re.compile(r"(?:.*_)?speedups?(?:_.*)?")
+_JUDGED = re.compile(
+    r"(?:annotation_|judge_|audit_)?verdict|(?:is_|reward_)?hack(?:ed|_flag)?|suspicious"
+)
+_HACK_WORDS = frozenset("true false clean hack hacked reward_hack suspicious suspect".split())
+_FIGURES = frozenset(
+    "cost credits input_tokens whole_input_tokens output_tokens turns outcome score "
+    "duration".split()
+)
+"""Fields without any of which a row is no run."""
+
+_FAILED_WORDS = frozenset("failed fail failure incorrect unresolved unsolved wrong false".split())
+
+
+@dataclass(frozen=True)
+class ProposedForm:
+    """A form that some files have. `toml`: its part of the map.
+
+    `doubts`: what people should look at, and what is missing; `unused`: names of other numbers.
+    """
+
+    toml: str
+    form: RowsMap
+    files: Sequence[Source]
+    rows: int
+    doubts: Sequence[str] = ()
+    unused: Sequence[str] = ()
+
+
+@dataclass
+class _Form:
+    """Files whose documents have much the same names."""
+
+    names: frozenset[str]
+    files: list[Source] = field(default_factory=list)
+    read: list[RowsFile] = field(default_factory=list)
+    table: str | None = None
+
+
+def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
+    """Return what the files may be, the one with the most rows of runs first.
+
+    `base`: the folder of the map. A file that cannot be read is left out.
+    """
+    forms: list[_Form] = []
+    step = max(1, len(sources) // _MOST_FILES)
+    for number, source in enumerate(sources):
+        if number % step and len(sources) > _MOST_FILES:
+            continue
+        try:
+            if source.size <= _MOST_BYTES:
+                for names, file, table in _looked_at(source):
+                    _grouped(forms, names, table, source, file)
+        except (ValueError, OSError, TooMuch):
+            continue
+    found = [_of_form(form, forms, base, step) for form in forms]
+    made = [one for one in found if one]
+    return sorted(made, key=lambda one: -one.rows)[:_MOST_FORMS]
+
+
+def _looked_at(source: Source) -> Iterator[tuple[frozenset[str], RowsFile, str | None]]:
+    """Yield the names in a file, itself, and the table, of each table of a database."""
+    file = RowsFile(source.name, content(source))
+    tables: Sequence[str | None] = (None,)
+    if file.data.startswith(DATABASE_START):
+        tables = [name for name, table in database_tables(file.data).items() if table]
+    for table in tables:
+        form = RowsMap.model_construct(table=table)
+        for document in documents_of(file, form):
+            if not isinstance(document, Unreadable):
+                value = document[0]
+                value = value[0] if isinstance(value, list) and value else value
+                if isinstance(value, dict):
+                    yield frozenset(value), file, table
+                break
+
+
+def _grouped(
+    forms: list[_Form], names: frozenset[str], table: str | None, source: Source, file: RowsFile
+) -> None:
+    for form in forms:
+        if form.table == table and (
+            len(names & form.names) >= _ALIKE * len(names | form.names) or names == form.names
+        ):
+            break
+    else:
+        form = _Form(names, table=table)
+        forms.append(form)
+    form.files.append(source)
+    if len(form.read) < 40:
+        form.read.append(file)
+
+
+Leaves = Mapping[str, list[Any]]
+"""Path in a row → its values that are not empty."""
+
+
+def _of_form(form: _Form, others: Sequence[_Form], base: str, step: int) -> ProposedForm | None:
+    """Return the best choice of rows in the files of a form, or None if none are like runs."""
+    best: tuple[float, str | None, list[FoundRow], dict[str, str]] | None = None
+    for each in _places(form):
+        rows = _rows(form, each)
+        if not rows:
+            continue
+        chosen = _chosen(_leaves(rows), len(rows))
+        weight = sum(_NAMED[name].weight for name in chosen) if chosen else 0
+        values = _measured(_leaves(rows))
+        weight += 4 * bool(values)
+        more = min(3.0, log2(max(1, len(rows) / len(form.read))))
+        if weight >= 5 and (best is None or weight + more > best[0]):
+            best = weight + more, each, rows, chosen
+    return _written(form, others, base, step, *best[1:]) if best else None
+
+
+def _places(form: _Form) -> list[str | None]:
+    """Return the paths at which rows may lie: the document, or elements of a list or object."""
+    found: dict[str | None, None] = {None: None}
+    for file in form.read[:5]:
+        for document in documents_of(file, RowsMap.model_construct(table=form.table)):
+            if not isinstance(document, Unreadable):
+                found |= dict.fromkeys(_lists(document[0], ""))
+                break
+    return [*found]
+
+
+def _lists(value: Any, path: str, depth: int = 0) -> Iterator[str]:
+    if depth > 4:
+        return
+    if isinstance(value, list):
+        objects = [one for one in value if isinstance(one, dict)]
+        if objects and (depth or path):
+            yield f"{path}[*]"
+        if objects:
+            yield from _lists(objects[0], f"{path}[*]" if path else "[*]", depth + 1)
+        return
+    if not isinstance(value, dict):
+        return
+    inner = [one for one in value.values() if isinstance(one, dict)]
+    if len(inner) == len(value) > 1 and len(set(inner[0]) & set(inner[-1])) * 2 >= len(inner[0]):
+        yield f"{path}.*" if path else "*"
+        yield from _lists(inner[0], f"{path}.*" if path else "*", depth + 1)
+        return
+    for name, one in value.items():
+        quoted = name if re.fullmatch(r"[^.\"\[\]]+", name) else json.dumps(name)
+        if '"' not in name:
+            yield from _lists(one, f"{path}.{quoted}" if path else quoted, depth + 1)
+
+
+def _rows(form: _Form, each: str | None) -> list[FoundRow]:
+    rows: list[FoundRow] = []
+    for file in form.read:
+        for row in rows_of(file, RowsMap.model_construct(table=form.table, each=each)):
+            if isinstance(row, FoundRow) and isinstance(row.value, dict):
+                rows.append(row)
+            if len(rows) >= _MOST_ROWS:
+                return rows
+    return rows
+
+
+def _leaves(rows: Sequence[FoundRow]) -> Leaves:
+    found: dict[str, list[Any]] = defaultdict(list)
+
+    def walk(value: Any, path: str, depth: int) -> None:
+        if isinstance(value, dict) and depth < 4:
+            for name, one in value.items():
+                if '"' not in name and name:
+                    quoted = name if re.fullmatch(r"[^.\"\[\]*^$]+", name) else f'"{name}"'
+                    walk(one, f"{path}.{quoted}" if path else quoted, depth + 1)
+        elif path and value not in (None, "") and not isinstance(value, dict | list):
+            found[path].append(value)
+
+    for row in rows:
+        walk(row.value, "", 0)
+    return found
+
+
+def _leaf(path: str) -> str:
+    return snake_case(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", path.rpartition(".")[2].strip('"')))
+
+
+def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
+    """Return the path of each field that is found: of several the one that most rows have."""
+    chosen: dict[str, str] = {}
+    taken: set[str] = set()
+    for rule in _RULES:
+        fitting = [
+            (-min(len(values), rows) // max(1, rows // 4), _distance(rule, path), place, path)
+            for place, (path, values) in enumerate(leaves.items())
+            if path not in taken
+            and rule.names.fullmatch(_leaf(path))
+            and sum(map(rule.fits, values)) >= 0.9 * len(values)
+            and not _is_general(rule, path)
+        ]
+        if fitting:
+            chosen[rule.field] = min(fitting)[3]
+            taken.add(chosen[rule.field])
+    return chosen
+
+
+def _distance(rule: _Rule, path: str) -> tuple[int, int]:
+    """Return how far a name is from the field: what is called so, and what lies less deep first."""
+    leaf = _leaf(path)
+    word = rule.field.removesuffix("_tokens")
+    near = 0 if leaf == rule.field else 1 if word in leaf or "agent" in leaf else 2
+    return path.count("."), near
+
+
+def _is_general(rule: _Rule, path: str) -> bool:
+    """Return whether a common name (`input`, `id`) stands where it means something else."""
+    leaf, parent = _leaf(path), _leaf(path.rpartition(".")[0]) if "." in path else ""
+    if leaf in ("input", "output", "cached", "cache_read", "cache_write"):
+        return not re.search("usage|token|stat", parent)
+    if leaf in ("time", "total", "agent", "wall", "latency") and rule.field == "duration":
+        return True
+    return bool(re.search("config|args|param|setting|env|price|pricing|limit|budget", parent))
+
+
+def _measured(leaves: Leaves) -> list[dict[str, str]]:
+    """Return the fields of measured values: a speedup, or values of two variants."""
+    found: list[dict[str, str]] = []
+    sides: dict[tuple[str, str], dict[Variant, str]] = defaultdict(dict)
+    for path, values in leaves.items():
+        if sum(map(_is_amount, values)) < 0.9 * len(values) or all(
+            isinstance(value, bool) for value in values
+        ):
+            continue
+        leaf = _leaf(path)
+        if _SPEEDUP.fullmatch(leaf):
+            base = "reference" if re.search("reference|human|expert|gold", leaf) else "baseline"
+            found.append({"value": path, "over": base, "name": leaf})
+            continue
+        word, _, rest = leaf.partition("_")
+        ending = leaf.rpartition("_")[2]
+        side = VARIANTS.get(word) or VARIANTS.get(ending)
+        if side and quantity(leaf).unit:
+            key = rest if word in VARIANTS else leaf.rpartition("_")[0]
+            sides[path.rpartition(".")[0], key].setdefault(side, path)
+    pairs = [one for one in sides.values() if Variant.CANDIDATE in one and len(one) > 1]
+    return [*found, *({"value": one.pop(Variant.CANDIDATE)} | one for one in pairs)]
+
+
+def _written(
+    form: _Form,
+    others: Sequence[_Form],
+    base: str,
+    step: int,
+    each: str | None,
+    rows: list[FoundRow],
+    chosen: dict[str, str],
+) -> ProposedForm | None:
+    """Return the part of a map for the files of a form, with its doubts.
+
+    None for rows that are neither runs nor measured.
+    """
+    leaves, doubts = _leaves(rows), list[str]()
+    fields = {name: _field(name, path, leaves[path], doubts) for name, path in chosen.items()}
+    _from_around(rows, fields)
+    measured = _measured(leaves)
+    is_run = bool(_FIGURES & fields.keys()) and bool({"agent", "model"} & fields.keys())
+    if not (is_run or measured):
+        return None
+    _settled(fields, chosen, leaves, rows, doubts)
+    if not is_run and fields["agent"].startswith("{"):
+        del fields["agent"]
+    files = _pattern([source.name for source in form.files], others, form, base)
+    top = [("files", files), *([("table", form.table)] if form.table else [])]
+    top += [("each", each)] if each else []
+    lines = ["[[rows]]", *(f"{name} = {json.dumps(value)}" for name, value in top)]
+    of_run: list[str] = []
+    if is_run:
+        lines += ["", "[rows.run]"]
+        lines += [f"{rule.field} = {fields[rule.field]}" for rule in _RULES if rule.field in fields]
+    else:
+        names = ("task", "agent", "model", "effort", "repo")
+        of_run = [f"{name} = {fields[name]}" for name in names if name in fields]
+    used = set(chosen.values())
+    for value in measured:
+        name = value.pop("name", "speedup")
+        used |= set(value.values())
+        lines += ["", "[[rows.measurement]]"]
+        lines += [f"{key} = {json.dumps(path)}" for key, path in value.items()] + of_run
+        if "over" in value and name != "speedup":
+            lines.append(f"metric = {{ value = {json.dumps(name)} }}")
+        if "task" in fields:
+            lines.append(f"benchmark = {fields['task']}")
+    for path, values in leaves.items():
+        words = {word_of(value).lower() for value in values}
+        if _JUDGED.fullmatch(_leaf(path)) and words & _HACK_WORDS and all(map(_is_word, values)):
+            used.add(path)
+            lines += ["", "[[rows.judgement]]", f"label = {json.dumps(path)}"]
+            lines += [f"hack = {json.dumps(path)}", *of_run]
+            break
+    toml = "\n".join(lines) + "\n"
+    unused = [
+        path
+        for path, values in leaves.items()
+        if path not in used and sum(map(_is_amount, values)) >= 0.9 * len(values)
+    ]
+    parsed = parse_map("the proposal", toml).rows[0]
+    count = len(rows) * max(1, len(form.files) // len(form.read)) * step
+    return ProposedForm(toml, parsed, form.files, count, doubts, unused)
+
+
+def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> str:
+    """Return a field as TOML, with its unit or its choice of words."""
+    written = json.dumps(path, ensure_ascii=False)
+    leaf = _leaf(path)
+    if name == "duration":
+        unit = next((_UNITS[word] for word in leaf.split("_")[::-1] if word in _UNITS), None)
+        unit = unit or ("ms" if "milli" in leaf else None)
+        if not unit:
+            unit = "s"
+            doubts.append(f"{path} has no unit in its name: taken as seconds")
+        assert unit in MILLISECONDS
+        return f'{{ path = {written}, unit = "{unit}" }}'
+    if name == "agent":
+        programs = {word: agent_of_program(word) for word in sorted({*map(word_of, values)})}
+        meant = {
+            word: agent.key
+            for word, agent in programs.items()
+            if agent and agent.key != agent_key(word)
+        }
+        if meant:  # the name of its program
+            listed = ", ".join(f'{json.dumps(word)} = "{key}"' for word, key in meant.items())
+            return f'{{ path = {written}, words = {{ {listed}, "*" = "*" }} }}'
+    if name == "cost" and "cent" in leaf:
+        return f'{{ path = {written}, unit = "¢" }}'
+    if name == "outcome":
+        words = Counter(map(word_of, values))
+        ends = {
+            word: OUTCOMES.get(
+                word.lower(),
+                Outcome.COMPLETED if word.lower() in _FAILED_WORDS else Outcome.UNKNOWN,
+            )
+            for word, _ in words.most_common(12)
+        }
+        unknown = [word for word, outcome in ends.items() if outcome is Outcome.UNKNOWN]
+        if unknown:
+            doubts.append(f"{path}: which outcome is {', '.join(unknown)}?")
+        listed = ", ".join(f"{json.dumps(word)} = {json.dumps(one)}" for word, one in ends.items())
+        return f'{{ path = {written}, words = {{ {listed}, "*" = "unknown" }} }}'
+    return written
+
+
+def _from_around(rows: Sequence[FoundRow], fields: dict[str, str]) -> None:
+    """Add fields of the objects around the rows, and the names under which they stand."""
+    objects = [outer for row in rows[:50] for outer, _ in row.around if isinstance(outer, dict)]
+    for name in _OF_AROUND:
+        if name in fields:
+            continue
+        for outer in objects[::-1]:
+            flat = {key: value for key, value in outer.items() if "." not in key and '"' not in key}
+            near = next(
+                (
+                    key
+                    for key, value in flat.items()
+                    if _NAMED[name].names.fullmatch(_leaf(key)) and _NAMED[name].fits(value)
+                ),
+                None,
+            )
+            if near:
+                fields[name] = json.dumps(f"^.{near}")
+                break
+    keys = {row.around[-1][1] for row in rows if row.around}
+    if "task" not in fields and len(keys) > 1 and all(isinstance(key, str) for key in keys):
+        fields["task"] = "{ key = 1 }"
+
+
+def _settled(
+    fields: dict[str, str],
+    chosen: dict[str, str],
+    leaves: Leaves,
+    rows: Sequence[FoundRow],
+    doubts: list[str],
+) -> None:
+    """Settle what one field says of another, and note what is missing."""
+    if "run_id" in chosen:
+        values = [word_of(value) for value in leaves[chosen["run_id"]]]
+        if len(values) != len(set(values)) or min(map(len, values)) < 6:
+            shared = fields.pop("run_id")
+            if "experiment" not in fields and len(set(values)) * 2 <= len(values):
+                fields["experiment"] = shared
+            doubts.append(f"{chosen['run_id']} is not one of each run: ids are made of the rows")
+    if "score" not in fields and "outcome" in chosen:
+        words = {word_of(value) for value in leaves[chosen["outcome"]]}
+        good = [word for word in words if OUTCOMES.get(word.lower()) is Outcome.COMPLETED]
+        if len(good) == 1 and any(word.lower() in _FAILED_WORDS for word in words):
+            path = json.dumps(chosen["outcome"])
+            fields["score"] = (
+                f'{{ path = {path}, words = {{ {json.dumps(good[0])} = 1, "*" = 0 }} }}'
+            )
+    if "cache_read_tokens" not in fields:
+        doubts += [
+            f"{chosen[name]}: without counts of the cache, list prices are a bound"
+            for name in ("input_tokens", "whole_input_tokens")
+            if name in fields
+        ]
+    if "input_tokens" in fields and "whole_input_tokens" in fields:
+        fields.pop("whole_input_tokens")
+    if "agent" not in fields:
+        fields["agent"] = '{ value = "unknown" }'
+        doubts.append('no field names the agent: write { value = "…" } if all are of one')
+    missing = [name for name in ("model", "task", "cost") if name not in fields]
+    if missing:
+        doubts.append(f"nothing found for {', '.join(missing)}")
+        names = [row.file.parts[-2] for row in rows if len(row.file.parts) > 1]
+        if "task" in missing and len(set(names)) > 1:
+            doubts.append(f"task = {{ folder = 1 }} would be {', '.join(sorted(set(names))[:3])}")
+
+
+def _pattern(names: Sequence[str], others: Sequence[_Form], form: _Form, base: str) -> str:
+    """Return the pattern of the files of a form, from the folder of the map."""
+    inside = [name.removeprefix(base).lstrip("/") for name in names]
+    if len(inside) == 1:
+        return f"/{inside[0]}"
+    folder = commonpath(["/" + name.rpartition("/")[0] for name in inside]).strip("/")
+    ends = [name.rpartition("/")[2] for name in inside]
+    rest = [
+        source.name.rpartition("/")[2] for one in others if one is not form for source in one.files
+    ]
+    last = ends[0] if len(set(ends)) == 1 else f"*.{ends[0].rpartition('.')[2]}"
+    if len(set(ends)) > 1:
+        start = re.sub(r"[\d*?\[\]]+$", "", commonprefix(ends))  # noqa: RUF071  characters
+        backwards = commonprefix([end[::-1] for end in ends])  # noqa: RUF071
+        finish = re.sub(r"^[\d*?\[\]]+", "", backwards[::-1])
+        if any(name.endswith(last[1:]) for name in rest):
+            last = f"{start}*{finish}" if start or finish else last
+    is_flat = len({name.rpartition("/")[0] for name in inside}) == 1
+    parts = [folder, *([] if is_flat else ["**"]), last]
+    return "/" + "/".join(filter(None, parts))
+
+
+def map_of(forms: Sequence[ProposedForm], name: str) -> KnownMap:
+    """Return the proposed map as it is written."""
+    head = (
+        "# Proposed by `tachograph map`: look at it, and correct it. docs/map.md has every field.\n"
+    )
+    parts = []
+    for one in forms:
+        notes = [f"# {doubt}" for doubt in one.doubts]
+        notes += [f"# other numbers: {', '.join(one.unused[:12])}"] if one.unused else []
+        parts.append("\n".join([*notes, one.toml]))
+    text = f"{head}name = {json.dumps(name)}\n\n" + "\n".join(parts)
+    return KnownMap(parse_map("the proposal", text), text, "")
