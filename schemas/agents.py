@@ -406,6 +406,38 @@ QWEN = Agent(
     ),
 )
 
+ANTIGRAVITY = Agent(
+    "antigravity",
+    "Antigravity CLI",
+    "https://antigravity.google",
+    "#b3446c",
+    "triangle-up-dot",
+    (
+        Format(
+            "-p --output-format json, stream-json",
+            "1.1–1.2",
+            "antigravity.Antigravity",
+            names=(
+                words("conversation_id duration_seconds usage"),
+                words("conversation_id status response error"),
+                words("event conversation_id init"),
+                words("event step_update"),
+            ),
+            looks=lambda value: (
+                value.get("event") == "result"
+                and isinstance(value.get("result"), dict)
+                and "conversation_id" in value["result"]
+            ),
+        ),
+    ),
+    Marks(fields=("step_update", "thinking_tokens"), legible=("conversation_id",)),
+    unrecorded=frozenset(
+        (*_COST, *_API_TIME, "started_at", "ended_at", "agent_version", "repo", "branch")
+    ),
+    program=Program(("agy",), record_option="-p --output-format json"),
+)
+"""The successor of Gemini CLI. Its transcripts and databases are not read."""
+
 IFLOW = Agent(
     "iflow",
     "iFlow CLI",
@@ -982,6 +1014,7 @@ AGENTS = by_key(
     TRAE,
     TRAE_CLI,
     GEMINI,
+    ANTIGRAVITY,
     QWEN,
     IFLOW,
     GROK,

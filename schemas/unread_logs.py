@@ -73,8 +73,6 @@ UNREAD = (
               "generatedTokens eventName schema"),
     UnreadLog("Zed", "Zed's thread files", "request_token_usage messages"),
     UnreadLog("Zed", "Zed's database", tables="threads/data_type"),
-    UnreadLog("Antigravity", "Antigravity's result records",
-              "conversation_id duration_seconds usage"),
     UnreadLog("Antigravity", "Antigravity's transcripts",
               "type=USER_INPUT step_index source or type=PLANNER_RESPONSE step_index source"),
     UnreadLog("Augment", "Augment's session files", "chatHistory sessionId"),

@@ -63,6 +63,7 @@ _STREAMS: Mapping[str, str] = {
     "OpenHandsOutput": "openhands/evaluation/critic.jsonl",
     "Pi": "pi/session.jsonl",
     "Pi, stream": "pi/stream.jsonl",
+    "Antigravity": "antigravity/a_result_has_all_steps.jsonl",
     "ManagedAgents": "managed_agents/a_total_has_the_grader_too.jsonl",
     "KimiWire": "kimi/a_session_of_kimi_code/wire.jsonl",
     "KimiWire, CLI": "kimi/kimi_cli_counts_each_step_once/wire.jsonl",
