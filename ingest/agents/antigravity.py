@@ -16,6 +16,7 @@ from ingest.agents.distilled import distilled, found
 from ingest.agents.shared.runs import OpenRun, StreamReader, canonical_hash, is_failed, wire_record
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
+from ingest.prices.model_ids import without_effort
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import ANTIGRAVITY
@@ -110,6 +111,7 @@ class _Run(OpenRun):
         return super().values() | {
             "run_id": session if session and begins else canonical_hash({"agy": begun}),
             "agent": ANTIGRAVITY.key,
+            "effort": without_effort(self.requested_model or "")[1],
             "session_id": session,
             "record_kind": RecordKind.STREAM if self.first_step is not None else RecordKind.RESULT,
             "rank": 2 if result is None or self.first_step is None else 3,
