@@ -13,12 +13,14 @@ from streamlit.navigation.page import StreamlitPage
 
 from app.screens import cache, sign_in_page
 from app.screens.parts import filter_bar, widgets
+from app.server.guard import MENUS
 from app.text import html_parts
 
 ASSETS = Path(__file__).parent / "assets"
 
 st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 st.html(ASSETS / "dashboard.css")
+st.html(MENUS, unsafe_allow_javascript=True)
 st.logo(str(ASSETS / "wordmark.svg"), size="large")
 with widgets.told_errors():
     sign_in_page.require_sign_in()

@@ -424,7 +424,7 @@ def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[.
 def said(app: AppTest) -> str:
     """The texts of a screen in one line: HTML without its tags, Markdown and captions."""
     pieces = [
-        re.sub(r"<style.*?</style>|<[^>]+>", " ", element.proto.body, flags=re.DOTALL)
+        re.sub(r"<(style|script).*?</\1>|<[^>]+>", " ", element.proto.body, flags=re.DOTALL)
         for element in app.get("html")
     ]
     pieces += [element.value for element in (*app.markdown, *app.caption, *app.header)]

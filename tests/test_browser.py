@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
 from app.text.formatting import sortable
@@ -24,7 +25,16 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.units import Unit
 from tests.attack.hostile import found_in, nasty_store
-from tests.conftest import SAMPLES, TOTAL_COST, MadeOnce, StoreOnce, fetched, record_text
+from tests.conftest import (
+    ROOT,
+    SAMPLES,
+    TOTAL_COST,
+    MadeOnce,
+    StoreOnce,
+    fetched,
+    ingest_paths,
+    record_text,
+)
 from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import ANSWER_SECONDS, PATIENCE_SECONDS, leave, move, served, wait_until_drawn
@@ -415,6 +425,56 @@ def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(
     assert not found_in(text.replace("\u200b", ""))  # the editor's own
 
 
+SCREENS_OF_ALL = [
+    *("?view=study", "?view=daily", "cost", "cost?view=time", "cost?view=sessions", "runs"),
+    *("runs?view=Failures", "tasks", "speedups", "compare", "loops", "reports", "data"),
+    *("data?view=Upload", f"run?run={RUN}"),
+]
+MENUS = ("Project", "Agent", "Task", "Outcome", "Time", "More", "Cost", "Share")
+SERIOUS = """rules => axe.run(document, {resultTypes: ["violations"], ...rules})
+    .then(({violations}) => violations
+        .filter(one => ["serious", "critical"].includes(one.impact))
+        .flatMap(one => one.nodes.map(node => [one.id, node.target, node.html.slice(0, 160),
+            node.any[0]?.message].join(" "))))"""
+UNFOLD = (
+    """document.querySelectorAll("details:not([open]) > summary").forEach(one => one.click())"""
+)
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+
+
+@pytest.fixture
+def all_samples(shown: Path, store_once: StoreOnce) -> Path:
+    """The store holds all sample logs: loops, measured results, sessions."""
+    made = store_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
+    return Path(shutil.copy(made.location, shown.with_suffix(".new"))).replace(shown)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_on_screens_and_menus_keeps_out_who_cannot_see_them(
+    all_samples: Path, visit: Open, scheme: Scheme
+) -> None:
+    """By axe-core. Streamlit's own: a long line of `st.code` scrolls only by pointer."""
+    [(patched,)] = fetched(Store(all_samples), "select min(run_id) from patches")
+    rules = COLOURS if scheme == "dark" else {}
+    page, found = visit("/", scheme), dict[str, list[str]]()
+    wait_until_drawn(page)
+    page.evaluate(AXE_SCRIPT)
+    for menu in MENUS:
+        page.locator(f".st-key-popover-{menu}").get_by_role("button").first.click()
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        found[menu] = page.evaluate(SERIOUS, rules)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+    for screen in (*SCREENS_OF_ALL, f"run?run={patched}"):
+        move(page, screen)
+        wait_until_drawn(page)
+        page.evaluate(UNFOLD)
+        wait_until_drawn(page)
+        found[screen] = page.evaluate(SERIOUS, rules)
+    ours = {where: [one for one in what if ".stCode" not in one] for where, what in found.items()}
+    assert {where: what for where, what in ours.items() if what} == {}
+
+
 FOCUSED = """() => {
     const it = document.activeElement, style = getComputedStyle(it)
     return [it.tagName, it.getAttribute("aria-label") || it.innerText || "", style.outlineStyle !== "none" || style.boxShadow !== "none"]
@@ -441,6 +501,47 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [
         name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked
     ]
+
+
+def test_menus_folds_and_links_answer_the_keyboard(all_samples: Path, visit: Open) -> None:
+    """A menu's rows were at the end of the page, behind all that comes after its button."""
+    page = visit("/?view=study")
+    wait_until_drawn(page)
+    menu, focused = page.get_by_test_id("stPopoverBody"), page.locator("*:focus")
+    page.locator(".st-key-filter-bar input").first.focus()
+    for name, key in (("Project", "Enter"), ("Time", "Space"), ("Share", "Enter")):
+        tab_to(page, name)
+        page.keyboard.press(key)
+        expect(menu.locator("button, input").first).to_be_visible()
+        page.keyboard.press("Tab")
+        assert focused.evaluate("one => !!one.closest('[data-testid=stPopoverBody]')"), name
+        page.keyboard.press("Escape")
+        expect(menu).to_have_count(0)
+        expect(focused).to_contain_text(name)
+    tab_to(page, "How sure?")
+    page.keyboard.press("Enter")
+    expect(page.locator("details[open].t-sure section")).to_be_visible()
+    for name in ("Daily work", "Claude Code", "Download plot", "Figures"):
+        tab_to(page, name)
+    page.keyboard.press("Enter")
+    expect(page.locator("[class*=st-key-figures] tbody tr").first).to_be_visible()
+    move(page, "cost")
+    wait_until_drawn(page)
+    page.locator(".st-key-popover-Share button").focus()
+    for name in ("Project", "Month", "Cost", "Budgets"):
+        tab_to(page, name)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Project, or label")).to_be_focused()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until what is so named has the focus."""
+    names = list[str]()
+    while not names or not re.search(rf"^(\w+ )?{re.escape(name)}", names[-1]):
+        assert len(names) < 60, names
+        page.keyboard.press("Tab")
+        names.append(" ".join(page.evaluate(FOCUSED)[1].split()))
 
 
 def test_a_report_is_downloaded_with_the_right_totals(

@@ -18,6 +18,7 @@ import duckdb
 import pytest
 
 from app.queries.filters import FILTERS
+from app.server.guard import MENUS
 from app.text import grids
 from app.text.html_parts import SHOWN_CHARACTERS, plain, shown, shown_record
 from app.text.ingests import nothing_new, upload_words
@@ -97,7 +98,7 @@ def sparse(store_once: StoreOnce) -> Store:
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_screen_shows_the_samples(screen: str, read_samples: Store, open_screen: Open) -> None:
     app = open_screen(screen, read_samples.location)
-    assert app.title or "t-h1" in "".join(element.proto.body for element in app.get("html"))
+    assert app.title or "t-h1" in html_of(app)
 
 
 @pytest.mark.parametrize("screen", FEW)
@@ -163,8 +164,8 @@ def acting(app: AppTest) -> list[str]:
 
 
 def html_of(app: AppTest) -> str:
-    """The HTML of a screen."""
-    return "".join(element.proto.body for element in app.get("html"))
+    """The HTML of a screen, without the script that all have."""
+    return "".join(one.proto.body for one in app.get("html") if one.proto.body != MENUS)
 
 
 @pytest.mark.parametrize("screen", [*FEW, "screens/cost.py"])
@@ -215,7 +216,7 @@ def test_a_run_shows_its_figures_its_summary_and_its_record(
         r"**Where the money went** cost reported, list price \$1.33\: regional endpoint",
         "**Result** 6 other statements",
     ]
-    html = "".join(element.proto.body for element in app.get("html"))
+    html = html_of(app)
     assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html
     assert ">Summary</h4>" in html
     assert '"total_cost_usd": 1.2117599999999997' in app.code[-1].value
@@ -230,7 +231,7 @@ def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen
         ),
     )
     app = open_screen("screens/run.py", run="evil-1")
-    html = "".join(element.proto.body for element in app.get("html"))
+    html = html_of(app)
     assert "<script" not in html
     assert "<img" not in html
     assert "&lt;script&gt;" in html
@@ -254,7 +255,7 @@ def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(
     assert "old" not in page_text(app)
     app.session_state["result"] = True
     app.run()
-    shown_html = "".join(element.proto.body for element in app.get("html"))
+    shown_html = html_of(app)
     assert "<script" not in shown_html
     assert "<img" not in shown_html
     assert f"1 - old {evil} 1 + new {evil}" in page_text(app)
@@ -293,7 +294,7 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert not app.exception
     assert Path(store.location).stat().st_mtime_ns == before, "a rerun reads nothing again"
     assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 record rejected"]
-    said = "".join(element.proto.body for element in app.get("html"))
+    said = html_of(app)
     assert "<em>1 of 2 records</em> is a new run; 1 could not be read." in said
     assert (
         "2 documents</em> in 2 files = 1 accepted + 0 duplicates + 1 rejected + 0 ignored" in said

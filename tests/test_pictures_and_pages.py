@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -32,9 +34,11 @@ from app.reports.shared import SCREENS, question, shared
 from app.screens.parts import widgets
 from app.screens.parts.share_menu import SHARED
 from app.text.answers import Answer
+from app.text.formatting import short
 from app.text.html_parts import without_links
 from ingest.store.database import Store
 from schemas.errors import UsageError
+from schemas.units import Unit
 from tests.conftest import ROOT, fetched
 
 pytestmark = pytest.mark.slow  # they draw every chart and load what draws them
@@ -101,6 +105,30 @@ def test_every_chart_draws_or_says_that_there_is_nothing(sample_store: Store) ->
             assert drawn is None or (
                 drawn.n >= 0 and re.fullmatch(r"[A-Za-z0-9.-]+", drawn.file_name)
             ), name
+
+
+def test_the_figures_of_a_chart_are_a_table_of_its_marks(
+    sample_store: Store, tmp_path: Path
+) -> None:
+    """The same for who cannot see it and for a paper: each mark once, as on pointing at it."""
+    made = tmp_path / "time.csv"
+    asked = ["chart", "time-per-run", "--db", sample_store.location, "-o", str(made)]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    rows = list(csv.reader(io.StringIO(made.read_text())))
+    times = fetched(sample_store, "select duration_ms from v_runs order by 1")
+    assert rows[0] == ["Run", "Value"]
+    assert sorted(row[-1] for row in rows[1:]) == sorted(
+        short(one, Unit.MILLISECONDS) for (one,) in times
+    )
+    claimed = go.Scatter(y=[0.2], name="gpt-5", hovertext=["<b>a &amp; b</b><br>n: 1<br>good: x"])
+    measured = go.Scatter(y=[1.1, None], hovertext=["c<br>n: 2<br>gpt-5: 3", None])
+    layout = {"yaxis": {"tickvals": [0, 1], "ticktext": ["low<br>er", "high"]}}
+    figure = go.Figure([claimed, claimed, measured], layout)
+    assert images.mark_table(images.Drawn("x", "x", "x", figure, 2)).to_pylist() == [
+        {"Run": "a & b", "n": "1", "Value": "good: x"},
+        {"Run": "c", "n": "2", "Value": "gpt-5: 3"},
+    ]
 
 
 def _a_session(store: Store) -> str:
@@ -280,6 +308,8 @@ def test_a_page_to_mail_draws_its_charts_without_a_network(
     )
     tab.goto(page.as_uri())
     tab.wait_for_selector(".chart .main-svg")
+    tab.locator(".t-figures summary").first.click()
+    assert tab.locator(".t-figures tbody tr").first.is_visible()
     assert not errors
     assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
     assert tab.evaluate(_INTRUDES) == [0, "blocked"], "the page's policy"

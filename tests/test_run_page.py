@@ -102,7 +102,7 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.add(tag)
         self.open.append(tag)
-        assert {name for name, _ in attrs} <= {"class", "open"}
+        assert {name for name, _ in attrs} <= {"class", "open", "tabindex"}
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag

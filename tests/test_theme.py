@@ -56,6 +56,33 @@ def test_every_text_of_the_theme_can_be_read(page: str) -> None:
     assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < READABLE} == {}
 
 
+IN_WORDS = {
+    *("--t-unknown", "--t-never", "--t-once", "--t-border", "--t-shade", "--t-card", "--t-line"),
+}
+"""No marks to be told apart: lines, grounds, and parts of bars whose sizes are in words beside."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_texts_and_marks_of_our_own_parts_can_be_seen(page: str) -> None:
+    """A text on the colour that its rule gives it, else on the page; a mark keeps 3:1."""
+    at, ground = PAGES.index(page), THEME[page]["backgroundColor"]
+    pairs = re.findall(r"(--t-[a-z]+): light-dark\((#\w{6}), (#\w{6})\)", CSS)
+    named = {name: days[at] for name, *days in pairs}
+
+    def colour(rule: str, key: str) -> str | None:
+        found = re.search(rf"(?<![-\w]){key}: (?:var\((--[\w-]+)\)|(light-dark\([^)]+\)))", rule)
+        return found and (named[found[1]] if found[1] else re.findall(r"#\w{6}", found[2])[at])
+
+    weak = {name for name, one in named.items() if contrast(one, ground) < 3} - IN_WORDS
+    for selector, rule in re.findall(r"([^{}]+)\{([^{}]*)\}", CSS):
+        behind, text = colour(rule, "background"), colour(rule, "color")
+        if text and contrast(text, behind or ground) < READABLE and "primary" not in selector:
+            weak.add(selector)  # texts on the primary colour: the test above
+        if ".t-m-" in selector and contrast("#FFFFFF", behind or ground) < READABLE:
+            weak.add(selector)  # parts of the bar of a run's money, with white words
+    assert weak == set()
+
+
 @pytest.mark.parametrize(
     ("text", "colour"),
     [

@@ -256,6 +256,8 @@ def strips(
             traces.append(kind_of_trace(**dots))
         if row.quantiles:
             low, first, middle, third, high = row.quantiles
+            named = zip(("5%", "25%", "median", "75%", "95%"), row.quantiles, strict=True)
+            quantiles = [f"{name}: {short(value, unit)}" for name, value in named]
             traces.append(
                 go.Box(
                     orientation="h",
@@ -270,6 +272,7 @@ def strips(
                     fillcolor="rgba(0,0,0,0)",
                     showlegend=False,
                     hoverinfo="skip",
+                    hovertext=["<br>".join([row.name.replace("<br>", " "), *quantiles])],
                 )
             )
         if row.median is not None and row.median > 0:
@@ -403,7 +406,7 @@ def _rank_note(runs: Sequence[Row], first: int, last: int, words: str) -> dict[s
 def pair_hover(run: Row) -> str:
     """Return the hover text of a run with a claim and a measurement."""
     claimed, measured = ratio(run["claimed_speedup"]), ratio(run["measured_speedup"])
-    return f"{safe(run['title'])}<br>claimed {claimed}, measured {measured}"
+    return f"{safe(run['title'])}<br>claimed: {claimed}<br>measured: {measured}"
 
 
 @dataclass(frozen=True, slots=True)

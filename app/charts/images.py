@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
 import subprocess
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from threading import Lock
 from typing import Any
 
 import plotly.graph_objects as go
+import pyarrow as pa
 
 from app.charts.base import INKS, PAPER, ink, safe
 from app.queries.filters import NO_FILTERS, Filters
@@ -90,6 +93,50 @@ class Drawn:
             ),
         ]
         return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(words)).strip("-.")[:120]
+
+
+_TAG = re.compile(r"<[^>]+>")
+VALUE, ROW = "Value", "Row"
+"""Columns of a chart's figures: those without a label, and the chart's row."""
+
+
+def mark_table(drawn: Drawn) -> pa.Table:
+    """Return the figures of a chart as a table of texts: a row per mark, as on pointing at it.
+
+    Its columns are the mark's name, the row or the colour of the legend that it is in, and its
+    figures; labels that few marks have stay with their values.
+    """
+    axis, found = drawn.figure.layout.yaxis, list[tuple[str, str, str, tuple[str, ...]]]()
+    is_rows = axis.type != "log" and axis.tickvals is not None and axis.ticktext is not None
+    rows = dict(zip(axis.tickvals, axis.ticktext, strict=True)) if is_rows else {}
+    for trace in drawn.figure.data:
+        texts = trace.hovertext if trace.hovertext is not None else trace.text
+        ids = trace.customdata if trace.customdata is not None else range(len(texts or ()))
+        for hover, y, one in zip(texts or (), trace.y, ids, strict=False):
+            if hover is not None and y is not None:
+                name, *lines = (_plain(line) for line in str(hover).split("<br>"))
+                row = _plain(str(rows.get(round(y), "")).replace("<br>", " ")) or trace.name or ""
+                figures = tuple(line.removeprefix(f"{row}: ") for line in lines)
+                found.append((str(one), row, name, figures))
+    found = list(dict.fromkeys(found))  # a claim and its measurement are two marks with one text
+    labels = Counter(line.partition(": ")[0] for *_, lines in found for line in lines)
+    often = {label for label, number in labels.items() if number > len(found) / 2}
+    made = list[dict[str, str]]()
+    for _, row, name, figures in found:
+        made.append({ROW: row, drawn.what.capitalize(): name})
+        for line in figures:
+            label, colon, value = line.partition(": ")
+            key, value = (label, value) if colon and label in often else (VALUE, line)
+            made[-1][key] = " · ".join(filter(None, (made[-1].get(key), value)))
+    named = [one[ROW] for one in made]
+    columns = dict.fromkeys(key for one in made for key in one)
+    if len(set(named)) in (1, len(named)):  # each mark has a row of its own, or all share one
+        columns.pop(ROW, None)
+    return pa.table({key: [one.get(key, "") for one in made] for key in columns})
+
+
+def _plain(text: str) -> str:
+    return html.unescape(_TAG.sub("", text))
 
 
 def framed(drawn: Drawn, page: str | None) -> go.Figure:
@@ -172,14 +219,14 @@ def image(drawn: Drawn, format_: str, page: str | None = "light") -> bytes:
         return bytes(kaleido.calc_fig_sync(figure, opts=size, kopts={"page_generator": holder}))
 
 
-def printed(html: bytes) -> bytes:
+def printed(page: bytes) -> bytes:
     """Return a page of ours as PDF, as its style sheet prints it.
 
     Its scripts must have drawn its charts when it has loaded. Raises UsageError without a Chromium.
     """
     with _ONE, TemporaryDirectory(prefix="tachograph-") as folder:
-        (page := Path(folder) / "page.html").write_bytes(html)
-        made = page.with_suffix(".pdf")
+        (file := Path(folder) / "page.html").write_bytes(page)
+        made = file.with_suffix(".pdf")
         command = [
             browser(),
             "--headless",
@@ -189,7 +236,7 @@ def printed(html: bytes) -> bytes:
             "--no-pdf-header-footer",
             f"--user-data-dir={folder}/profile",
             f"--print-to-pdf={made}",
-            page.as_uri(),
+            file.as_uri(),
         ]
         with suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, check=False, timeout=_LONGEST)  # noqa: S603

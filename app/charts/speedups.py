@@ -60,7 +60,7 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
             go.Scatter(mode="lines", x=x, y=y, line=style, hoverinfo="skip", showlegend=False)
         )
     hover = [
-        f"{pair_hover(one)}{', another part' if one['scope_differs'] else ''}" for one in pairs
+        f"{pair_hover(one)}{'<br>another part' if one['scope_differs'] else ''}" for one in pairs
     ]
     colours, dots = (
         [colour(one["agent"], page) for one in pairs],

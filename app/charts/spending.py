@@ -83,12 +83,16 @@ def plotly_script() -> str:
     return gzip.decompress(packed_plotly()).decode()
 
 
-def packed_figures(drawn: Sequence[tuple[Drawn, Drawn]]) -> bytes:
-    """Return charts as JSON `{"light": [figure, …], "dark": […]}`, packed by gzip."""
-    pages = {
+def packed_figures(drawn: Sequence[tuple[Drawn, Drawn]], tables: Sequence[str]) -> bytes:
+    """Return charts as JSON, packed by gzip.
+
+    `{"light": [figure, …], "dark": […], "tables": [HTML, …]}`.
+    """
+    pages: dict[str, Any] = {
         page: [json.loads(str(pair[place].figure.to_json())) for pair in drawn]
         for place, page in enumerate(("light", "dark"))
     }
+    pages["tables"] = tables
     return gzip.compress(json.dumps(pages, separators=(",", ":")).encode(), mtime=0)
 
 
@@ -300,7 +304,11 @@ def month_so_far(found: Months, page: str | None) -> go.Figure:
         y=[*y, float(so_far)],
         mode="lines",
         line={"shape": "vh", "color": PLAIN, "width": 2},
-        hoverinfo="x+y",
+        hoverinfo="text",
+        hovertext=[
+            f"{int(day)} {begin:%B}<br>spent so far: {usd(spent)}"
+            for day, spent in zip(x, [*y, float(so_far)], strict=True)
+        ],
     )
     traces, lines, notes = [steps], [], []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from app.charts.images import FORMATS, image, printed
+from app.charts.images import FORMATS, image, mark_table, printed
 from app.charts.registry import CHARTS
 from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
@@ -15,11 +15,17 @@ from app.cli.options import Word, cost_option, examples, path_option, utf8
 from app.cli.output import put_or_write
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_id_of
+from app.reports.exports import EXPORTS
 from app.reports.exports.page import html_shared
 from app.reports.shared import question, shared
 from app.reports.site import write_site
+from app.text.answers import Answer
 from schemas.errors import UsageError
 from schemas.text import choices_for, plural
+
+CSV = "csv"
+KINDS = (*FORMATS, CSV)
+"""Formats of a chart: pictures, and its figures as a table."""
 
 groups_option = click.option(
     "--group",
@@ -44,9 +50,9 @@ groups_option = click.option(
     )
 )
 @click.argument("name", required=False, callback=utf8)
-@path_option(f"Output file: {', '.join(f'.{one}' for one in FORMATS)}.", dir_okay=False)
+@path_option(f"Output file: {', '.join(f'.{one}' for one in KINDS)}.", dir_okay=False)
 @click.option(
-    "--format", "format_", type=Word(FORMATS), help="Default: from the extension, else svg."
+    "--format", "format_", type=Word(KINDS), help="Default: from the extension, else svg."
 )
 @click.option(
     "--of",
@@ -72,6 +78,8 @@ def chart(
 ) -> None:
     """Draw a chart of a screen as SVG, PNG or PDF, with title, n and source in the picture.
 
+    As CSV: its figures, a row per mark.
+
     Without NAME: list the charts.
 
     A picture is drawn by Kaleido and the Chromium or Chrome of the system: docs/handed-on.md.
@@ -88,10 +96,10 @@ def chart(
     if wanted.needs == "run" and not of:
         raise UsageError(f"the chart {name} is about one run.", "Name it: --of ID")
     kind = format_ or (path.suffix[1:].lower() if path and path.suffix else FORMATS[0])
-    if kind not in FORMATS:
+    if kind not in KINDS:
         raise UsageError(
             f"unknown file extension of {path}.",
-            f"Use {', '.join(f'.{one}' for one in FORMATS)}, or give --format.",
+            f"Use {', '.join(f'.{one}' for one in KINDS)}, or give --format.",
         )
     require_no_store_file(asked.store, path)
     if not with_text:
@@ -106,9 +114,13 @@ def chart(
             f"there is nothing to draw: no data for {wanted.about}.",
             "Widen the filters, or ingest more.",
         )
-    body = image(drawn, kind, about.page)
+    body = (
+        EXPORTS["csv"].write(Answer(mark_table(drawn), drawn.title))
+        if kind == CSV
+        else image(drawn, kind, about.page)
+    )
     if path is None:
-        terminal.put(body, is_binary=kind != FORMATS[0])
+        terminal.put(body, is_binary=kind not in (FORMATS[0], CSV))
     else:
         put_or_write(body, path)
 

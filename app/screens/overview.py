@@ -96,7 +96,7 @@ def daily_work() -> None:
     if rows:
         table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
         cards = daily_words.project_cards(found, rows, budgets, filters)
-        cards = f'<h3 class="t-h3">Projects</h3>{cards}'
+        cards = f'<h2 class="t-h3">Projects</h2>{cards}'
     st.html(f'{table}<div class="t-phone">{looks}{cards}</div>')
     left, right = st.columns([58, 42], gap="medium")
     left.html(f'<div class="t-wide">{looks}</div>')

@@ -26,6 +26,10 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from app.server.access import Addresses, is_read_only, parse_host
 
+_SCRIPT = Path(__file__).parent.parent / "assets" / "menus.js"
+MENUS = f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script>"
+"""The only script of ours on the dashboard's pages, which leads the keyboard into open menus."""
+
 FILE_MEGABYTES = 400
 PAGE_BYTES, ALL_BYTES = 1 << 30, 2 << 30
 """Bytes of a page's files that are not ingested yet, and of those of all pages."""
@@ -265,10 +269,10 @@ def _as_its_page(scope: Scope) -> Scope:
 def protecting_headers(page: Path) -> dict[str, str]:
     """Return the security headers of every response.
 
-    `page` is the framework's index.html with an inline script, allowed by its hash.
+    `page` is the framework's index.html with an inline script; that and ours are allowed by hash.
     """
     return {
-        "content-security-policy": content_policy(page.read_text(encoding="utf-8")),
+        "content-security-policy": content_policy(page.read_text(encoding="utf-8") + MENUS),
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "referrer-policy": "same-origin",

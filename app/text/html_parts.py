@@ -121,7 +121,7 @@ def how_sure(doubts: Sequence[Doubt]) -> str:
 def look_list(items: Iterable[str], title: str = "", kind: str = "") -> str:
     """Return lines as a list under a title, "" without any. `items` are HTML."""
     lines = "".join(f"<li>{item}</li>" for item in items)
-    above = f'<h3 class="t-h3">{text(title)}</h3>' if title else ""
+    above = f'<h2 class="t-h3">{text(title)}</h2>' if title else ""
     return f'{above}<ul class="{f"t-look {kind}".strip()}">{lines}</ul>' if lines else ""
 
 

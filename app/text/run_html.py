@@ -331,7 +331,7 @@ def run_id_of(parameter: str | None) -> str | None:
 
 def part(title: str, about: str = "") -> str:
     """Return the heading of a section and the data behind it."""
-    return f'<h3 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h3>'
+    return f'<h2 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h2>'
 
 
 def ending_words(run: Row, outcome: str) -> str:
@@ -825,7 +825,7 @@ def diff_html(diff: str) -> str:
         )
         drawn += (
             f"<details{'' if is_folded else ' open'}>{head}<div "
-            f'class="t-diff-code"><div>{body}</div></div></details>'
+            f'class="t-diff-code" tabindex="0"><div>{body}</div></div></details>'
         )
     return f'<div class="t-diff">{drawn}</div>' if drawn else ""
 

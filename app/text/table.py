@@ -169,9 +169,7 @@ class TextTable:
 
     def html(self, *, kind: str = "", frame: str = "t-scroll") -> str:
         """Return the table for a page; `frame` is the class of the element around it."""
-        titles = "".join(
-            f'<th scope="col" class="{column.kind}">{_head(column)}</th>' for column in self.columns
-        )
+        titles = "".join(map(_head, self.columns))
         body = ""
         for row in self.rows:
             body += f'<tr class="{self.of_row(row)}">'
@@ -184,7 +182,8 @@ class TextTable:
             f'<table class="t-table {kind}"><thead><tr>{titles}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
         )
-        return f'<div class="{frame}">{drawn}</div>' if frame else drawn
+        tab = ' tabindex="0"' if "t-tall" in frame else ""  # arrow keys scroll what has the focus
+        return f'<div class="{frame}"{tab}>{drawn}</div>' if frame else drawn
 
     @property
     def cards(self) -> str:
@@ -216,8 +215,10 @@ def _head(column: Column) -> str:
     label = "<br>".join(map(html_parts.text, column.label.split("\n")))
     if column.mark:
         label = f'<span class="t-agent">{column.mark}{label}</span>'
-    meaning = html_parts.text(column.meaning)
-    return f'<span title="{meaning}">{label}</span>' if meaning else label
+    if meaning := html_parts.text(column.meaning):
+        label = f'<span title="{meaning}">{label}</span>'
+    of = ' scope="col"' if label else ""  # a cell without a title heads nothing
+    return f'<t{"hd"[not label]}{of} class="{column.kind}">{label}</t{"hd"[not label]}>'
 
 
 def line(name: str, cell: TextCell) -> str:

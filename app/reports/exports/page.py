@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from app.charts.images import printed
+from app.charts.images import mark_table, printed
 from app.charts.spending import (
     Embedded,
     packed_figures,
@@ -209,7 +209,8 @@ def html_shared(
         }
         for part in page.parts
     ]
-    figures = packed_figures(drawn) if drawn else b""
+    tables = [shown_table(Answer(mark_table(one), "")).html(frame="t-tall") for one, _ in drawn]
+    figures = packed_figures(drawn, tables) if drawn else b""
     if site:
         style = packed = ""
         scripts = [*(["plotly.js"] if drawn else []), "page.js", *site.scripts]

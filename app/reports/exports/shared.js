@@ -6,6 +6,7 @@ const unpacked = (id) => {
   const bytes = Uint8Array.from(atob(textOf(id)), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 };
+document.querySelectorAll(".t-figures").forEach((fold, number) => fold.addEventListener("toggle", () => fold.insertAdjacentHTML("beforeend", figures?.tables[number] ?? ""), { once: true }));
 const night = matchMedia("(prefers-color-scheme: dark)");
 let figures = null;
 const isSite = Boolean(document.querySelector("nav"));

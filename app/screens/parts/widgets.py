@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from app.charts.images import Drawn, download_options, framed
+from app.charts.images import Drawn, download_options, framed, mark_table
 from app.charts.registry import Question
 from app.queries import filter_inputs as filter_urls
 from app.queries import runs as run_queries
@@ -368,10 +369,7 @@ def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mappin
         return ()
     if height:
         drawn.figure.update_layout(height=height)
-    st.html(
-        f'<h3 class="t-h3">{html_parts.text(drawn.title)}</h3><p '
-        f'class="t-cap">{html_parts.text(drawn.caption)}</p>'
-    )
+    subheading(drawn.title, drawn.caption)
     return plotted(drawn, f"chart-{key}")
 
 
@@ -397,6 +395,7 @@ def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mappi
     }
     if is_plain:
         st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
+        _figures(drawn, key)
         return ()
     figure.update_layout(
         clickmode="event+select", dragmode="pan"
@@ -410,11 +409,36 @@ def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mappi
         on_select="rerun",
         selection_mode="points",
     )
+    _figures(drawn, key)
     points: Sequence[Mapping[str, Any]] = chosen["selection"]["points"]
     if opens_run and points:
         found = points[0].get("customdata")
         open_run(str(found[0] if isinstance(found, list | tuple) else found))
     return points
+
+
+def _figures(drawn: Drawn, key: str) -> None:
+    """Place a fold with the figures of a chart as a table, which is made when it is opened."""
+    if not drawn.n:
+        return
+    fold = st.expander("Figures", type="compact", key=f"figures-{key}", on_change="rerun")
+    if not fold.open:
+        return
+    from app.text.text_tables import shown_table  # and rich, which no first page needs
+
+    with fold:
+        answer = Answer(mark_table(drawn), drawn.title)
+        st.html(shown_table(answer).html(frame="t-scroll t-tall"))
+        st.download_button(
+            "CSV",
+            partial(EXPORTS["csv"].write, answer),
+            f"{drawn.file_name}.csv",
+            "text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key=f"{key}-csv",
+        )
 
 
 def compact_toggle() -> bool:
