@@ -212,6 +212,8 @@ def test_a_model_group_has_no_date_and_keeps_its_version(
         ("qwen2.5-coder", None),
         ("amazon.nova-pro-v1:0", None),
         ("o4-mini", None),
+        ("gpt-5.4-xhigh", None),
+        ("mistral-medium", None),
     ],
 )
 def test_a_model_that_was_asked_for_is_the_model_that_answers_by_that_id(

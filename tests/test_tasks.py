@@ -102,6 +102,7 @@ NO_RUNS = {
     "breaks": 0,
     "machine": 0,
     "uncompared": 0,
+    "hacks": 0,
     "verdicts": None,
     "measured": None,
     "measured_known": 0,
@@ -132,6 +133,11 @@ NO_RUNS = {
             },
             "0.90× (3 of 4)",
             "slower",
+        ),
+        (
+            {"measured": 3.0, "measured_known": 4, "verdicts": ["faster"] * 4, "hacks": 2},
+            "3.00× (4 of 4), 2 hacks",
+            "faster",
         ),
         ({"measured": 1.08, "measured_known": 1, "runs": 1, "verdicts": ["same"]}, "1.08×", "same"),
         (

@@ -62,7 +62,7 @@ _OPTIONS = (
         metavar="TEMPLATE",
         callback=utf8,
         help=(
-            "Extract fields from the end of each path: {repo}, {task}, {experiment}, "
+            "Extract fields from the end of each path: {repo}, {task}, {experiment}, {effort}, "
             "{timestamp}; other names become labels."
         ),
     ),

@@ -43,12 +43,14 @@ class FilterWords(TypedDict, total=False):
     agent: Names | None
     model: Names | None
     main_model: Names | None
+    effort: Names | None
     outcome: Names | None
     failure: Names | None
     verdict: (
         Literal["any", "nobody", "faster", "checked", "breaks", "not_comparable", "not_measured"]
         | None
     )
+    judged: Literal["any", "hack", "clean"] | None
     experiment: Names | None
     ingested_by: Names | None
     label: Labels | None

@@ -344,6 +344,11 @@ _VERDICT = f"""($value = 'any' or task_key in (
     where task_key is not null group by task_key
     having list_contains(case $value {_RANKS} end, min({TASK_RANK}))))"""
 
+_JUDGED = (
+    "($value = 'any' or run_id in (select judged_runs.run_id from v_judged as judged_runs where "
+    "judged_runs.judged = $value))"
+)
+
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
@@ -389,6 +394,13 @@ FILTERS = {
             "model_group",
         ),
         Filter(
+            "effort",
+            FilterKind.NAMES,
+            "effort = $value",
+            "Filter by reasoning effort of the model, e.g. high.",
+            "effort",
+        ),
+        Filter(
             "outcome",
             FilterKind.NAMES,
             "outcome = $value",
@@ -412,6 +424,13 @@ FILTERS = {
                 "known (checked: measured and not faster)."
             ),
             words=("any", *TASK_VERDICTS),
+        ),
+        Filter(
+            "judged",
+            FilterKind.CHOICE,
+            _JUDGED,
+            "Runs that others judged a hack, or clean: judgements that benchmarks publish.",
+            words=("any", "hack", "clean"),
         ),
         Filter(
             "experiment",

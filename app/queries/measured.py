@@ -41,6 +41,8 @@ _OF_VERDICT = (
     "reference_verdict",
     "hard",
     "hard_published",
+    "judged",
+    "judged_by",
     "target",
     "quadrant",
     "failure",

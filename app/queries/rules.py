@@ -55,7 +55,8 @@ _ROWS = """
     select
         coalesce(v_speedups.agent, '') as agent, coalesce(v_speedups.agent_version, '') as
             agent_version,
-        coalesce(runs.model, v_speedups.model, '') as model, coalesce(v_speedups.effort, '') as
+        coalesce(runs.model, v_speedups.model, '') as model,
+        coalesce(runs.effort, v_speedups.effort, '') as
             effort, coalesce(run_path, '') as run,
         coalesce(v_speedups.repo, '') as repo, about, base, benchmark, metric, statistic, better,
         candidate_value, base_value, ratio, verdict, v_speedups.status, failure,
@@ -70,7 +71,8 @@ _ROWS = """
 _LABELS = """
     select
         coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version,
-        coalesce(model, '') as model, coalesce(effort, '') as effort,
+        coalesce(model_of_run, model, '') as model,
+        coalesce(effort_of_run, effort, '') as effort,
         coalesce(run_path, '') as run, coalesce(repo, '') as repo,
         case when commit_names_task then left(commit_full, 7)
             else coalesce(task, instance, left(commit_full, 7), '') end as about,
@@ -79,7 +81,12 @@ _LABELS = """
         select * from v_measurements
         where label is not null and metric = 'hard'
         union all by name
-        select * exclude (label, score) from v_published where judged is not null
+        select v_published.* exclude (label, score), runs.model as model_of_run,
+            runs.effort as effort_of_run
+        from v_published
+        left join v_measured_runs as found using (subject)
+        left join runs on runs.run_id = found.run_id
+        where judged is not null
     )
     group by all
     having about <> ''
@@ -692,7 +699,7 @@ def scores_of(
             score, worst_out = (
                 rule.score(some) if some else None for some in (values, values[WORST:])
             )
-            is_judged = is_own and any(case.hack for case in tried.cases.values())
+            is_judged = any(case.hack for case in tried.cases.values())
             honest = [one.value for _, one in _without_hacks(rule, judged) if one.value is not None]
             labels: Counter[str] = Counter()
             for case in tried.cases.values() if rule.key == "iso" and is_own else ():
@@ -824,13 +831,20 @@ _Judgements = Sequence[tuple[Case | None, Judged]]
 
 
 def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
+    """Return the judgements with each hack as a change without a gain."""
     return [
-        (
-            case,
-            Judged(rule.nothing) if case and case.hack == "hack" and one.value is not None else one,
-        )
+        (case, _as_no_gain(rule, case, one.value))
+        if case and case.hack == "hack" and one.value is not None
+        else (case, one)
         for case, one in judged
     ]
+
+
+def _as_no_gain(rule: Rule, case: Case, value: float) -> Judged:
+    gained = case.ratio("baseline")
+    if rule.study == SWEFFICIENCY and gained:  # whose values are divided by the human's speedup
+        return Judged(value / gained)
+    return Judged(rule.nothing)
 
 
 class Step(NamedTuple):
@@ -986,6 +1000,7 @@ _SHARES = (
     "published_share",
     "published_hack_control_share",
 )
+_RATIOS = ("score_ratio", "published_ratio", "hack_control_ratio", "without_worst_ratio")
 _FAST = tuple(f"fast_{p}_share" for p in FAST)
 
 
@@ -1029,6 +1044,7 @@ def table_of(found: Sequence[Score]) -> pa.Table:
                 "published_share": published.get("score") if is_share else None,
                 "published_ratio": None if is_share else published.get("score"),
                 "hack_control_share": one.hack_control if is_share else None,
+                "hack_control_ratio": None if is_share else one.hack_control,
                 "published_hack_control_share": published.get("score_hack_control")
                 if is_share
                 else None,
@@ -1053,6 +1069,7 @@ def table_of(found: Sequence[Score]) -> pa.Table:
         "published_share",
         "published_ratio",
         "hack_control_share",
+        "hack_control_ratio",
         "published_hack_control_share",
         *_FAST,
         "without_worst_share",
@@ -1064,9 +1081,7 @@ def table_of(found: Sequence[Score]) -> pa.Table:
         "labels_without_value",
     )
     types = dict.fromkeys(_COUNTS, pa.int64())
-    types |= dict.fromkeys(
-        (*_SHARES, *_FAST, "score_ratio", "published_ratio", "without_worst_ratio"), pa.float64()
-    )
+    types |= dict.fromkeys((*_SHARES, *_FAST, *_RATIOS), pa.float64())
     return pa.Table.from_pylist(
         rows, pa.schema([(name, types.get(name, pa.string())) for name in names])
     )

@@ -42,10 +42,11 @@ def cells(
 
     Counts of the cell's runs: all (`runs`; `run_id` of an only one), by outcome (`completed`,
     `known_ends`, `never_started`, `limits`, `unknown_ends`), by measurement (`faster`, `breaks`,
-    `machine`, `uncompared`). Medians: `measured`, `claimed`, `cost` (with its `bounds`; `cost_sum`
-    is the sum) and `duration` (milliseconds, of completed runs), each with the number of runs that
-    have it (`measured_known`). `verdicts` are those of the measured ratios, the smallest first.
-    `names`: the task as logged. Runs without a task have None for one. Raises StoreError.
+    `machine`, `uncompared`), and `hacks`: judged so by others. Medians: `measured`, `claimed`,
+    `cost` (with its `bounds`; `cost_sum` is the sum) and `duration` (milliseconds, of completed
+    runs), each with the number of runs that have it (`measured_known`). `verdicts` are those of the
+    measured ratios, the smallest first. `names`: the task as logged. Runs without a task have None
+    for one. Raises StoreError.
     """
     condition, columns = where(filters), groups(by)
     listed = ", ".join(f"({group.sql})::varchar" for group in columns)
@@ -69,6 +70,7 @@ def cells(
             count(*) filter (measured_class = 'faster') as faster, count(*) filter (measured_class =
                 'breaks') as breaks,
             count(*) filter (measured_class = 'machine') as machine,
+            count(*) filter (judged = 'hack') as hacks,
             count(*) filter (measured_class in ('failed_unknown', 'no_baseline', 'other_setup')) as
                 uncompared,
             median(measured_speedup) as measured, count(measured_speedup) as measured_known,

@@ -347,6 +347,8 @@ VERDICTS_SHOWN = (
     "model",
     "run_id",
     "quadrant",
+    "judged",
+    "judged_by",
 )
 VERDICT_GROUPS_SHOWN = (
     "runs",
@@ -640,6 +642,7 @@ LABELS = ("labels_equal", "labels_different", "labels_without_value")
 
 _SCORES_SHOWN = (
     *("score_share", "published_share", "hack_control_share", "score_ratio", "published_ratio"),
+    "hack_control_ratio",
     *("fast_0_share", "fast_1_share", "fast_2_share"),
 )
 _WHO_SHOWN = ("study", "agent", "agent_version", "model", "effort", "run_name")

@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 GROUP = "groups"
 """The parameter of the address that names groups by their filters, once per group."""
 
-OFFERED = ("experiment", "label", "outcome", "project")
+OFFERED = ("effort", "experiment", "label", "outcome", "project")
 
 MOST_VALUES = 30
 

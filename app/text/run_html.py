@@ -85,6 +85,8 @@ RUN_COST = (
     "cost_uncached_usd",
     "cache_saved_usd",
 )
+JUDGED = {"hack": "a hack", "clean": "clean"}
+
 RUN_ENDING = (
     "outcome",
     "score",
@@ -100,6 +102,7 @@ RUN_ORIGIN = (
     "agent",
     "agent_version",
     "model",
+    "effort",
     "asked_model",
     "repo",
     "task",
@@ -108,6 +111,7 @@ RUN_ORIGIN = (
     "ended_at",
     "time_source",
     "logged_at",
+    "host",
     "cwd",
     "branch",
     "permission_mode",
@@ -491,6 +495,8 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
             ", ".join(filter(None, about)),
             f"t-run-{verdict['verdict']}",
         )
+    if verdict and verdict["judged"]:
+        yield "Judged", JUDGED[verdict["judged"]], f"by {verdict['judged_by']}"
     files, more, less = (run[f"patch_{name}"] for name in ("files", "insertions", "deletions"))
     if files == 0:
         yield "Patch", "empty", "nothing was changed"

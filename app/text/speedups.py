@@ -474,8 +474,12 @@ def rules_table(scores: Sequence[Row]) -> str:
                 if score["successes"] is None
                 else f"{score['successes']:,} of {score['tasks']:,}"
             )
-            honest = score["hack_control_share"]
-            controlled = f"{short(honest, Unit.SCORE)} without hacks" if honest is not None else ""
+            kinds = (("share", Unit.SCORE), ("ratio", Unit.RATIO))
+            controlled = "".join(
+                f"{short(honest, unit)} without hacks"
+                for kind, unit in kinds
+                if (honest := score[f"hack_control_{kind}"]) is not None
+            )
             fast = [score[f"fast_{p}_share"] for p in FAST]
             of_p = " / ".join(short(one, Unit.SHARE) for one in fast) if None not in fast else ""
             note = ", ".join(filter(None, (of_tasks, controlled)))

@@ -339,8 +339,16 @@ def _unit_of(value: str) -> Unit:
 def cell_words(cell: Cell, value: str) -> str:
     """Return the words of a cell.
 
-    `1.25× (2 of 3)`, `breaks`, `1 of 2 done`, `failed 2×`, `≤ $0.44`.
+    `1.25× (2 of 3)`, `breaks`, `1 of 2 done`, `failed 2×`, `≤ $0.44`, `1.25×, a hack`: so others
+    judged it.
     """
+    words = _cell_words(cell, value)
+    if value in LACKS or not cell["hacks"]:
+        return words
+    return f"{words}, {'a hack' if cell['runs'] == 1 else plural(cell['hacks'], 'hack')}"
+
+
+def _cell_words(cell: Cell, value: str) -> str:
     known, runs = cell_figure(cell, value), cell["runs"]
     if known is not None:
         written = short(known, _unit_of(value), cell["bounds"] if value == "cost" else "")

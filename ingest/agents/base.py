@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 from ingest.facts import NO_FACTS, Facts
+from ingest.prices.model_ids import without_effort
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS, NO_TYPE, Format, Names
@@ -51,7 +52,12 @@ def rows_with(facts: Facts, run: RunRow, usage: tuple[ModelUsageRow, ...]) -> Ro
         for path, more, less in facts.patch_changes
     )
     patches = (PatchRow(run_id=run_id, **facts.patch._asdict()),) if facts.patch else ()
-    run = run.completed({name: getattr(facts, name) for name in _SURE})
+    named = (facts.requested_model, *(row.model_id for row in usage))
+    in_name = (without_effort(name)[1] for name in named if name)
+    run = run.completed(
+        {name: getattr(facts, name) for name in _SURE}
+        | {"effort": facts.effort or next(filter(None, in_name), None)}
+    )
     return Rows(run, usage, tuple(calls), tuple(changes), patches)
 
 

@@ -184,6 +184,7 @@ class _Session(OpenRun):
     is_over: bool = False
     totals: _Totals = field(default_factory=_Totals)
     model: str | None = None
+    effort: str | None = None
     output_by_model: dict[str | None, int] = field(default_factory=dict)
     prompts: int = 0
     answers: int = 0
@@ -218,11 +219,13 @@ class _Session(OpenRun):
             self.start, self.has_start, self.place = data, True, data.context or self.place
             self.session_id, self.agent_version = data.session_id, data.version
             self.started_at = event_time(data.start_time) or self.started_at
-            self.model = data.selected_model
+            self.model, self.effort = data.selected_model, data.reasoning_effort
         elif kind == "session.resume":
             self.model = data.selected_model or self.model
+            self.effort = data.reasoning_effort or self.effort
         elif kind == "session.model_change":
             self.model = data.new_model or self.model
+            self.effort = data.reasoning_effort or self.effort
         elif kind == "session.task_complete":
             self.final_text = data.summary or self.final_text
         elif kind == "session.error":
@@ -254,6 +257,7 @@ class _Session(OpenRun):
             "record_kind": RecordKind.TRANSCRIPT if self.has_start else RecordKind.STREAM,
             "rank": 4 if self.totals.last_tokens else 2,
             "requested_model": self.start.selected_model or self.model,
+            "effort": self.effort,
             "models": self._models(),
             "duration_api_ms": whole_ms(self.totals.figures().get("api_ms")),
             "num_turns": self.prompts or None,

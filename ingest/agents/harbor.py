@@ -16,6 +16,7 @@ A trial may be solved although it timed out.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -59,6 +60,7 @@ from schemas.wire.harbor import (
     AtifFinalMetrics,
     AtifMetrics,
     AtifTrajectory,
+    HarborConfig,
     HarborModelInfo,
     HarborRewards,
     HarborTrial,
@@ -154,6 +156,7 @@ class HarborTrials(RecordReader):
             "rank": 2 if record.finished_at else 1,
             "agent_version": agent.version if agent.version != UNKNOWN else None,
             "requested_model": _model_asked_for(model),
+            "effort": _effort_of(record.config),
             "models": [each for each in models if each],
             "started_at": event_time(record.started_at),
             "ended_at": event_time(record.finished_at),
@@ -170,6 +173,11 @@ class HarborTrials(RecordReader):
             ),
             "task": record.task_name,
         }
+
+
+def _effort_of(config: HarborConfig | None) -> str | None:
+    kwargs = config.agent.kwargs if config and config.agent else None
+    return kwargs.reasoning_effort if kwargs else None
 
 
 def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
@@ -312,6 +320,12 @@ class Atif(RecordReader):
             None,
         )
         answers = [step for step in own if step.source == "agent"]
+        outputs = Counter[str]()
+        for step in answers:
+            if step.reasoning_effort:
+                outputs[step.reasoning_effort] += (
+                    step.metrics.completion_tokens or 0 if step.metrics else 0
+                )
         tools = ToolCounts()  # the format does not say which calls failed
         for step in own:
             for call in step.tool_calls or ():
@@ -357,6 +371,7 @@ class Atif(RecordReader):
             "session_id": record.session_id,
             "parent_session_id": parent,
             "requested_model": agent.model_name,
+            "effort": max(outputs, key=outputs.__getitem__, default=None),
             "models": [*_models(record)],
             "started_at": times[0] if times else None,
             "ended_at": times[-1] if times else None,

@@ -141,6 +141,7 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
             else Outcome.COMPLETED
         )
     version = (about.packages or {}).get("inspect_ai")
+    config = about.model_generate_config
     models = _models(sample, calls, has_events=bool(events), requested=about.model)
     return {
         "run_id": run_id,
@@ -149,6 +150,7 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
         "rank": 2 if header else 1,
         "agent_version": version if isinstance(version, str) else None,
         "requested_model": about.model,
+        "effort": config.reasoning_effort if config else None,
         "models": models,
         "started_at": event_time(sample.started_at) or min(times, default=None),
         "ended_at": event_time(sample.completed_at) or max(times, default=None),

@@ -98,6 +98,7 @@ class _Session(OpenRun):
     turns: int = 0
     api_ms: float | None = None
     copied_prompt: str | None = None
+    effort: str | None = None
     texts: dict[str, str | None] = field(default_factory=dict)
     responses: list[_Response] = field(default_factory=list)
     calls: dict[str, tuple[_Response, str]] = field(default_factory=dict)
@@ -117,6 +118,7 @@ class _Session(OpenRun):
         An older line is a copy from the session that this one was branched from.
         """
         message = line.message
+        self.effort = line.thinking_level or self.effort
         self.is_stream = self.is_stream or line.type == "message_end"
         if line.id:
             self.final_text = self.texts.get(line.parent_id or "")
@@ -271,6 +273,7 @@ class _Session(OpenRun):
             "session_id": header.id,
             "parent_session_id": parent[1] if parent else None,
             "requested_model": header.model_id,
+            "effort": self.effort or header.thinking_level,
             "models": self._models(header),
             "started_at": self.started_at or began_at,
             "duration_api_ms": None if self.api_ms is None else round(self.api_ms),

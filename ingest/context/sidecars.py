@@ -305,6 +305,8 @@ def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
         "experiment": labels.get("experiment") or None,
         "base_commit": git.before,
         "branch": git.branch,
+        "effort": labels.get("effort") or _effort_in(launch.command or ()),
+        "host": launch.host,
         "cwd": launch.cwd,
         "started_at": lenient_time(launch.started_at or ""),
         "ended_at": lenient_time(launch.ended_at or ""),
@@ -321,6 +323,19 @@ def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
             "patch_sha256": size.sha256,
         }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+_EFFORT_OPTION = re.compile(
+    r"(?:^|\0)(?:--(?:reasoning-)?effort[=\0]|(?:-c|--config)[=\0]model_reasoning_effort=)"
+    r"[\"']?([A-Za-z]+)"
+)
+"""Of Claude Code, Grok and Copilot, and of Codex."""
+
+
+def _effort_in(command: Sequence[str]) -> str | None:
+    """Return the effort that an agent's command line names."""
+    found = _EFFORT_OPTION.search("\0".join(command))
+    return found[1] if found else None
 
 
 def _known(*values: str | None) -> str | None:

@@ -7,7 +7,8 @@ names of its own. A name with `speedup` is a ratio over the code before. One tha
 `baseline` or `reference` is that side's value of the metric behind it, or of `metric`
 (`reference_score` beside `metric`); all others are of the agent's change. The reference is better
 than the baseline, which gives the direction of a metric that has both. If the verifier found the
-change wrong, its values are failures.
+change wrong, its values are failures. The flag `suspicious` is its judgement: of a result that is
+too good, or of code that only looks right.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from ingest.context.rewards import (
     task_of_trial,
 )
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, ResultOrigin
+from ingest.measurements.measured import Judgement, Measured, ResultOrigin
 from ingest.measurements.words import number
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
+from schemas.rows.published import Judged
 from schemas.units import Better
 
 _SIDES = {Variant.BASELINE.value: Variant.BASELINE, Variant.REFERENCE.value: Variant.REFERENCE}
-_METRIC, _SPEEDUP = "metric", "speedup"
+_METRIC, _SPEEDUP, _SUSPICIOUS = "metric", "speedup", "suspicious"
 _LONGEST_DETAIL = 1000
 
 
@@ -40,13 +42,17 @@ def _recognises(file: MeasuredFile) -> bool:
     is_named = file.file_name == REWARD or any(
         _SPEEDUP in name for name in file.object
     )  # a training log has rewards, too
-    return (
-        is_named and score_of(file.object) is not None and any(_values(file.object, _origin(file)))
-    )
+    return is_named and score_of(file.object) is not None and any(_read(file))
 
 
-def _read(file: MeasuredFile) -> Iterator[Measured]:
-    return _values(file.object, _origin(file))
+def _read(file: MeasuredFile) -> Iterator[Measured | Judgement]:
+    origin = _origin(file)
+    yield from _values(file.object, origin)
+    if isinstance(is_hack := file.object.get(_SUSPICIOUS), bool):
+        judged = Judged.HACK if is_hack else Judged.CLEAN
+        yield Judgement(
+            origin, judged, _SUSPICIOUS if is_hack else None, judged_by="the task's verifier"
+        )
 
 
 def _origin(file: MeasuredFile) -> ResultOrigin:

@@ -473,6 +473,13 @@ VERDICTS: Columns = {
             meaning="The verdict against the reference in the same words.",
         ),
         Entry(
+            "judged",
+            "Judged",
+            meaning="Whether others judged the run a hack or clean: hack where anyone did. Empty: "
+            "nobody published a judgement.",
+        ),
+        Entry("judged_by", "Judged by", meaning="Who published these judgements."),
+        Entry(
             "other_values",
             "Other values",
             meaning=(
@@ -696,6 +703,13 @@ SCORES: Columns = {
             Unit.SCORE,
             "higher",
             "With judged hacks as failures. Empty: not judged.",
+        ),
+        Entry(
+            "hack_control_ratio",
+            "Hack-controlled",
+            Unit.RATIO,
+            "higher",
+            "With judged hacks as changes without a gain. Empty: not judged.",
         ),
         Entry(
             "published_hack_control_share",

@@ -37,6 +37,7 @@ DIMENSIONS = by_key(
     _by("agent", "Agent", "agent", "The agent that wrote the record."),
     _by("agent-version", "Agent version", "agent_version", "Version of the agent."),
     _by("model", "Model", "model_group", _MAIN_MODEL),
+    _by("effort", "Effort", "effort", "Reasoning effort of the model, as logged: high, xhigh, …"),
     _by("provider", "Provider", "provider", "Provider of the main model."),
     _by("region", "Region", "region", "Region of the main model's endpoint."),
     _by("outcome", "Outcome", "outcome", "How the run ended."),

@@ -157,6 +157,7 @@ class TurnContext(WireModel):
 
     turn_id: Secondary[WireText] = Field(default=None, description="The turn: a UUID of version 7.")
     model: Secondary[WireText] = Field(default=None, description="Model of the next responses.")
+    effort: Secondary[WireText] = Field(default=None, description="Its reasoning effort.")
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
     approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
 
@@ -341,6 +342,7 @@ class AppServerSettings(_AppServer):
     """`params.threadSettings` of `thread/settings/updated`."""
 
     model: Secondary[WireText] = Field(default=None, description="Model of the next turns.")
+    effort: Secondary[WireText] = Field(default=None, description="Its reasoning effort.")
     approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
 
 
@@ -368,6 +370,12 @@ class AppServerParams(_AppServer):
     input: Any = Field(default=None, description="Of turn/start: [{type: text, text}].")
     model: Secondary[WireText] = Field(
         default=None, description="Of turn/start, and of the answer to thread/start: the model."
+    )
+    effort: Secondary[WireText] = Field(
+        default=None, description="Of turn/start: the reasoning effort."
+    )
+    reasoning_effort: Secondary[WireText] = Field(
+        default=None, description="Of the answer to thread/start: the reasoning effort."
     )
     to_model: Secondary[WireText] = Field(
         default=None, description="Of model/rerouted: the model that answers in place of another."

@@ -69,6 +69,9 @@ class CopilotData(CamelWireModel):
         default=None, description="Of session.start and resume."
     )
     new_model: Secondary[WireText] = Field(default=None, description="Of session.model_change.")
+    reasoning_effort: Secondary[WireText] = Field(
+        default=None, description="Of session.start, resume and model_change."
+    )
     content: Secondary[WireText] = Field(
         default=None, description="Of user.message and assistant.message."
     )

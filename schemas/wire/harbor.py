@@ -97,6 +97,24 @@ class HarborStep(WireModel):
     agent_execution: Secondary[HarborPhase] = Field(default=None, description="The agent's time.")
 
 
+class HarborKwargs(WireModel):
+    """Options of the agent."""
+
+    reasoning_effort: Secondary[WireText] = Field(default=None, description="Reasoning effort.")
+
+
+class HarborAgentConfig(WireModel):
+    """How the agent was set up."""
+
+    kwargs: Secondary[HarborKwargs] = Field(default=None, description="Options of the agent.")
+
+
+class HarborConfig(WireModel):
+    """The configuration of a trial."""
+
+    agent: Secondary[HarborAgentConfig] = Field(default=None, description="Of its agent.")
+
+
 class HarborTrial(WireModel):
     """The result of one trial."""
 
@@ -104,6 +122,7 @@ class HarborTrial(WireModel):
     task_name: Secondary[WireText] = Field(default=None, description="Task.")
     trial_name: WireText = Field(description="Task and seven letters.")
     agent_info: HarborAgentInfo = Field(default=HarborAgentInfo(), description="The agent.")
+    config: Secondary[HarborConfig] = Field(default=None, description="How it was set up.")
     agent_result: HarborAgentResult | None = Field(default=None, description="What the agent used.")
     verifier_result: Secondary[HarborRewards] = Field(
         default=None, description="What the verifier found."
@@ -167,6 +186,7 @@ class AtifStep(WireModel):
     timestamp: Any = Field(default=None, description="ISO 8601.")
     source: Secondary[WireText] = Field(default=None, description="system, user, agent.")
     model_name: Secondary[WireText] = Field(default=None, description="Model that answered.")
+    reasoning_effort: Secondary[WireText] = Field(default=None, description="Reasoning effort.")
     message: Any = Field(default=None, description="Text, or since 1.6 a list of parts.")
     tool_calls: Secondary[list[AtifToolCall]] = Field(default=None, description="Tool calls.")
     metrics: AtifMetrics | None = Field(default=None, description="Tokens of the step.")

@@ -139,6 +139,12 @@ class InspectSample(WireModel):
     )
 
 
+class InspectGeneration(WireModel):
+    """How the model was asked."""
+
+    reasoning_effort: Secondary[WireText] = Field(default=None, description="Reasoning effort.")
+
+
 class InspectEval(WireModel):
     """The evaluation's task and model."""
 
@@ -146,6 +152,9 @@ class InspectEval(WireModel):
     task: Secondary[WireText] = Field(default=None, description="The task.")
     model: Secondary[WireText] = Field(
         default=None, description="The model that was asked for: openai/gpt-4o."
+    )
+    model_generate_config: Secondary[InspectGeneration] = Field(
+        default=None, description="How it was asked."
     )
     packages: Secondary[dict[str, Any]] = Field(default=None, description="Package → version.")
 

@@ -96,6 +96,9 @@ class PiLine(CamelWireModel):
     model_id: Secondary[WireText] = Field(
         default=None, description="Of session, version 1: model that was asked for."
     )
+    thinking_level: Secondary[WireText] = Field(
+        default=None, description="Of session, version 1, and of thinking_level_change: its effort."
+    )
     branched_from: Secondary[WireText] = Field(
         default=None, description="Of session, version 1: file whose lines it begins with."
     )

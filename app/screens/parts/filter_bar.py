@@ -47,7 +47,7 @@ from schemas.text import plural, visible
 
 BOXES = {
     "Project": ("project",),
-    "Agent": ("agent", "model", "main-model"),
+    "Agent": ("agent", "model", "effort", "main-model"),
     "Task": ("task",),
     "Outcome": ("outcome", "failure"),
     "Time": (TIME, "since", "until"),

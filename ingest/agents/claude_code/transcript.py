@@ -115,6 +115,7 @@ class SessionFacts:
     version: str | None = None
     branch: str | None = None
     permission_mode: str | None = None
+    effort: str | None = None
     forked_from: str | None = None
     titles: dict[str, str] = field(default_factory=dict)
     prompt: str | None = None
@@ -166,6 +167,8 @@ class SessionFacts:
             self.version = _text(version) or self.version
         if (branch := line.get("gitBranch")) != self.branch:
             self.branch = _text(branch) or self.branch
+        if "effort" in line:  # since 2.1.267
+            self.effort = _text(line["effort"]) or self.effort
         if self.agent_id is None and "agentId" in line:
             self.agent_id = _text(line["agentId"])
 
@@ -437,6 +440,7 @@ class ClaudeTranscript(AgentReader):
             "started_at": started_at,
             "ended_at": ended_at,
             "duration_ms": milliseconds_between(started_at, ended_at),
+            "effort": facts.effort,
             "cwd": facts.cwd,
             "branch": facts.branch,
             "tool_calls": merged(self._calls),

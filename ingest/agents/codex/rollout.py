@@ -202,6 +202,7 @@ class Moment(NamedTuple):
     at: datetime | None
     model: str | None
     copied: bool
+    effort: str | None
 
 
 class CodexResponse(NamedTuple):
@@ -374,6 +375,7 @@ class _Session(OpenRun):
     last_number: float = 0
     turn: str | None = None
     model: str | None = None
+    effort: str | None = None
     last_total: dict[str, Any] | None = None
     total: CodexCounts | None = None
     responses: CodexResponses = field(default_factory=CodexResponses)
@@ -423,10 +425,12 @@ class _Session(OpenRun):
                 self._enter_turn(TurnContext.model_validate(payload).turn_id)
             if (
                 payload.get("model") != self.model
+                or payload.get("effort") != self.effort
                 or payload.get("approval_policy") != self.permission_mode
             ):
                 context = TurnContext.model_validate(payload)
                 self.model = context.model or self.model
+                self.effort = context.effort or self.effort
                 self.permission_mode = context.approval_policy or self.permission_mode
         elif kind == "token_usage_record":
             record = UsageRecord.model_validate(payload)
@@ -569,7 +573,7 @@ class _Session(OpenRun):
             self.responses.grew(used, now, self._moment(stamp), may_repeat=is_first)
 
     def _moment(self, stamp: object) -> Moment:
-        return Moment(self.turn, event_time(stamp), self.model, self.copying)
+        return Moment(self.turn, event_time(stamp), self.model, self.copying, self.effort)
 
     def values(self) -> dict[str, Any]:
         """Return the values of a `Run`; tokens by model are sums over counted responses."""
@@ -581,10 +585,13 @@ class _Session(OpenRun):
             if self.model
             else []
         )
+        outputs = Counter[str | None]()
         if has_counts:
             sums: dict[str | None, Tokens] = {}
             for one in self.responses.chosen(copied=self.is_upper_bound()):
-                sums[one.moment.model] = sums.get(one.moment.model, Tokens()) + one.used.tokens()
+                tokens = one.used.tokens()
+                sums[one.moment.model] = sums.get(one.moment.model, Tokens()) + tokens
+                outputs[one.moment.effort] += tokens.output or 0
             bound = (
                 TokensBasis.UPPER_BOUND,
                 "The session was forked; its lines cannot be separated from its parent's.",
@@ -621,6 +628,7 @@ class _Session(OpenRun):
             "session_id": meta.id,
             "parent_session_id": _parent(meta),
             "models": models,
+            "effort": max(outputs, key=outputs.__getitem__, default=None) or self.effort,
             "num_turns": self.tasks or self.prompts or None,
             "errors": self.errors if self.outcome is not Outcome.COMPLETED else (),
             "repo": git.repository_url if git else None,

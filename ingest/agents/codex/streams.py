@@ -167,7 +167,7 @@ class CodexExec(StreamReader[_ExecThread]):
 # The text log of codex exec
 
 _VERSION = re.compile(r"OpenAI Codex v(\S+)")
-_HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")
+_HEADER = re.compile(r"(workdir|model|provider|approval|reasoning effort|session id): (.*)")
 _SECTIONS = frozenset(
     ("user", "thinking", "codex", "exec", "file update", "file update:", "tokens used")
 )
@@ -255,6 +255,7 @@ class _TextLog(OpenRun):
             "agent_version": header.get("version"),
             "session_id": session_id,
             "requested_model": header.get("model"),
+            "effort": header.get("reasoning effort"),
             "models": [unrecorded(header.get("model"), reason, header.get("provider"))],
             "started_at": time_of_uuid(session_id),
             "is_answered": not self.error or self.texts.keys() > {"user"},  # sections of the model
@@ -326,6 +327,7 @@ class _ServerThread(OpenRun):
 
     about: AppServerThread = field(default_factory=AppServerThread)
     model: str | None = None
+    effort: str | None = None
     provider: str | None = None
     requested: str | None = None
     rerouted: str | None = None
@@ -351,6 +353,7 @@ class _ServerThread(OpenRun):
                     self.tools.failed(item.id)
         elif method == "turn/start":
             self.model = params.model or self.model
+            self.effort = params.effort or self.effort
             self.prompt = self.prompt or _input_text(params.input)
         elif method == "turn/started":
             self.turns.setdefault((params.turn.id if params.turn else None) or params.turn_id)
@@ -365,6 +368,7 @@ class _ServerThread(OpenRun):
             self._turn_completed(params, params.turn or AppServerTurn())
         elif method == "thread/settings/updated" and (settings := params.thread_settings):
             self.model = settings.model or self.model
+            self.effort = settings.effort or self.effort
             self.permission_mode = settings.approval_policy or self.permission_mode
         elif method == "model/rerouted":
             self.rerouted = params.to_model
@@ -383,6 +387,7 @@ class _ServerThread(OpenRun):
             self.model = (
                 params.model or (params.thread.model if params.thread else None) or self.model
             )
+            self.effort = params.reasoning_effort or self.effort
             self.provider = params.model_provider or self.about.model_provider or self.provider
             self.cwd = params.cwd or self.about.cwd or self.cwd
             self.permission_mode = params.approval_policy or self.permission_mode
@@ -468,6 +473,7 @@ class _ServerThread(OpenRun):
             or about.parent_thread_id
             or spawned_by(about.source, "subAgent"),
             "requested_model": model,
+            "effort": self.effort,
             "models": models or [unrecorded(model, _NO_TOKENS, self.provider)],
             "started_at": started_at,
             "duration_ms": values["duration_ms"] if lasted is None else lasted,
