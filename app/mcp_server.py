@@ -125,8 +125,8 @@ Cost = Annotated[
     str,
     choice(
         COST_MEASURES,
-        "Cost as agents report it, at list prices, or as best known (reported, else list). "
-        "Default: best.",
+        "Cost as agents report it, at list prices, as best known (reported, else list), or all-in "
+        "(best known and machine). Default: best.",
     ),
 ]
 Pair = Annotated[str, choice(PAIRS, "Task by task (the default), or all runs with all runs.")]

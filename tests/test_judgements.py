@@ -42,7 +42,7 @@ def test_an_undone_judgement_is_gone_and_comes_back(store: Store, tmp_path: Path
     for _ in range(2):
         done = ingest_paths(store, report)
         counts += fetched(store, "select judged, count(*) from v_published group by 1")
-        undo(store, done.ingest_id)
+        undo(store, done.ingest_id or 0)
         assert fetched(store, "select * from published") == []
     assert counts == [("hack", 1)] * 2
 

@@ -27,10 +27,11 @@ from app.queries.sessions import sessions
 from app.queries.spending import is_split
 from app.queries.usage import UsageRequest, usage
 from app.reports.budgets import check
-from app.reports.focus import focus
+from app.reports.focus import FocusExport, focus
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST
+from schemas.catalogue.cost_measures import ALL_IN, BEST
 from schemas.errors import UsageError
+from schemas.rows.price import PriceFileRow
 from tests.conftest import StoreOnce, ingest_paths
 from tests.examples import written_down
 from tests.using import at, log_of, response
@@ -82,6 +83,9 @@ def seven_runs_once(store_once: StoreOnce) -> Store:
                 for number, name in enumerate(RUNS)
             ),
         )
+        rates = PriceFileRow(name="", text="", read_at=FIRST, machines={"": "3"})
+        with store.writing() as writer:
+            writer.insert("price_files", [rates])
 
     return store_once("one-clock", fill)
 
@@ -113,8 +117,27 @@ def figures(store: Store, filters: Filters) -> dict[str, Decimal]:
         "overview": _sum([agents(store, filters)[0].cost_usd]),
         "models": _sum(model_costs(store, filters, BEST)["cost_usd"].to_pylist()),
         "budget": verdict.found or Decimal(0),
-        "FOCUS": files.total_usd + (files.undated.usd or 0),
+        "FOCUS": files.total_usd - _sum(_machines(files)) + (files.undated.usd or 0),
     }
+
+
+def all_in(store: Store, filters: Filters) -> dict[str, Decimal]:
+    """What was spent with the machines, as each place that adds it up says it."""
+    by_day = summary(store, filters, ("day",), ("cost_all_usd",))
+    limits = {"max-total-usd": Decimal(1)}
+    [verdict] = check(store, filters, limits, measure=ALL_IN, allow_empty=True).verdicts
+    return {
+        "report": _sum(summary(store, filters, (), ("cost_all_usd",))["cost_all_usd"].to_pylist()),
+        "by day": _sum(by_day["cost_all_usd"].to_pylist()),
+        "by month": _sum([row.spend.usd for row in by_month(store, filters, ALL_IN)]),
+        "overview": _sum([agents(store, filters, ALL_IN)[0].cost_usd]),
+        "budget": verdict.found or Decimal(0),
+    }
+
+
+def _machines(files: FocusExport) -> list[Decimal]:
+    rows = files.table.select(["BilledCost", "x_CostBasis"]).to_pylist()
+    return [row["BilledCost"] for row in rows if row["x_CostBasis"] == "machine"]
 
 
 def assert_models_add_up(store: Store, filters: Filters) -> None:
@@ -193,6 +216,24 @@ def test_every_sum_of_a_period_is_one_figure_and_periods_add_up(
         } == {name: cost for name, cost in of_month.items() if cost is not None}
         in_days = [row.spend.usd for row in found.days if row.spend.usd]
         assert sum(in_days) == sum(filter(None, of_month.values()))
+        machine = ("cost_machine_usd",)
+        for period in periods if ends else ():
+            held = summary(transaction, period, (), machine)["cost_machine_usd"].to_pylist()
+            assert _sum(_machines(focus(transaction, period))) == _sum(held)
+        [held] = summary(transaction, NO_FILTERS, (), machine)["cost_machine_usd"].to_pylist()
+        assert held == Decimal("0.35"), "seven runs of a minute at $3 an hour"
+        with_machines = all_in(transaction, NO_FILTERS)
+        assert len(set(with_machines.values())) == 1, with_machines
+        in_parts = [all_in(transaction, one) for one in periods] if ends else [with_machines]
+        for part in in_parts:
+            assert len(set(part.values())) == 1, part
+        [dateless] = summary(
+            transaction, choose({"time": "without a date"}), (), ("cost_all_usd",)
+        )["cost_all_usd"].to_pylist()
+        assert (
+            sum(part["report"] for part in in_parts) + ((dateless or 0) if ends else 0)
+            == with_machines["report"]
+        )
         lost = undated(transaction, NO_FILTERS).usd or 0
         assert sum(part["report"] for part in parts) + (lost if ends else 0) == expected
 

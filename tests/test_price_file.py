@@ -21,6 +21,7 @@ from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.price import ModelKey
 from tests.conftest import ROOT, SAMPLES, Run, ingest_paths
 from tests.test_pricing import rows
+from tests.using import log_of
 
 OPUS = ModelKey(
     "global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5", "aws", "global"
@@ -100,6 +101,8 @@ def test_a_local_model_gets_its_price_and_no_other_does() -> None:
         ('[[price]]\nmodel = "x"\ninput = nan\noutput = 1\n', ["`input`"]),
         ("[[discount]]\npercent = 120\n", ["[[discount]] number 1", "`percent`", "100"]),
         ("[[prices]]\n", ["`prices`", "did you mean `price`?"]),
+        ('[machines]\n"gpu=h100" = "3"\n', ["`machines`", "gpu=h100", "must be a number"]),
+        ("[machines]\nh100 = 3\n", ["`machines`", "h100", 'any, "host=NAME" or "label=value"']),
         (
             entry("from = 2026-02-01\nuntil = 2026-01-01", 1),
             ["line 1", "`until`", "later than `from`"],
@@ -163,6 +166,30 @@ def test_the_commands_take_a_price_file(tachograph: Run, tmp_path: Path) -> None
     assert tachograph("reprice --prices wrong.toml").returncode == 2
 
 
+def test_a_machine_costs_by_label_host_or_rate_of_any_and_else_is_unknown(
+    store: Store, tmp_path: Path
+) -> None:
+    """A rate of two runs in one store; the highest of several that fit; NULL is not $0."""
+    for name in ("labelled", "rated", "other"):
+        log_of(name, tmp_path, duration_ms=1_800_000, total_cost_usd=1)
+    ingest_paths(store, tmp_path / "labelled.jsonl", gpu="h100", zone="eu")
+    ingest_paths(store, tmp_path / "rated.jsonl", **{"machine-rate": "0.10"})
+    ingest_paths(store, tmp_path / "other.jsonl")
+    sql = "select cost_machine_usd as usd, cost_all_usd as all_in from v_runs order by run_id"
+
+    def costs() -> list[tuple[str, ...]]:
+        return [tuple(f"{value or 0:.2f}" for value in row.values()) for row in rows(store, sql)]
+
+    assert costs() == [("0.00", "0.00"), ("0.00", "0.00"), ("0.05", "1.05")]
+    (tmp_path / "rates.toml").write_text(
+        '[machines]\nany = 1\n"gpu=h100" = 3\n"zone=eu" = 2.50\n"host=box1" = 9\n'
+    )
+    reprice(store, read_price_file(tmp_path / "rates.toml"))
+    assert costs() == [("1.50", "2.50"), ("0.50", "1.50"), ("0.05", "1.05")]
+    rebuild(store)
+    assert costs() == [("1.50", "2.50"), ("0.50", "1.50"), ("0.05", "1.05")]
+
+
 def test_the_example_of_the_docs_is_a_price_file() -> None:
     [text] = [
         block
@@ -174,3 +201,4 @@ def test_the_example_of_the_docs_is_a_price_file() -> None:
     read = parse_price_file("prices.md", text)
     assert read.entries.price
     assert read.entries.discount
+    assert read.entries.machines

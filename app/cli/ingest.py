@@ -28,6 +28,7 @@ from ingest.store.ingests import IngestOrigin
 from ingest.system.arrow import import_arrow_alone
 from ingest.system.command_lines import command_line, on_disk
 from ingest.system.secrets import command_of
+from schemas.catalogue.figures import MACHINE_RATE
 from schemas.errors import ExitCode, InputUnreadable
 from schemas.text import one_line, plural
 
@@ -140,8 +141,11 @@ def pipeline_options(
         from ingest.prices.price_file import read_price_file  # pydantic: few ingests have one
 
         price_file = read_price_file(prices)
+    given = [*map(parse_label, labels)]
+    if (rate := how.get("machine_rate")) is not None:
+        given.append((MACHINE_RATE, f"{rate:f}"))
     return pipeline.Options(
-        tuple(map(parse_label, labels)),
+        tuple(given),
         PathTemplate.parse(path_template) if path_template else None,
         jobs,
         how.get("retry_rejects", False),

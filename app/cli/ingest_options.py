@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli import terminal
-from app.cli.options import NO_TEXT, Command, Whole, utf8
+from app.cli.options import NO_TEXT, Command, Whole, dollars, utf8
 from app.queries.grouping import known_zone
 from ingest.agents.homes import only_sessions, session_folders
 from schemas.errors import UsageError
@@ -110,6 +110,15 @@ _OPTIONS = (
         help="Number of worker processes.  [default: CPU count]",
     ),
     prices_option,
+    click.option(
+        "--machine-rate",
+        callback=dollars,
+        metavar="USD",
+        help=(
+            "USD per hour of the machine that the ingested runs held: the label machine-rate. "
+            "Rates by label or host are in the price file."
+        ),
+    ),
 )
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import available_timezones
@@ -25,6 +26,7 @@ from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
+from schemas.numbers import amount
 from schemas.text import choices_for, did_you_mean
 
 Command = Callable[..., Any]
@@ -300,11 +302,21 @@ def by_option(command: Command) -> Command:
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", help=listed, **how)(command)
 
 
+def dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+    """Parse an amount (callback)."""
+    if value is None:
+        return None
+    found = amount(value)
+    if found is None or found <= 0:
+        raise click.BadParameter(f"{value!r} is not an amount of US dollars above 0.", ctx, param)
+    return found
+
+
 def cost_option(command: Command) -> Command:
     """Add `--cost`, passed as `cost`: the key of a measure of cost, "" for the usual one."""
     listed = (
-        "Count cost as reported by the agents, at list prices, or as best known: reported, else "
-        "list.  [default: best]"
+        "Count cost as reported by the agents, at list prices, as best known: reported, else "
+        "list, or all-in: best known and machine.  [default: best]"
     )
     return click.option(
         "--cost",

@@ -10,7 +10,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.ingest_options import label_option
-from app.cli.options import NO_TEXT, Seconds, Whole, examples, utf8
+from app.cli.options import NO_TEXT, Seconds, Whole, dollars, examples, utf8
 from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, paired
@@ -27,18 +26,6 @@ from schemas.text import one_line, paired
 if TYPE_CHECKING:
     from app.runner.launch import Recorded
     from ingest.store.database import Store
-
-
-def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """Parse an amount (callback)."""
-    if value is None:
-        return None
-    from schemas.numbers import amount
-
-    found = amount(value)
-    if found is None or found <= 0:
-        raise click.BadParameter(f"{value!r} is not an amount of US dollars above 0.", ctx, param)
-    return found
 
 
 @click.command(
@@ -71,7 +58,7 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
     ),
 )
 @click.option("--keep-going", is_flag=True, help="Go on with the next run after one that failed.")
-@click.option("--max-usd", metavar="USD", callback=_dollars, help="End a run that costs more.")
+@click.option("--max-usd", metavar="USD", callback=dollars, help="End a run that costs more.")
 @click.option(
     "--max-minutes",
     type=Seconds(min=0, min_open=True),

@@ -329,7 +329,8 @@ def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[di
         }
         for number, condition in chosen.items():
             counted = [
-                f"count({measure.column}) filter (is_started and {condition.sql}) as {measure.key}"
+                f"count({measure.column}) filter (is_started and {condition.sql}) as "
+                f"{measure.prefix}known"
                 for measure in COST_MEASURES.values()
             ]
             shared = (
@@ -343,7 +344,9 @@ def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[di
             else {}
         )
         for number in chosen:
-            found[number] = {key: row[f"{key}{number}"] for key in (*COST_MEASURES, "shared")}
+            found[number] = {"shared": row[f"shared{number}"]} | {
+                key: row[f"{measure.prefix}known{number}"] for key, measure in COST_MEASURES.items()
+            }
     first, filters = sides[0]
     for number, (store, other) in enumerate(sides):
         if store is not first and filters is not None and other is not None:

@@ -19,7 +19,7 @@ from app.queries.spending import spent_in
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
 from ingest.store.pricing import prices_table, stored_book
-from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, BOUNDS, LIST, CostMeasure
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.errors import UsageError
 from schemas.rows.cost import CostCause
@@ -45,6 +45,10 @@ COST_FACTS = (
     "costless_runs",
     "bounded_best_usd",
     "cost_best_bounds",
+    "cost_all_usd",
+    "machineless_runs",
+    "bounded_all_usd",
+    "cost_all_bounds",
 )
 """Columns that count runs with reported and list-price costs, and the bounds among these."""
 
@@ -67,9 +71,9 @@ def is_comparable(
 
     def kind(facts: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
         has_list = measure is LIST or (
-            measure is BEST and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0
+            measure in (BEST, ALL_IN) and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0
         )
-        bounds = {LIST: facts["token_bounds"], BEST: facts["cost_best_bounds"]}.get(measure)
+        bounds = facts[BOUNDS[measure.total][0]] if measure.total in BOUNDS else None
         return has_list, measure is not LIST and facts[f"cost_usd{KNOWN_SUFFIX}"] > 0, bounds
 
     least = min(facts[f"{measure.total}{KNOWN_SUFFIX}"] for facts in (before, after))

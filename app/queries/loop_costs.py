@@ -24,6 +24,7 @@ from app.queries.reading import fetch
 from ingest.store.database import Store
 from ingest.store.opening import ALIAS
 from schemas.rows.loop import CostBasis, State
+from schemas.rows.row import usd
 
 Row = Mapping[str, Any]
 LoopKey = tuple[str, int]
@@ -68,7 +69,8 @@ class LoopSession:
     `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to
     `cost_usd`.
 
-    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some
+    `beyond_usd`: what the session's own total has beyond its responses. `machine_usd`: what its
+    machine cost, in all, beside `cost_usd`. `is_lower_bound`: some
     responses have no price. `shared`: number of experiments that were written at once with others,
     and have an equal share of their cost.
     """
@@ -78,6 +80,7 @@ class LoopSession:
     evidence: str
     experiments: int = 0
     cost_usd: Decimal | None = None
+    machine_usd: Decimal | None = None
     setup_usd: Decimal = Decimal(0)
     experiments_usd: Decimal = Decimal(0)
     other_loops_usd: Decimal = Decimal(0)
@@ -91,7 +94,8 @@ class LoopSession:
 class LoopCosts:
     """The cost of a loop. `parts`: by number of the experiment.
 
-    `total_usd`: of its sessions, set-up and rest included, else of its log.
+    `total_usd`: of its sessions, set-up and rest included, else of its log. `machine_usd`: what
+    their machines cost, where the rate of all is known.
 
     `reported_usd`: the log's own. `why_not`: the reason if no session is joined.
     """
@@ -100,13 +104,15 @@ class LoopCosts:
     sessions: list[LoopSession] = field(default_factory=list)
     total_usd: Decimal | None = None
     basis: str | None = None
+    machine_usd: Decimal | None = None
     reported_usd: Decimal | None = None
     reported_basis: str | None = None
     why_not: str | None = None
 
 
 _RUNS = f"""
-    select run_id, title, cwd, started_at, ended_at, cost_best_usd as cost_usd
+    select run_id, title, cwd, started_at, ended_at, cost_best_usd as cost_usd,
+        cost_machine_usd as machine_usd
     from v_runs
     where {where(NO_FILTERS).sql} and run_id in (select run_id from responses)
     order by started_at nulls last, run_id"""
@@ -403,6 +409,7 @@ def _join_whole(joins: Sequence[_Join], cost: LoopCosts) -> None:
                 run["title"],
                 evidence,
                 cost_usd=run["cost_usd"],
+                machine_usd=run["machine_usd"],
                 rest_usd=run["cost_usd"] or Decimal(0),
             )
         )
@@ -484,7 +491,7 @@ def _cut(
     known = any(one["cost_usd"] is not None for one in responses)
     total = run["cost_usd"] if run["cost_usd"] is not None else in_responses if known else None
     for key, session in sessions.items():
-        session.cost_usd = total
+        session.cost_usd, session.machine_usd = total, run["machine_usd"]
         session.is_lower_bound |= run["cost_usd"] is None
         session.experiments_usd = spent_on[key]
         session.setup_usd = setup if key == first else Decimal(0)
@@ -510,8 +517,15 @@ def _add_up(cost: LoopCosts) -> None:
         )
         return
     known = [one for one in cost.sessions if one.cost_usd is not None]
-    shares = (one.setup_usd + one.experiments_usd + one.rest_usd + one.beyond_usd for one in known)
+    shares = [one.setup_usd + one.experiments_usd + one.rest_usd + one.beyond_usd for one in known]
     cost.total_usd = sum(shares, Decimal(0)) if known else None
+    machines = [  # a session of several loops holds its machine for each as long as it spends on it
+        one.machine_usd * share / one.cost_usd
+        for one, share in zip(known, shares, strict=True)
+        if one.machine_usd is not None and one.cost_usd
+    ]
+    if machines and len(machines) == len(cost.sessions):
+        cost.machine_usd = usd(sum(machines, Decimal(0)))
     is_lower = len(known) < len(cost.sessions) or any(one.is_lower_bound for one in known)
     cost.basis = (
         None if cost.total_usd is None else CostBasis.LOWER_BOUND if is_lower else CostBasis.EXACT

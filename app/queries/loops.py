@@ -197,9 +197,21 @@ class LoopAnswer:
 
         None where either is unknown or the count is not above 0.
         """
-        if self.cost_usd is None or not count or count <= 0:
+        return self._per(self.cost_usd, count)
+
+    @property
+    def all_in_per_improvement(self) -> Decimal | None:
+        """What an improvement cost with the machine; None where that is unknown."""
+        machine = self.costs.machine_usd
+        if self.cost_usd is None or machine is None:
             return None
-        return self.cost_usd / Decimal(str(count))
+        return self._per(self.cost_usd + machine, self.improvements)
+
+    @staticmethod
+    def _per(cost: Decimal | None, count: float | None) -> Decimal | None:
+        if cost is None or not count or count <= 0:
+            return None
+        return cost / Decimal(str(count))
 
 
 _LOOPS = (
@@ -611,6 +623,8 @@ SUMMARY = (
     "cost_basis",
     "cost_per_improvement",
     "cost_per_improvement_beyond_noise",
+    "cost_machine_usd",
+    "cost_all_per_improvement",
     "usd_per_percent",
     "usd_since_improvement",
     "sessions",
@@ -650,6 +664,8 @@ def summary(answer: LoopAnswer) -> dict[str, Any]:
         "cost_basis": costs.basis,
         "cost_per_improvement": answer.cost_per(answer.improvements),
         "cost_per_improvement_beyond_noise": answer.cost_per(answer.beyond_noise),
+        "cost_machine_usd": costs.machine_usd,
+        "cost_all_per_improvement": answer.all_in_per_improvement,
         "usd_per_percent": answer.cost_per(answer.gain_pct),
         "usd_since_improvement": answer.usd_since_improvement,
         "sessions": len(costs.sessions),

@@ -13,7 +13,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.queries.spending import is_split
 from app.queries.usage import parts
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.metrics import MODEL_METRICS
 
@@ -116,6 +116,7 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
     Only runs with a known cost of their own count. What no model explains has none.
     """
     of = parts(store, filters, by_time=False)
+    measure = BEST if measure is ALL_IN else measure  # a machine is of no model
     kinds = {BEST: "cost_best_bounds", LIST: "cost_list_bounds"}.get(measure)
     bounds = f"string_agg(distinct {kinds}, ', ' order by {kinds})" if kinds else "null::varchar"
     sql = f"""

@@ -29,7 +29,7 @@ from app.queries.reading import (
 )
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.entry import Metric
 from schemas.catalogue.figures import MORE, RUN_FIGURES, listed
 from schemas.catalogue.metrics import (
@@ -61,6 +61,10 @@ RUN_COLUMNS = listed(
     "cost_list_usd",
     "cost_best_usd",
     "cost_best_bounds",
+    "cost_machine_usd",
+    "cost_all_usd",
+    "cost_all_bounds",
+    "cost_all_per_turn_usd",
     "cost_delta_usd",
     "cost_cause",
     "duration_ms",
@@ -151,11 +155,18 @@ def bound_of(measure: CostMeasure) -> str:
     """
     return {
         BEST: "cost_best_bounds",
+        ALL_IN: "cost_all_bounds",
         LIST: (
             "case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then "
             "tokens_basis end"
         ),
     }.get(measure, "null")
+
+
+def has_machine_rates(store: Store) -> bool:
+    """Return whether the cost of any run's machine is known."""
+    sql = "select exists (from v_runs where cost_machine_usd is not null)"
+    return bool(fetch_value(store, sql))
 
 
 def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:

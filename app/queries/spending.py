@@ -1,5 +1,7 @@
 """What runs spent, and when: their cost and tokens at the times of their responses.
 
+The cost of a run's machine is split by the output tokens of its responses.
+
 A run that has responses spends its cost and tokens along them, each in proportion to what it cost
 or held. A response without a time, and a run without responses, count when the run ended, a run
 that was dated by hand at that date, since its log's times are wrong. The parts of a run add up to
@@ -130,6 +132,23 @@ _SPENT["cost_best_usd"] = (
     f"if(cost_own_usd is null, {_SPENT['cost_list_usd']}, {_SPENT['cost_own_usd']})"
 )
 _SPENT["cost_delta_usd"] = f"{_SPENT['cost_list_usd']} - {_SPENT['cost_own_usd']}"
+_SO_FAR, _OF_RUN = "sum(part_output_tokens) over so_far", "sum(part_output_tokens) over of_run"
+_HELD = " - ".join(
+    f"cast(cost_machine_usd * (({until}) / {_OF_RUN}) as decimal(18, 9))"
+    for until in (_SO_FAR, f"{_SO_FAR} - coalesce(part_output_tokens, 0)")
+)
+_SPENT["cost_machine_usd"] = (
+    f"case when spending_run is null or cost_machine_usd is null then cost_machine_usd when "
+    f"{_OF_RUN} > 0 then coalesce({_HELD}, 0) when row_number() over so_far = count(*) over of_run "
+    "then cost_machine_usd else 0 end"
+)
+"""By output tokens; without any it is spent with the last response. DuckDB leaves these windows out
+of queries that do not ask for it.
+"""
+_SPENT["cost_all_usd"] = (
+    f"if(cost_all_usd is null, null, coalesce({_SPENT['cost_best_usd']}, 0) + "
+    f"{_SPENT['cost_machine_usd']})"
+)
 
 
 def spent(
@@ -167,6 +186,9 @@ def spent(
                 case when time_source = 'label' then dated_at
                     else coalesce(spent_at, dated_at, last_at) end as dated_at, {figures})
             from {spenders} as spenders left join {parts} as parts on spending_run = run_id
+            window of_run as (partition by spending_run), so_far as (partition by spending_run
+                order by spent_at nulls last, parts.response_id
+                rows between unbounded preceding and current row)
         )
         where {period.sql}
     )"""

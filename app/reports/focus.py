@@ -7,7 +7,8 @@ account is a showback account, and `x_CostBasis` says whether a cost is the agen
 the list price of its tokens. The rows of a run add up to its best-known cost exactly, and those of
 a day to what was spent on it (`app.queries.spending`): that of a response belongs to its model, one
 cost of several models is split by the list price of their tokens, and that of a model over classes
-by that of their tokens. `ListCost` of a run adds up to its list-price cost.
+by that of their tokens. `ListCost` of a run adds up to its list-price cost. What its machine cost
+has rows of its own, one per day.
 """
 
 from __future__ import annotations
@@ -85,6 +86,14 @@ _DAYS = """
     group by all order by run_id, day, model nulls last, model_id, provider, region"""
 
 
+_MACHINES = """
+    select run_id, task, agent, repo, labels, day, machine_rate_usd, cost_own_usd is not null as
+        is_reported, null as cost_best_bounds, verdict, sum(cost_machine_usd) as cost_machine_usd
+    from spendings left join (select run_id, verdict from v_verdicts) using (run_id)
+    where day is not null and cost_machine_usd > 0
+    group by all order by run_id, day"""
+
+
 class TokenClass(NamedTuple):
     """What a provider charges for. `key`: of the columns above and of Rates."""
 
@@ -104,6 +113,8 @@ CLASSES = (
 )
 REST = TokenClass("", "other", "Usage beyond models and tokens", "Units")
 """The part of a run's cost beyond its tokens."""
+
+MACHINE = TokenClass("", "machine", "Machine time", "Seconds")
 
 ModelOfRun = tuple[str | None, str | None, str | None, str | None]
 """(model_id, model, provider, region)"""
@@ -152,6 +163,7 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
             return rows
 
         runs, models, days = asked(_RUNS), _by_run(asked(_MODELS)), _by_run(asked(_DAYS))
+        machines = asked(_MACHINES)
         without_date = undated(reading, chosen)
         with reading.reading() as connection:
             book = stored_book(connection)
@@ -176,6 +188,7 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
         else:
             rows += _rows_along(run, days[run["run_id"]], rates)
     charged = len({row["x_Run"] for row in rows})
+    rows += map(_machine_row, machines)
     total = sum((row["BilledCost"] for row in rows), Decimal(0))
     bounds = ", ".join(sorted({row["x_CostBound"] for row in rows if row["x_CostBound"]}))
     columns = [name for name in COLUMNS if version != "1.2" or name not in _SINCE_1_3]
@@ -367,6 +380,25 @@ def _row(
         "x_CostBasis": basis,
         "x_CostBound": run["cost_best_bounds"],
         "x_Verdict": run["verdict"],
+    }
+
+
+def _machine_row(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of the machine that a run held on a day."""
+    cost: Decimal = held["cost_machine_usd"]
+    seconds = max(round(cost / held["machine_rate_usd"] * 3600), 1)
+    charge = Charge(held["day"], MACHINE, seconds, Decimal(1))
+    rate = f"machine/{held['machine_rate_usd'].normalize():f}"
+    return _row(held, (None,) * 4, charge, cost, cost) | {
+        "ChargeDescription": f"Machine of a run of {agent_name(held['agent'])}, by its wall time",
+        "ServiceCategory": "Compute",
+        "ServiceName": "Machines of runs",
+        "ServiceSubcategory": "Virtual Machines",
+        "SkuId": rate,
+        "SkuPriceDetails": json.dumps({"x_UsdPerHour": f"{held['machine_rate_usd']:f}"}),
+        "SkuPriceId": rate,
+        "x_CostBasis": "machine",
+        "x_CostBound": None,
     }
 
 

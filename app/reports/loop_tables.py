@@ -50,7 +50,12 @@ EXPERIMENTS_SHOWN = (
 TRIED_CHARACTERS = 100
 
 _BOUNDS = (CostBasis.UPPER_BOUND, CostBasis.LOWER_BOUND)
-_SIGNED = ("cost_usd_bounds", "cost_per_improvement_bounds", "usd_per_percent_bounds")
+_SIGNED = (
+    "cost_usd_bounds",
+    "cost_per_improvement_bounds",
+    "cost_all_per_improvement_bounds",
+    "usd_per_percent_bounds",
+)
 """Columns that put a sign before a cost which is a bound."""
 
 _USD = pa.decimal128(18, 9)
@@ -91,6 +96,8 @@ _TYPES = {
             "cost_usd",
             "cost_per_improvement",
             "cost_per_improvement_beyond_noise",
+            "cost_machine_usd",
+            "cost_all_per_improvement",
             "usd_per_percent",
             "usd_since_improvement",
             "cost_logged_usd",
@@ -113,7 +120,9 @@ def loops(store: Store, limit: int | None = None, sort: str = "gain") -> Answer:
     kept: tuple[str, ...] = LOOPS_KEPT
     if order.column not in (*LOOPS_KEPT, "last_at"):
         kept = tuple(order.column if key == "improvements" else key for key in LOOPS_KEPT)
-    shown = tuple(dict.fromkeys((*kept, *LOOPS_SHOWN)))
+    machines = ("cost_machine_usd", "cost_all_per_improvement")
+    has_machines = any(one.costs.machine_usd is not None for one in answers)
+    shown = tuple(dict.fromkeys((*kept, *(machines if has_machines else ()), *LOOPS_SHOWN)))
     return Answer(
         loops_table(answers), about, shown, of=LOOPS, kept=kept, note=note, order=order.first
     ).first(limit)

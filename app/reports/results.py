@@ -506,7 +506,8 @@ def verdict_groups(
         place = total.column_names.index("cost_per_faster")
         total = total.set_column(place, "cost_per_faster", pa.array([None], pa.string()))
     quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
-    shown = (*by, *VERDICT_GROUPS_SHOWN[:7], *quadrants, *VERDICT_GROUPS_SHOWN[7:])
+    all_in = () if facts["cost_all_per_faster_usd"] is None else ("cost_all_per_faster_usd",)
+    shown = (*by, *VERDICT_GROUPS_SHOWN[:7], *quadrants, *VERDICT_GROUPS_SHOWN[7:], *all_in)
     about = heading(
         f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured",
         store.location,

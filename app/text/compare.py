@@ -35,7 +35,7 @@ from app.text.formatting import (
 from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from schemas.catalogue.cost_measures import ALL_IN, LIST, REPORTED
 from schemas.text import agreeing, one_line, plural, visible
 
 LONGEST_HEADING, LONGEST_NAME = 110, 22
@@ -45,7 +45,7 @@ MOST_PAIRS = 3
 
 COMPLETED = "Completed"
 
-BASES = {REPORTED.key: "reported", LIST.key: "list price"}
+BASES = {REPORTED.key: "reported", LIST.key: "list price", ALL_IN.key: "all-in"}
 
 _SIDES = {
     "cost": ("cheaper", "dearer"),
@@ -460,7 +460,7 @@ def _coverage(comparison: Comparison) -> str:
         first = " and ".join(f"**{group.started:,}**" for group in comparison.groups[:2]) + " runs"
     if any(min(one.n) >= FEWEST for one in ratios):
         what += ", with its 95% interval"
-    basis = "at list prices" if comparison.basis == LIST else "as reported"
+    basis = {LIST: "at list prices", ALL_IN: "all-in"}.get(comparison.basis, "as reported")
     whom = "both" if len(comparison.groups) == 2 else "all"
     has_cost = any(group.of("cost").runs for group in comparison.groups)
     return " · ".join([first, what, *([f"{basis} for {whom}"] if has_cost else [])])

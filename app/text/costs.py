@@ -37,7 +37,7 @@ from app.text.table import (
     run_cell,
 )
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.usage import USAGE, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import plural
@@ -86,6 +86,10 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
             if runs
             else ""
         )
+    if measure is ALL_IN:
+        verb = "has" if is_one else "have"
+        lacks = "the best-known cost, the wall time or the machine's rate"
+        return f"{subject} {verb} no all-in cost: {lacks} is not known." if runs else ""
     if measure is REPORTED:
         if not runs:
             return ""
@@ -123,11 +127,10 @@ def bounded_by(measure: CostMeasure) -> tuple[str, str]:
 
     Reported cost uses list prices.
     """
-    return (
-        ("bounded_best_usd", "cost_best_bounds")
-        if measure is BEST
-        else ("bounded_list_usd", "token_bounds")
-    )
+    return {
+        BEST: ("bounded_best_usd", "cost_best_bounds"),
+        ALL_IN: ("bounded_all_usd", "cost_all_bounds"),
+    }.get(measure, ("bounded_list_usd", "token_bounds"))
 
 
 def bounds_sentence(facts: Row, measure: CostMeasure = LIST) -> str:
@@ -136,7 +139,7 @@ def bounds_sentence(facts: Row, measure: CostMeasure = LIST) -> str:
     if facts[part] is None:
         return ""
     name, runs = (
-        (BEST if measure is BEST else LIST).name,
+        (LIST if measure is REPORTED else measure).name,
         plural(facts[f"{part}{KNOWN_SUFFIX}"], "run"),
     )
     return f"{usd(facts[part])} of the {name} are {bound_words(facts[kinds])} ({runs})."

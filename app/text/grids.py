@@ -29,7 +29,7 @@ from app.text.formatting import FORMS, NAMELESS, UNKNOWN_NAME, model_name, ratio
 from app.text.html_parts import MEASURED
 from app.text.ingests import brought, upload_words
 from schemas.catalogue import columns as catalogue
-from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
 from schemas.catalogue.entry import Columns
 from schemas.catalogue.failures import REASONS as FAILURES
 from schemas.catalogue.figures import MORE, listed
@@ -470,7 +470,7 @@ def with_answers(
 
     `measured` is the result (from id → class and speedup).
     """
-    bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(measure, "")
+    bound = BOUNDS.get(measure.column, ("",))[-1]
     costs, whys, found = list[str | None](), list[str | None](), list[str | None]()
     for row in runs.to_pylist():
         cost = row[measure.column]

@@ -176,8 +176,9 @@ class HarborTrials(RecordReader):
 
 
 def _effort_of(config: HarborConfig | None) -> str | None:
-    kwargs = config.agent.kwargs if config and config.agent else None
-    return kwargs.reasoning_effort if kwargs else None
+    options = config.agent.get("kwargs") if config and config.agent else None
+    effort = options.get("reasoning_effort") if isinstance(options, dict) else None
+    return effort if isinstance(effort, str) else None
 
 
 def run_of_harbors_logs(result: dict[str, Any]) -> str | None:

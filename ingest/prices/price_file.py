@@ -16,6 +16,11 @@
     provider = "aws"
     percent = 12
 
+    [machines]                    # USD per hour of a run's wall time
+    any = 1.20                    # of a run that nothing else fits
+    "gpu=h100" = 3.00             # of runs with this label
+    "host=box1" = 2.40            # of runs on this host
+
 Of several entries for a day, the most specific one wins, then the one that began last, then the
 last in the file.
 """
@@ -37,7 +42,7 @@ from pydantic_core import ErrorDetails
 from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.price import BEGINNING, ModelKey, PriceFileRow
-from schemas.wire.price_file import DiscountEntry, PriceEntry, PriceFile
+from schemas.wire.price_file import ANY_MACHINE, DiscountEntry, PriceEntry, PriceFile
 
 _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
 _EXAMPLE = (
@@ -87,8 +92,9 @@ def read_price_file(path: Path) -> PriceFileRow:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputUnreadable(f"cannot read the price file {path}: {reason}") from error
-    parse_price_file(str(path), text)
-    return PriceFileRow(name=str(path), text=text, read_at=datetime.now(UTC))
+    rates = parse_price_file(str(path), text).entries.machines
+    machines = {"" if key == ANY_MACHINE else key: f"{rate:f}" for key, rate in rates.items()}
+    return PriceFileRow(name=str(path), text=text, read_at=datetime.now(UTC), machines=machines)
 
 
 def parse_price_file(name: str, text: str) -> PriceList:
@@ -144,7 +150,8 @@ def _complaint(name: str, text: str, detail: ErrorDetails) -> str:
     line = _line(text, str(table), number)
     place = f"{name}, line {line}" if line else name
     entry = f"[[{table}]] number {number + 1}" if isinstance(number, int) else f"`{table}`"
-    path = ".".join(str(part) for part in rest if part is not None)
+    key = [number] if isinstance(number, str) else []  # of a table that is no list
+    path = ".".join(str(part) for part in (*key, *rest) if part is not None)
     return f"{place}, {entry}{f', `{path}`' if path else ''}: {_what(detail, str(table), path)}"
 
 

@@ -951,6 +951,20 @@ LOOPS: Columns = {
             "lower",
             "Cost per improvement that is larger than the noise.",
         ),
+        Entry(
+            "cost_machine_usd",
+            "Machine cost",
+            Unit.USD,
+            "lower",
+            "What the machines of its sessions cost. Empty: a rate is unknown.",
+        ),
+        Entry(
+            "cost_all_per_improvement",
+            "Per improvement, all-in",
+            Unit.USD,
+            "lower",
+            "Cost and machine cost per improvement. Empty: none, or unknown.",
+        ),
         Entry("usd_per_percent", "Per 1 % gain", Unit.USD, "lower", "Cost per percent of gain."),
         Entry(
             "usd_since_improvement",

@@ -1,6 +1,7 @@
 """The ways to count a cost.
 
-As the agents report it, at list prices, or the former with the latter as a fallback.
+As the agents report it, at list prices, the former with the latter as a fallback, or that with the
+machine that the run held.
 
 All sums of one answer use the same way.
 """
@@ -80,11 +81,15 @@ BEST = CostMeasure(
     "best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_"
 )
 
-COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
+ALL_IN = CostMeasure(
+    "all-in", "All-in cost", "cost_all_usd", "all-in cost", "machineless_runs", "cost_all_"
+)
+
+COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST, ALL_IN)}
 """All measures; the default, by which agents are compared, comes first."""
 
 ON_SCREENS = tuple(COST_MEASURES.values())
-"""Measures that screens offer."""
+"""Measures that screens offer; ALL_IN only where the rate of a machine is known."""
 
 GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS)
 """Columns of groups with a cost, which may be known for only some of the runs that started."""
@@ -93,7 +98,11 @@ NEARLY_ALL = Fraction(9, 10)
 """From this share of the started runs on, a cost is shown without the number of runs that have it.
 """
 
-_BOUNDED = {LIST: ("token_bounds", "tokens_basis"), BEST: ("cost_best_bounds",)}
+_BOUNDED = {
+    LIST: ("token_bounds", "tokens_basis"),
+    BEST: ("cost_best_bounds",),
+    ALL_IN: ("cost_all_bounds",),
+}
 _MEDIAN = "median_usd"
 
 BOUNDS = {

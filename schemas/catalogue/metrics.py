@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import (
+    ALL_IN,
+    BEST,
+    BOUNDS,
+    COST_MEASURES,
+    LIST,
+    REPORTED,
+    CostMeasure,
+)
 from schemas.catalogue.entry import Entry, Metric, aggregates_of, by_key, of_model, over, quotient
 from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
@@ -149,6 +157,10 @@ _TOTALS = {
     BEST: (
         "What runs cost: as their agents report it, else their tokens at list prices, run by run."
     ),
+    ALL_IN: (
+        "Best-known cost and the cost of the machine, wall time times its rate, of the runs that "
+        "have both."
+    ),
 }
 """What the total means by each way to count a cost."""
 
@@ -229,6 +241,7 @@ def _costs(measure: CostMeasure) -> list[Metric]:
 _REPORTED_COSTS = _costs(REPORTED)
 _LIST_COST, *_LIST_COSTS = _costs(LIST)
 _BEST_COST, *_BEST_COSTS = _costs(BEST)
+_ALL_IN_COSTS = _costs(ALL_IN)
 
 
 def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
@@ -243,6 +256,32 @@ def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
         sql=f"case when 2 * count({told}) filter ({known}) > count(*) filter ({known})"
         f" then string_agg(distinct {told}, ', ' order by {told}) filter ({known}) end",
         known="count(*)",
+    )
+
+
+def _bounds(measure: CostMeasure) -> tuple[Metric, Metric]:
+    """Return the metrics of the bounds in a cost: their kinds, and the amount that has some."""
+    (kinds, *_), name = BOUNDS[measure.column], measure.name
+    return (
+        Metric(
+            kinds,
+            f"Bounds in the {name}",
+            Unit.TEXT,
+            "neither",
+            f"Which bounds the {name} includes: upper bounds, lower bounds, estimates.",
+            sql=f"string_agg(distinct {kinds}, ', ' order by {kinds})",
+            known="count(*)",
+        ),
+        Metric(
+            f"bounded_{measure.prefix.split('_')[1]}_usd",
+            f"Bounded {name}",
+            Unit.USD,
+            "neither",
+            f"The part of the {name} that comes from list prices of tokens that are a bound or an "
+            "estimate.",
+            sql=f"sum({measure.column}) filter ({kinds} is not null)",
+            known=f"count({kinds})",
+        ),
     )
 
 
@@ -382,27 +421,7 @@ RUN_COST_METRICS = by_key(
         f"case when {_IS_BOUNDED} then tokens_basis end",
     ),
     _median_bounds("cost_best_median_bounds", BEST.name, "cost_best_usd", "cost_best_bounds"),
-    Metric(
-        "cost_best_bounds",
-        "Bounds in the best-known cost",
-        Unit.TEXT,
-        "neither",
-        "Which bounds the best-known cost includes: upper bounds, lower bounds, estimates.",
-        sql="string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)",
-        known="count(*)",
-    ),
-    Metric(
-        "bounded_best_usd",
-        "Bounded best-known cost",
-        Unit.USD,
-        "neither",
-        (
-            "The part of the best-known cost that comes from list prices of tokens that are a "
-            "bound or an estimate."
-        ),
-        sql="sum(cost_best_usd) filter (cost_best_bounds is not null)",
-        known="count(cost_best_bounds)",
-    ),
+    *_bounds(BEST),
     Metric(
         "costless_runs",
         "Runs without a known cost",
@@ -413,6 +432,26 @@ RUN_COST_METRICS = by_key(
         known="count(*)",
     ),
     *_BEST_COSTS,
+    over(
+        "cost_machine_usd",
+        "cost_machine_usd",
+        "Machine cost",
+        Unit.USD,
+        "lower",
+        RUN_FIGURES["cost_machine_usd"].meaning,
+    ),
+    *_ALL_IN_COSTS,
+    _median_bounds("cost_all_median_bounds", ALL_IN.name, "cost_all_usd", "cost_all_bounds"),
+    *_bounds(ALL_IN),
+    Metric(
+        "machineless_runs",
+        "Runs without an all-in cost",
+        Unit.COUNT,
+        "neither",
+        "Runs whose best-known cost, wall time or machine's rate is not known.",
+        sql="count(*) filter (cost_all_usd is null)",
+        known="count(*)",
+    ),
     over(
         "unpriced_tokens",
         "unpriced_tokens",
@@ -771,7 +810,8 @@ _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 
 SPENT_METRICS = frozenset(
     (
-        *(key for measure in (REPORTED, LIST, BEST) for key in (measure.total, measure.share)),
+        *(key for measure in COST_MEASURES.values() for key in (measure.total, measure.share)),
+        *("cost_machine_usd", "cost_all_bounds", "bounded_all_usd"),
         *("cost_delta_usd", "cost_compared_usd", "cost_delta_share"),
         *("bounded_list_usd", "token_bounds", "bounded_best_usd", "cost_best_bounds"),
         *("unreported_list_usd", "unlisted_cost_usd"),
@@ -935,13 +975,15 @@ def _quadrants(key: str, label: str, condition: str, meaning: str) -> Metric:
 
 
 def _cost_per(
-    key: str, label: str, condition: str, meaning: str, of_runs: str = "is_started"
+    key: str,
+    label: str,
+    condition: str,
+    meaning: str,
+    of_runs: str = "is_started",
+    cost: str = "cost_best_usd",
 ) -> Metric:
     # a speedup of unknown cost makes the others no cheaper
-    per = (
-        f"sum(cost_best_usd) filter ({of_runs}) / nullif(count(cost_best_usd) filter "
-        f"({condition}), 0)"
-    )
+    per = f"sum({cost}) filter ({of_runs}) / nullif(count({cost}) filter ({condition}), 0)"
     return Metric(
         key,
         label,
@@ -949,7 +991,7 @@ def _cost_per(
         "lower",
         meaning,
         sql=_MONEY.format(per),
-        known=f"count(cost_best_usd) filter ({of_runs})",
+        known=f"count({cost}) filter ({of_runs})",
     )
 
 
@@ -1102,6 +1144,13 @@ VERDICT_METRICS = by_key(
             "Best-known cost of all runs that started divided by the number of runs measured "
             "faster than the baseline."
         ),
+    ),
+    _cost_per(
+        "cost_all_per_faster_usd",
+        "All-in cost per faster run",
+        "verdict = 'faster'",
+        "The same with the machines: of the runs whose all-in cost is known.",
+        cost=ALL_IN.column,
     ),
     _cost_per(
         "cost_per_faster_compared_usd",

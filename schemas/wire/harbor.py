@@ -97,22 +97,12 @@ class HarborStep(WireModel):
     agent_execution: Secondary[HarborPhase] = Field(default=None, description="The agent's time.")
 
 
-class HarborKwargs(WireModel):
-    """Options of the agent."""
-
-    reasoning_effort: Secondary[WireText] = Field(default=None, description="Reasoning effort.")
-
-
-class HarborAgentConfig(WireModel):
-    """How the agent was set up."""
-
-    kwargs: Secondary[HarborKwargs] = Field(default=None, description="Options of the agent.")
-
-
 class HarborConfig(WireModel):
     """The configuration of a trial."""
 
-    agent: Secondary[HarborAgentConfig] = Field(default=None, description="Of its agent.")
+    agent: Secondary[dict[str, Any]] = Field(
+        default=None, description="Of its agent: kwargs, with a reasoning_effort."
+    )
 
 
 class HarborTrial(WireModel):

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.rows.price import MILLION, THOUSAND, Rates
 
@@ -84,10 +84,24 @@ class DiscountEntry(_Entry):
         return 1 - self.percent / 100
 
 
+ANY_MACHINE = "any"
+
+
+def _of_machine(key: str) -> str:
+    label, sign, value = key.partition("=")
+    if key != ANY_MACHINE and not (label and sign and value):
+        raise ValueError('must be any, "host=NAME" or "label=value"')
+    return key
+
+
 class PriceFile(BaseModel):
-    """A whole price file: `[[price]]` and `[[discount]]` entries."""
+    """A whole price file: `[[price]]` and `[[discount]]` entries, and the table `[machines]`.
+
+    `machines`: USD per hour of the machine of runs with a label, or on a host.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
     price: tuple[PriceEntry, ...] = Field(default=(), strict=False)
     discount: tuple[DiscountEntry, ...] = Field(default=(), strict=False)
+    machines: dict[Annotated[str, AfterValidator(_of_machine)], PerMillion] = Field(default={})

@@ -46,7 +46,13 @@ from app.text.html_parts import Shown, plain
 from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
+from schemas.catalogue.cost_measures import (
+    ALL_IN,
+    BEST,
+    COST_MEASURES,
+    ON_SCREENS,
+    CostMeasure,
+)
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
 from schemas.units import Unit
@@ -79,7 +85,12 @@ and a loop.
 
 DEFAULT_ORDER = next(iter(ORDERS))
 
-COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
+COST_WORDS = {
+    "best": "Best known",
+    "reported": "Reported",
+    "list": "List price",
+    "all-in": "All-in",
+}
 
 COST, FORCED_BY, _COST = "cost", "cost-forced-by", "cost-measure"
 """The parameter of the address that names the measure of cost; and session keys: the measure that a
@@ -258,7 +269,12 @@ def cost_menu(forced: str = "") -> None:
 
     `forced`: the screen's own measure.
     """
-    labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+    has_rate = cache.ask(run_queries.has_machine_rates)
+    labels = {
+        measure.key: COST_WORDS[measure.key]
+        for measure in ON_SCREENS
+        if has_rate or measure is not ALL_IN
+    }
     asked = st.query_params.get(COST, "")
     named = next((key for key, label in labels.items() if asked in (key, label)), "")
     chosen = st.session_state[_COST] = named or st.session_state.get(_COST, BEST.key)
