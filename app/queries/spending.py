@@ -112,7 +112,7 @@ def _parts(slots: str) -> str:
                 from rows group by run_id
             ) join (select run_id, {", ".join(_WEIGHTS)} from runs) using (run_id)
         )
-        select {shown}, {_each("cast(if({key} is null, null, w_{key}) as {type}) as part_{key}")}
+        select {shown}, {_each("cast(w_{key} as {type}) as part_{key}")}
         from rows join sums using (run_id) where are_parts
         union all
         select {shown}, {_each(f"{part} as part_{{key}}")}
@@ -127,7 +127,7 @@ def _parts(slots: str) -> str:
         )"""
 
 
-_SPENT = {key: f"if(spending_run is null, {key}, part_{key})" for key in _WEIGHTS}
+_SPENT = {key: f"if(spending_run is null or {key} is null, {key}, part_{key})" for key in _WEIGHTS}
 _SPENT["cost_best_usd"] = (
     f"if(cost_own_usd is null, {_SPENT['cost_list_usd']}, {_SPENT['cost_own_usd']})"
 )
