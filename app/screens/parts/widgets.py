@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -111,7 +112,11 @@ LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
 
 LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 2)
-"""Seconds between checks of the store's file; 0 for none. A check takes the browser 0.05 s."""
+"""Seconds between checks of the store's file while it is written; 0 for none. A check takes the
+browser 0.05 s.
+"""
+QUIET, RECENT_SECONDS = 15, 60
+"""So many times longer is the pause once nothing was written for RECENT_SECONDS."""
 
 MOST_WAITS = 3
 """Number of checks for which a page waits for a writer to finish."""
@@ -140,7 +145,8 @@ def following() -> Iterator[None]:
     """Draw a page in the block, then show when the store last changed, also if the page ends early.
 
     The page is drawn again once the store has changed: marks of its file are checked every two
-    seconds. Filters, tabs, open rows and the place on the page stay as they are.
+    seconds while it is written, else twice a minute. Filters, tabs, open rows and the place on the
+    page stay as they are.
     """
     if not LOOK_SECONDS or not (marks := cache.marks()):
         yield
@@ -153,10 +159,16 @@ def following() -> Iterator[None]:
     finally:
         _IS_FOLLOWING.reset(token)
     with st.container(key="live"):
-        _look()
+        _follow()
 
 
-@st.fragment(run_every=LOOK_SECONDS or None)
+@st.fragment(run_every=QUIET * LOOK_SECONDS or None)
+def _follow() -> None:
+    written = cache.marks()[0]
+    is_recent = not written or time.time() - written / 1e9 < RECENT_SECONDS or cache.is_written()
+    (st.fragment(_look, run_every=LOOK_SECONDS) if is_recent else _look)()
+
+
 def _look() -> None:
     drawn = st.session_state[_DRAWN]
     has_changed = cache.marks() != drawn
