@@ -108,8 +108,9 @@ def in_json(text: str) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 run`, `1,200 runs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Return `1 run`, `1,200 runs`, `2 patches`."""
+    ending = "es" if noun.endswith(("ch", "sh", "x")) else "s"
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
 _VERBS = {"is": "are", "was": "were", "has": "have", "it": "them"}

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_a_command_never_loads_pandas(filled: Path) -> None:
 
 def test_the_version_is_the_distributions(tachograph: Run) -> None:
     done = tachograph("--version")
-    assert done.stdout == "tachograph 1.0.0\n"
+    assert done.stdout == f"tachograph {version('tachograph')}\n"
     assert done.stderr == ""
     assert done.returncode == 0
 

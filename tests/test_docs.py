@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -225,6 +226,14 @@ def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:
 def test_the_pages_name_every_format_and_limit() -> None:
     assert not [name for name in OUTPUT_FORMATS if f"`{name}`" not in PAGES["reports.md"]]
     assert not [key for key in LIMITS if f"`--{key}`" not in PAGES["budgets.md"]]
+
+
+def test_the_version_is_one_everywhere() -> None:
+    """Breaks if a release forgets the changelog, or a page installs an older wheel."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    [newest, *_] = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    named = re.compile(r"tachograph(?:-|@v)(\d+\.\d+\.\d+)")
+    assert {newest, *(one for page in PAGES.values() for one in named.findall(page))} == {project}
 
 
 def test_the_readmes_pictures_are_there_light_and_told_in_words() -> None:

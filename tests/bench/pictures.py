@@ -19,7 +19,7 @@ from ingest.store.database import Store
 from tests.conftest import ROOT, ingest_paths
 from tests.serving import chromium, served, wait_until_drawn
 
-WIDTH, HEIGHT = 1440, 1000
+WIDTH, HEIGHT = 1440, 850
 QUALITY = 84
 SETTLED = 1_500
 """Milliseconds after which charts have drawn themselves."""
