@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Sidecars, subagent_beside, with_folder
+from ingest.context.sidecars import Sidecars, subagent_beside, task_model_beside, with_folder
 from ingest.facts import NO_FACTS, STREAM_RANK, Facts
 from ingest.sources.times import plausible, shifted
 
@@ -113,7 +113,11 @@ def gather(
     if modified_at and not modified_at.tzinfo:
         modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(
-        source=Facts(name=name, subagent=subagent_beside(path) if path else None),
+        source=Facts(
+            name=name,
+            subagent=subagent_beside(path) if path else None,
+            harness_model=task_model_beside(path) if path else None,
+        ),
         path=paths.facts(name, path),
         sidecar=sidecar,
         harness=sidecars.harness(path, name),

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from ingest.agents.shared.texts import prompt_in
+from ingest.agents.shared.texts import prompt_in, text_at
 from ingest.context.patches import Patch, patch_in
 from ingest.context.small_files import (
     LARGEST_READ,
@@ -423,6 +423,26 @@ which are about other files.
 """
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
+
+
+# Files beside the messages of a task of Cline or Roo Code, which name its model if they do not.
+
+TASK_MESSAGES = "ui_messages.json"
+_TASK_MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
+
+
+def task_model_beside(path: Path) -> str | None:
+    """Return the only model that the files beside the messages of a task name. Never raises."""
+    if path.name != TASK_MESSAGES:
+        return None
+    used = json_object(path.with_name("task_metadata.json")).get("model_usage")
+    entries = used if isinstance(used, list) else ()
+    models = {text_at(one, "model_id") for one in entries} - {None}
+    history = path.with_name("api_conversation_history.json")
+    with suppress(OSError, ValueError):
+        if not models and _state(str(history)):
+            models = {*_TASK_MODEL.findall(history.read_text(encoding="utf-8"))}
+    return models.pop() if len(models) == 1 else None
 
 
 # Claude Code's file beside the transcript of a sub-agent: `agent-<id>.meta.json` beside
