@@ -206,18 +206,18 @@ def test_a_list_asks_what_one_text_asks_and_the_rows_are_those_of_python(
         ("verdicts", {"rule": "iso"}),
         ("cost_report", {"by": "agent,outcome", "metrics": "runs,cost_usd"}),
     ]
-    listed = [
-        (name, {key: words.split(",") if key in ("by", "metrics", "kind") else words
-                for key, words in arguments.items()})
-        for name, arguments in questions
-    ]  # fmt: skip
-    answers = asked(all_samples.location, *questions, *listed)
+    listed = {
+        number: (name, {key: words.split(",") if key in ("by", "metrics", "kind") else words
+                        for key, words in arguments.items()})
+        for number, (name, arguments) in enumerate(questions)
+        if arguments.keys() & {"by", "metrics", "kind"}
+    }  # fmt: skip
+    answers = asked(all_samples.location, *questions, *listed.values())
+    same = dict(zip(listed, answers[len(questions) :], strict=True))
     ours = tachograph.open(all_samples.location)
-    for (name, arguments), one, same in zip(
-        questions, answers, answers[len(questions) :], strict=False
-    ):
+    for number, ((name, arguments), one) in enumerate(zip(questions, answers, strict=False)):
         assert not one.is_error, text_of(one)
-        assert one.structured_content == same.structured_content
+        assert one.structured_content == same.get(number, one).structured_content
         if name != "cost_report":
             most = arguments.pop("limit", USUAL_ROWS)
             table = getattr(ours, name)(**arguments)
@@ -314,11 +314,12 @@ HALF, LONG = "\ud800", "x" * 100_000
 def test_half_a_character_is_an_unknown_name_for_every_tool(
     all_samples: Store, tools: dict[str, Tool]
 ) -> None:
+    """Every filter in one tool, since the others share them, and in each tool what is its own."""
     calls: list[Call] = [
-        (name, {"run_id": HALF} if name == "get_run" else {key: HALF})
+        (name, {key: HALF})
         for name, tool in tools.items()
         for key, schema in tool.input_schema["properties"].items()
-        if "string" in json.dumps(schema) or name == "get_run"
+        if "string" in json.dumps(schema) and (key not in WORDS or name == "search_runs")
     ]
     for call, answer in zip(calls, asked(all_samples.location, *calls), strict=True):
         assert text_of(answer).startswith(NOTICE), call
