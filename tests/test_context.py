@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.context import sidecars
-from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.context.path_template import PathReading, PathTemplate
 from ingest.context.sidecars import is_sidecar, sidecar_facts
 from ingest.facts import NO_FACTS, Facts, PatchText
+from ingest.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, time_of_path

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from ingest.context.patches import KEPT_BYTES
 from ingest.findings import patch_hints
 from ingest.findings.patch_hints import CHECKS, hints
+from ingest.patches import KEPT_BYTES
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo

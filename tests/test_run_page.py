@@ -28,7 +28,7 @@ from app.text.run_html import (
     strip_html,
     warning_html,
 )
-from ingest.context.patches import read_patch
+from ingest.patches import read_patch
 from ingest.store.database import Store
 from schemas.catalogue.failures import ACCOUNT, REASONS
 from tests.conftest import StoreOnce, ingest_paths, record_text

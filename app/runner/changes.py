@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ingest.context.patches import read_patch
+from ingest.patches import read_patch
 from ingest.system.files import temporary_folder
 from schemas.text import paired
 from schemas.wire.launch import LaunchGit, LaunchPatch

@@ -59,7 +59,7 @@ from schemas.text import one_line, paired, plural, quoted, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from ingest.context.patches import Hunk
+    from ingest.patches import Hunk
 
 Row = Mapping[str, Any]
 
@@ -791,7 +791,7 @@ def diff_html(diff: str) -> str:
 
     "" if the text is not a diff.
     """
-    from ingest.context.patches import (
+    from ingest.patches import (
         Hunk,
         parts_of,
     )  # with the readers of agents, which a page in a terminal does without

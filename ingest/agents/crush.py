@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.distilled import distilled, found
 from ingest.agents.shared.runs import (
     ActiveTime,
     By,
-    RecordReader,
     ToolCounts,
     canonical_hash,
     is_failed,
@@ -29,7 +31,9 @@ from ingest.agents.shared.runs import (
 )
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import unrecorded
+from ingest.patches import diff_of, patch_facts, patch_in
 from ingest.sources.document import Document
+from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import CRUSH, OPENCODE
 from schemas.rows.run import Outcome, RecordKind
@@ -48,19 +52,32 @@ _OUTCOMES = {
 _CAME_BACK = ("end_turn", "max_tokens", "content_filter")
 """Ends of a sub-agent whose cost was added to its parent's."""
 
+_PATCH = "files of the database"
 _UNTITLED = ("New Session", "New Agent Session", "Untitled Session")
 
 _PROVIDER = re.compile(r"(copilot|openrouter|local|bedrock|azure|vertexai)\.(.+)")
 """Providers in front of OpenCode's names of models."""
 
 
-class CrushDatabase(RecordReader):
+class CrushDatabase(AgentReader):
     """Sessions of a database, one object each."""
 
     agent: ClassVar[str] = CRUSH.key
 
-    def _values(self, document: Document) -> dict[str, Any]:
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         record = wire_record(CrushRecord, document)
+        one = found(document, distilled(self._values_of(record)))
+        files = [
+            (self._relative(file.path), _unix(file.before), _unix(file.after))
+            for file in record.files
+            if file.path and file.before is not None and file.after is not None
+        ]
+        if not files or len(files) < len(record.files):
+            return (one,)
+        patch = patch_in(_PATCH, diff_of(files).encode("utf-8", "replace"))
+        return (one._replace(log=replace(one.log, **patch_facts(patch))),)
+
+    def _values_of(self, record: CrushRecord) -> dict[str, Any]:
         session, messages = record.crush_session, record.messages
         answers = [message for message in messages if message.role == "assistant"]
         active, tools = ActiveTime(), ToolCounts()
@@ -122,11 +139,21 @@ class CrushDatabase(RecordReader):
             "tool_calls": merged(tools),
         }
 
+    def _relative(self, path: str) -> str:
+        """Return the path of a file within the project, with slashes."""
+        inside = path.removeprefix(f"{self._cwd() or ''}/").replace("\\", "/")
+        return " ".join(inside.lstrip("/").splitlines())
+
     def _cwd(self) -> str | None:
         """Return the folder that the database's folder, such as `.crush`, lies in."""
         place = PurePath(self.around.name).parent
         is_its = place.is_absolute() and place.name in (".crush", ".opencode")
         return str(place.parent) if is_its else None
+
+
+def _unix(content: str) -> str:
+    """Return a content with the line ends of all versions but, in some databases, the first."""
+    return content.replace("\r\n", "\n")
 
 
 def _run_id(session_id: str) -> str:
@@ -154,8 +181,8 @@ def _own_cost(cost: Decimal | None, children: Iterable[CrushChild]) -> Decimal |
 
 def _model(message: CrushMessage) -> tuple[str | None, str | None]:
     """Return (provider, model) of an answer."""
-    found = None if message.provider else _PROVIDER.fullmatch(message.model or "")
-    return (found[1], found[2]) if found else (message.provider, message.model)
+    parts = None if message.provider else _PROVIDER.fullmatch(message.model or "")
+    return (parts[1], parts[2]) if parts else (message.provider, message.model)
 
 
 def _text(messages: Iterable[CrushMessage]) -> str | None:

@@ -23,7 +23,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from ingest.agents.shared.texts import prompt_in, text_at
-from ingest.context.patches import Patch, patch_in
 from ingest.context.small_files import (
     LARGEST_READ,
     MAP_FILE,
@@ -38,6 +37,7 @@ from ingest.context.trials import (
     named_by_harness,
 )
 from ingest.facts import NO_FACTS, SIDECAR_RANK, Facts, Subagent
+from ingest.patches import Patch, patch_in
 from ingest.sources.databases import DATABASE_NAMES
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source

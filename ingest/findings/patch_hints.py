@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
-from ingest.context.patches import Hunk, parts_of
 from ingest.findings.rules import Finding
 from ingest.literals import pattern
+from ingest.patches import Hunk, parts_of
 from schemas.catalogue.rules import PATCH_HINTS
 
 LONGEST_LINE = 300

@@ -27,6 +27,12 @@ _PARTS = """
             value, '$.data.content', '$.data.input', '$.data.metadata', '$.data.data',
             '$.data.thinking', '$.data.signature', '$.data.responses_data', '$.data.output')))
         from json_each(messages.parts) where type = 'object') end"""
+_END = "rowid = (select {}(rowid) from files as f where {})"
+_SAME = "f.session_id = files.session_id and f.path = files.path"
+_CONTENT = f"""
+    case when {_END.format("min", _SAME)} or {_END.format("max", _SAME)}
+        then case when length(content) <= {1 << 20} then content end end"""
+"""The first and the last version of a file, unless it is too long to be compared."""
 _PART = """
     case when not json_valid(data) then null
         when json_extract(data, '$.type') = 'text' then data
@@ -62,6 +68,7 @@ _CRUSH: Mapping[str, Columns] = {
         )
     }
     | {"parts": _PARTS},
+    "files": {name: name for name in ("id", "session_id", "path")} | {"content": _CONTENT},
 }
 _OPENCODE: Mapping[str, Columns] = {
     "session": ("id", "parent_id", "directory", "title", "version", "time_created", "time_updated"),
@@ -81,6 +88,9 @@ def _crush_sessions(tables: Rows, name: str) -> Iterator[Row]:
         messages[message.pop("session_id", None)].append(
             message | {"parts": _json(message.get("parts"), [])}
         )
+    files: dict[Any, dict[Any, list[object]]] = defaultdict(lambda: defaultdict(list))
+    for file in tables.get("files", ()):
+        files[file.get("session_id")][file.get("path")].append(file.get("content"))
     for session in tables["sessions"]:
         children[session.get("parent_session_id")].append(session)
     is_crush = any("provider" in message for message in tables["messages"])
@@ -95,6 +105,10 @@ def _crush_sessions(tables: Rows, name: str) -> Iterator[Row]:
                 "children": [
                     child | {"last": next(reversed(messages[child["id"]]), None)}
                     for child in children[session["id"]]
+                ],
+                "files": [
+                    {"path": path, "before": contents[0], "after": contents[-1]}
+                    for path, contents in files[session["id"]].items()
                 ],
             }
 
@@ -158,7 +172,7 @@ def session_documents(place: Path, name: str) -> Iterator[Document | Unreadable]
         for name, table in found.items()
         if table and "id" in table.columns
     }
-    if tables.keys() == kind.wanted.keys():
+    if tables.keys() >= kind.wanted.keys() - {"files"}:
         for number, session in enumerate(kind.sessions(tables, name)):
             yield Document(number, f"session {number + 1}", json.dumps(session))
 

@@ -75,6 +75,16 @@ class CrushChild(CrushSession):
     last: CrushMessage | None = Field(default=None, description="Its last message.")
 
 
+class CrushFile(WireModel):
+    """A file that a session wrote, of the rows of `files`, which hold all of its versions."""
+
+    path: Secondary[WireText] = Field(default=None, description="Absolute path.")
+    before: Secondary[WireText] = Field(
+        default=None, description="Content before the session; empty for a new file."
+    )
+    after: Secondary[WireText] = Field(default=None, description="Content of the last version.")
+
+
 class CrushRecord(WireModel):
     """A session with its messages."""
 
@@ -82,3 +92,4 @@ class CrushRecord(WireModel):
     crush_session: CrushSession = Field(description="The session.")
     messages: list[CrushMessage] = Field(default=[], description="Its messages.")
     children: list[CrushChild] = Field(default=[], description="Sessions that it started.")
+    files: list[CrushFile] = Field(default=[], description="Files that it wrote.")

@@ -33,3 +33,21 @@ insert into messages values
     ('x4', '7d2a9e10-4a5b-4f3c-8f21-000000000002', 'tool', 'no JSON', '', 1767700050, 1767700050, null, null, 0),
     ('y1', '7d2a9e10-4a5b-4f3c-8f21-000000000004', 'user', '[{"type":"text","data":{"text":"Hello."}}]', '', 1767900000, 1767900000, null, null, 0),
     ('y2', '7d2a9e10-4a5b-4f3c-8f21-000000000004', 'assistant', '[{"type":"text","data":{"text":"Hello!"}}]', 'qwen3:8b', 1767900001, 1767900050, null, 'ollama', 0);
+insert into files values
+    ('v0', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/split.py', 'import re
+a = 1
+b = 2
+', 0, 1767600210, 1767600210),
+    ('v1', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/split.py', 'import re
+a = 1
+b = 3
+', 1, 1767600220, 1767600220),
+    ('v2', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/split.py', 'a = 1
+b = 4
+c = 5
+', 2, 1767600230, 1767600230),
+    ('w0', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/new.py', '', 0, 1767600240, 1767600240),
+    ('w1', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/new.py', 'x = 1
+y = 2', 1, 1767600250, 1767600250),
+    ('z0', '0b9f1c2e-5a34-4c1e-9d0f-6a7b8c9d0e1f', '/work/tokenizer/same.py', 'z = 1
+', 0, 1767600260, 1767600260);

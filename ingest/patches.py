@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import unified_diff
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ingest.facts import PatchText
 
@@ -66,6 +67,40 @@ def patch_in(file_name: str, content: bytes) -> Patch:
         )
     kept = PatchText(file_name, len(content), is_cut, text)
     return replace(found, sha256=hashlib.sha256(content).hexdigest(), kept=kept)
+
+
+def patch_facts(patch: Patch) -> dict[str, Any]:
+    """Return the facts of a patch, by their names in `Facts`."""
+    return {
+        "patch_files": patch.files,
+        "patch_insertions": patch.insertions,
+        "patch_deletions": patch.deletions,
+        "patch_sha256": patch.sha256,
+        "patch_changes": patch.changes,
+        "patch": patch.kept,
+    }
+
+
+def diff_of(files: Iterable[tuple[str, str, str]]) -> str:
+    """Return the unified diff of files: (path, content before, content after)."""
+    parts: list[str] = []
+    for path, before, after in files:
+        if before == after:
+            continue
+        parts.append(f"diff --git a/{path} b/{path}\n")
+        if not before or not after:
+            parts.append(f"{'deleted' if before else 'new'} file mode 100644\n")
+        old, new = (_ENDED.findall(text) for text in (before, after))
+        names = (f"a/{path}" if before else "/dev/null", f"b/{path}" if after else "/dev/null")
+        parts += [
+            line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
+            for line in unified_diff(old, new, *names)
+        ]
+    return "".join(parts)
+
+
+_ENDED = re.compile(r"[^\n]*\n|[^\n]+")
+_NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
