@@ -21,7 +21,8 @@ from schemas.units import Unit
 UNKNOWN, NOT_RECORDED, NOT_MEASURED = "–", "not recorded", "not measured"
 
 UNKNOWN_NAME = "unknown"
-NAMELESS = {"project": "no project", "repo": "no project"}
+NAMELESS = dict.fromkeys(("hour", "day", "week", "month"), "no date")
+NAMELESS |= {"project": "no project", "repo": "no project"}
 """Grouping → name of the group without a value, unless that is UNKNOWN_NAME."""
 
 MINUS = "−"

@@ -109,7 +109,7 @@ def _named(phrases: Sequence[str], most: int) -> str:
     """Return the first `most` phrases about agents, and how many others there are."""
     others = len(phrases) - most
     return ", ".join(phrases[:most]) + (
-        f" and {plural(others, 'other agent')}" if others > 0 else ""
+        f", beside {plural(others, 'other agent')}" if others > 0 else ""
     )
 
 
