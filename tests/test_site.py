@@ -21,6 +21,7 @@ from app.reports.site import write_site
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT, StoreOnce, ingest_paths
+from tests.test_no_text import FILES, WORD, put, read
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -122,6 +123,17 @@ def test_filters_choose_the_runs_of_the_whole_site(tmp_path: Path, samples: Stor
         command = "tachograph share --agent claude-code --cost list --site site"
         assert command in page.read_text(encoding="utf-8")
         assert "agent=claude-code" not in " ".join(links(page)), "it is no choice of this site"
+
+
+def test_no_file_has_a_text_unasked(store: Store, tmp_path: Path) -> None:
+    """Neither of sessions nor of results, whose titles and errors are texts, too."""
+    put(tmp_path / "logs", FILES)
+    read(store, tmp_path / "logs", keeps_text=True)
+    for options in ((), ("--with-text",)):
+        share(tmp_path / "site", store.location, *options)
+        files = [one for one in (tmp_path / "site").rglob("*") if one.is_file()]
+        having = [one.name for one in files if WORD in one.read_text(encoding="utf-8")]
+        assert bool(having) is bool(options), having
 
 
 def test_a_site_replaces_an_earlier_one_and_nothing_else(tmp_path: Path, samples: Store) -> None:

@@ -230,16 +230,6 @@ def test_no_page_to_mail_has_a_word_unasked(store: Store, tmp_path: Path, what: 
 
 
 @pytest.mark.slow
-def test_no_file_of_a_site_has_a_word_unasked(store: Store, tmp_path: Path) -> None:
-    for options in ((), ("--with-text",)):
-        words = ["share", "--site", str(tmp_path / "site"), "--db", store.location, *options]
-        done = CliRunner().invoke(cli, words, catch_exceptions=False)
-        assert done.exit_code == 0, done.stderr
-        files = [one for one in (tmp_path / "site").rglob("*") if one.is_file()]
-        assert any(WORD in one.read_text(encoding="utf-8") for one in files) is bool(options)
-
-
-@pytest.mark.slow
 def test_no_chart_has_a_word_unasked(store: Store) -> None:
     with read_transaction(exported(store)) as transaction:
         drawn = [

@@ -179,14 +179,15 @@ def share(
             "For example: tachograph share overview, tachograph share --site study",
         )
     if not with_text:
+        asked.store.leaves_out_every = bool(site)  # what is published is read by strangers
         asked.store.leave_out_texts(asked.filters)
     with read_transaction(asked.store, copy_at=1) as transaction:
         about = question(transaction, asked.filters, options["cost"], "", groups)
         if site:
             with terminal.progress("Pages of runs") as on_progress:
                 done = write_site(site, about, on_progress, with_text=with_text)
-            megabytes = f"{done.size / 1e6:,.1f} MB"
-            terminal.note(f"{site}: {plural(done.pages, 'page')}, {megabytes}. Open index.html.")
+            pages = f"{plural(done.pages, 'page')}, {done.runs:,} of them of runs"
+            terminal.note(f"{site}: {pages}, {done.size / 1e6:,.1f} MB. Open index.html.")
             return
         made = shared(what, about, with_text=with_text)
     path = path or Path(f"{made.file_name}.html")

@@ -245,6 +245,9 @@ def note_found(connection: duckdb.DuckDBPyConnection, text: str) -> None:
 class ExportedStore(Store):
     """A store that can leave texts of sessions out of its queries."""
 
+    leaves_out_every = False
+    """Whether the texts of all runs are left out, and not only those said in sessions."""
+
     searched: frozenset[str] | None = None
     """Texts of the filter `search`; they are looked up in `found` before the texts are left out.
     None: nothing is left out.
@@ -264,7 +267,7 @@ class ExportedStore(Store):
         """Open the store for reading. Raises StoreError."""
         with super().reading() as connection:
             if self.searched is not None:
-                _leave_out_texts(connection, self.searched)
+                _leave_out_texts(connection, self.searched, is_every=self.leaves_out_every)
             yield connection
 
 
@@ -275,7 +278,9 @@ def exported(store: Store, *filters: Filters) -> ExportedStore:
     return made
 
 
-def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection[str]) -> None:
+def _leave_out_texts(
+    connection: duckdb.DuckDBPyConnection, searched: Collection[str], *, is_every: bool
+) -> None:
     for text in sorted(searched):
         note_found(connection, text)
     meanings = {name: rule.meaning for name, rule in FINDING_RULES.items() if not rule.is_of_record}
@@ -287,6 +292,7 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
     connection.execute(rules, {"names": list(meanings), "meanings": list(meanings.values())})
     script = sql_of("reading/textless")
     for name, text in (
+        ("$every", str(is_every)),
         ("$stand_in", STAND_IN_SQL),
         ("$error_text", ERROR_SQL),
         ("$error_told", TOLD_SQL),

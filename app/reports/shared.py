@@ -326,10 +326,17 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     answers = [one for one in answers if asked.of in ("", one.row["loop_id"])]
     answers = loop_queries.ordered(answers, "gain")
     if len(answers) > 1:
-        shown = [one for one in answers if one.gain_class is answers[0].gain_class]
+        (_, first), *others = (
+            (label, [one for one in answers if one.gain_class == key])
+            for key, label in loop_html.classes(answers).items()
+        )
         return loop_html.loops_said(answers, asked.filters), [
-            loop_html.loop_list(shown, asked.filters),
-            lambda: charts.loop_gains(asked, shown),
+            loop_html.loop_list(first, asked.filters),
+            lambda: charts.loop_gains(asked, first),
+            *(
+                run_html.part(label) + loop_html.loop_list(listed, asked.filters)
+                for label, listed in others
+            ),
         ]
     [only] = answers
     return Said(heading_of(only)), [

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pyarrow as pa
 
-from app.charts.registry import Question
+from app.charts.registry import Ask, Question
 from app.queries import claims as claim_queries
 from app.queries import daily as daily_queries
 from app.queries import loops as loop_queries
@@ -103,7 +103,7 @@ def write_site(
 
     sizes = dict[str, int]()
     with replaced(folder, is_ours, "site") as aside:
-        command = command_of(asked, "", f"--site {shlex.quote(folder.name)}", with_text)
+        command = command_of(asked, "", f"--site {shlex.quote(folder.resolve().name)}", with_text)
         pages = _pages(asked, command, on_progress, with_text=with_text)
         for name, body in (*site_assets().items(), *pages):
             path = aside / name
@@ -119,9 +119,10 @@ def _pages(
     asked: Question, command: str, on_progress: Callable[[int, int], object], *, with_text: bool
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the pages with their contents."""
-    screens, loops = _screens(asked), list[str]()
-    if "loops" in screens:
-        loops = [one.row["loop_id"] for one in asked.ask(loop_queries.loops)]
+    answers = asked.ask(loop_queries.loops)
+    asked = replace(asked, ask=_knowing(asked.ask, {loop_queries.loops: {None: answers}}))
+    screens = _screens(asked)
+    loops = [one.row["loop_id"] for one in answers] if "loops" in screens else []
     runs = _listed(asked)
     menu = dict(title_and_file for key, title_and_file in MENU.items() if key in {*screens, "runs"})
     links = _Links(asked, runs, loops, menu.values())
@@ -175,11 +176,11 @@ def _screens(asked: Question) -> dict[str, Shared]:
     return made
 
 
-def _read_at_once(asked: Question, run_ids: Sequence[str]) -> Callable[..., Any]:
+def _read_at_once(asked: Question, run_ids: Sequence[str]) -> Ask:
     """Return `ask` with the answers of the pages of these runs, which are read at once."""
     runs, no_rows = asked.ask(run_queries.several, run_ids), pa.table({})
     in_sessions = asked.ask(session_queries.runs_with_responses)
-    ready: dict[Callable[..., Any], Mapping[str, Any]] = {
+    ready: dict[Callable[..., Any], Mapping[str | None, Any]] = {
         run_page.run_id_of: dict(zip(run_ids, run_ids, strict=True)),
         run_queries.run: runs,
         claim_queries.of_run: asked.ask(claim_queries.of_runs, run_ids, asked.filters),
@@ -190,14 +191,19 @@ def _read_at_once(asked: Question, run_ids: Sequence[str]) -> Callable[..., Any]
         run_money.money_of_run: asked.ask(run_money.money_of_runs, runs.values()),
         session_queries.lanes: {one: no_rows for one in run_ids if one not in in_sessions},
     }
+    return _knowing(asked.ask, ready)
 
-    def ask(question: Callable[..., Any], *arguments: Any) -> Any:
-        answers = ready.get(question, {})
-        if arguments and isinstance(arguments[0], str) and arguments[0] in answers:
-            return answers[arguments[0]]
-        return asked.ask(question, *arguments)
 
-    return ask
+def _knowing(ask: Ask, ready: Mapping[Callable[..., Any], Mapping[str | None, Any]]) -> Ask:
+    """Return `ask` with known answers: question → first argument (None without one) → answer."""
+
+    def known(question: Callable[..., Any], *arguments: Any) -> Any:
+        answers, about = ready.get(question, {}), arguments[0] if arguments else None
+        if isinstance(about, str | None) and about in answers:
+            return answers[about]
+        return ask(question, *arguments)
+
+    return known
 
 
 class _Links:
@@ -209,7 +215,9 @@ class _Links:
         self.asked = asked
         self.places = {run["run_id"]: place for place, run in enumerate(runs)}
         self.runs = {run_id: f"runs/{file_stem(run_id)}.html" for run_id in self.places}
-        self.loops = {loop: f"loops/{file_stem(loop)}.html" for loop in loops}
+        self.loops = dict.fromkeys(loops, MENU["loops"][1])  # the page of an only one
+        if len(loops) > 1:
+            self.loops = {loop: f"loops/{file_stem(loop)}.html" for loop in loops}
         self.files = {MENU[key][1] for key in MENU} & {*files}
         self.chosen = dict[tuple[str, str], set[int]]()
         self._known = dict[str, str | None]()
@@ -371,6 +379,8 @@ def _list_page(asked: Question, runs: Sequence[Run], links: _Links) -> Shared:
             values = [of(run) for run in runs]
             places = {value: place for place, value in enumerate(sorted({*values} - {None}))}
             ranks.append({"places": [*map(places.get, values)], "isFigure": column.is_figure})
+    drawn = table.html(kind="t-runs")
+    with_links(drawn, links.to)  # so that the data know what each link chooses
     data = json.dumps({"filters": links.as_json(), "ranks": ranks}, separators=(",", ":"))
     bar = (
         '<div class="t-filters" role="search"></div><p class="t-chosen" role="status"></p>'
@@ -379,7 +389,7 @@ def _list_page(asked: Question, runs: Sequence[Run], links: _Links) -> Shared:
     parts = (
         html_parts.heading(failure_words.listed(asked.rows, asked.measure)),
         bar,
-        table.html(kind="t-runs"),
+        drawn,
         '<script type="application/json" id="list">' + data.replace("<", r"\u003c") + "</script>",
     )
     return Shared("runs", "Runs", filters_in_words(asked), "", parts, is_screen=True, notes="")

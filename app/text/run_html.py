@@ -168,6 +168,9 @@ _BLAME = {
 _INNER = re.compile(r"(?P<before>\{.{0,40}?)['\"]message['\"]: *(['\"])(?P<message>.+?)(?:\2|$)")
 """The message in an error that is logged as the response of an API."""
 
+_STAND_IN = re.compile(r"(\[\w+\] ?)+")
+"""What stands for an error text that is left out: it has no more than the reason."""
+
 _UNCOMPARED = {
     "breaks": "breaks",
     "failed_unknown": "failed",
@@ -404,6 +407,7 @@ def failure_html(run: Row) -> str:
     if not run["reason"]:
         return ""
     said = one_line(run["failure_message"] or "")
+    said = "" if _STAND_IN.fullmatch(said) else said
     if inner := _INNER.search(said):
         said = f"{said[: inner.start('before')].rstrip(' -:{[')}: {inner['message']}".lstrip(": ")
     said = re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]

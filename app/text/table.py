@@ -188,6 +188,8 @@ class TextTable:
     @property
     def cards(self) -> str:
         """A card per row for a phone, without parts of rows and without unknown values."""
+        if not self.columns:
+            return ""
         head, *others = self.columns
         drawn = ""
         for row in self.rows:

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -246,7 +248,8 @@ def html_shared(
 
 def _typeface() -> str:
     """Return the dashboard's typeface as CSS, "" if Streamlit has it no more."""
-    media = resources.files("streamlit") / "static" / "static" / "media"
+    found = find_spec("streamlit")  # importing it takes a second
+    media = Path(found.origin if found and found.origin else "").parent / "static/static/media"
     for file in media.iterdir() if media.is_dir() else ():
         if file.name.startswith("SourceSansVF-Upright"):
             data = base64.b64encode(file.read_bytes()).decode()

@@ -1,5 +1,6 @@
 -- For the time of a connection: views of the same names as the tables, without what was said in sessions. `tachograph` is the attached store;
--- `summary_rules` has the meaning of each rule whose findings have words of a summary.
+-- `summary_rules` has the meaning of each rule whose findings have words of a summary. `$every`: without the texts of all runs,
+-- whatever their records are.
 -- The sources whose texts are left out: transcripts, and telemetry. A file of lines of which none could be read as a run may be one.
 create or replace temp table session_files as
 select source_id from tachograph.run_records where record_kind in ('transcript', 'telemetry')
@@ -11,9 +12,9 @@ where rejected > 0 and contains(name, '.jsonl') and source_id not in (select sou
 create or replace temp table said_in_sessions as
 select run_id
 from tachograph.runs
-where record_kind in ('transcript', 'telemetry') or origins['result'] in (select source_id from session_files);
+where $every or record_kind in ('transcript', 'telemetry') or origins['result'] in (select source_id from session_files);
 create or replace temp macro is_said(record_kind, origin) as
-    record_kind in ('transcript', 'telemetry') or coalesce(origin in (select source_id from session_files), false);
+    $every or record_kind in ('transcript', 'telemetry') or coalesce(origin in (select source_id from session_files), false);
 -- A session, and a run without a record, whose title is its command line, are called by their project and start in UTC.
 create or replace temp view runs as
 select
