@@ -392,4 +392,4 @@ def _list_page(asked: Question, runs: Sequence[Run], links: _Links) -> Shared:
         drawn,
         '<script type="application/json" id="list">' + data.replace("<", r"\u003c") + "</script>",
     )
-    return Shared("runs", "Runs", filters_in_words(asked), "", parts, is_screen=True, notes="")
+    return Shared("runs", "Runs", filters_in_words(asked), "", parts, is_screen=False, notes="")

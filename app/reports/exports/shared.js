@@ -70,5 +70,9 @@ else {
     document.querySelectorAll("details").forEach((one) => { one.open = true; });
     draw("light", 1, 1000);
   });
-  addEventListener("afterprint", () => { root.classList.remove("sheet"); unfit(); show(); });
+  addEventListener("afterprint", () => {
+    if (root.matches(".sheet")) unfit();
+    root.classList.remove("sheet");
+    show();
+  });
 }
