@@ -66,6 +66,8 @@ _KINDS = {
     "cost_list_usd": _MONEY,
     "cost_best_usd": _MONEY,
     "cost_best_bounds": pa.string(),
+    "cost_all_usd": _MONEY,
+    "cost_all_bounds": pa.string(),
     "tokens_basis": pa.string(),
     "duration_ms": pa.int64(),
     "claimed_speedup": pa.float64(),
@@ -126,7 +128,8 @@ def _completed(run: dict[str, Any]) -> dict[str, Any]:
             else "kept"
         )
         claim = "wrong_sign" if run["claimed_speedup"] > 1 and ratio < 0.95 else claim
-    run |= {"cost_best_usd": best, "cost_best_bounds": bound}
+    for key in ("best", "all"):  # a machine that costs nothing
+        run |= {f"cost_{key}_usd": best, f"cost_{key}_bounds": bound}
     return run | {"measured_speedup": ratio, "claim_verdict": claim}
 
 
