@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import log2
 from os.path import commonpath, commonprefix
 from typing import Any, NamedTuple
 
-from ingest.mapped.fields import OUTCOMES, time, word_of
+from ingest.mapped.fields import OUTCOMES, time, value_of, word_of
 from ingest.mapped.found import KnownMap, parse_map
 from ingest.mapped.reading import content
 from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of, rows_of
@@ -26,9 +26,17 @@ from ingest.system.bounds import TooMuch
 from schemas.agents import agent_key, agent_of_program
 from schemas.rows.measurement import Variant
 from schemas.rows.run import Outcome
-from schemas.wire.result_map import MILLISECONDS, MapField, RowsMap
+from schemas.wire.result_map import (
+    MILLISECONDS,
+    MapField,
+    MappedRun,
+    MappedValue,
+    ResultMap,
+    RowsMap,
+)
 
-_MOST_FILES, _MOST_BYTES, _MOST_ROWS, _MOST_FORMS = 400, 16 << 20, 300, 4
+_MOST_FILES, _MOST_BYTES, _MOST_ROWS, _MOST_FORMS, _MOST_PLACES = 400, 16 << 20, 300, 4, 12
+_MOST_NAMES = 4
 _ALIKE = 0.6
 """Share of names that documents of one form have in common."""
 
@@ -98,8 +106,8 @@ _RULES = (
     _rule("base_commit", "(base_)?commit(_sha|_hash)?|sha", _is_text),
     _rule(
         "cost",
-        "(total_|est(imated)?_|api_|run_|instance_|agent_)?(cost|spend|price)(_usd|_dollars|_total)?"
-        "|usd|dollars|cost_?usd|(cost_|total_)?cents|cost_cents",
+        r"(?!max_|budget|limit|cap_|baseline_)(\w+_)?(cost|spend|price)(_usd|_dollars|_total)?"
+        r"|usd|dollars|(cost_|total_)?cents",
         _is_amount,
         5,
     ),
@@ -156,7 +164,7 @@ _RULES = (
     _rule(
         "score",
         "(is_)?(passed|resolved|solved|success(ful)?|correct|pass)|reward|score|final_score"
-        "|(overall|total|mean)_score|tests_passed",
+        "|(overall|total|mean)_score|scores?_(total|overall|mean)|tests_passed",
         _is_mark,
         2,
     ),
@@ -179,6 +187,7 @@ _FIGURES = frozenset(
 )
 """Fields without any of which a row is no run."""
 
+_ANY = MappedValue(value=MapField(value=0))
 _FAILED_WORDS = frozenset("failed fail failure incorrect unresolved unsolved wrong false".split())
 
 
@@ -186,22 +195,26 @@ _FAILED_WORDS = frozenset("failed fail failure incorrect unresolved unsolved wro
 class ProposedForm:
     """A form that some files have. `toml`: its part of the map.
 
-    `doubts`: what people should look at, and what is missing; `unused`: names of other numbers.
+    `doubts`: what people should look at, and what is missing; `unused`: names of other numbers;
+    `marks`: what its runs are known by.
     """
 
     toml: str
     form: RowsMap
     files: Sequence[Source]
     rows: int
-    doubts: Sequence[str] = ()
+    weight: float
+    marks: Mapping[str, Set[Any]]
+    doubts: list[str]
     unused: Sequence[str] = ()
 
 
 @dataclass
 class _Form:
-    """Files whose documents have much the same names."""
+    """Files whose documents have much the same names; `names`: those of all."""
 
     names: frozenset[str]
+    seen: frozenset[str]
     files: list[Source] = field(default_factory=list)
     read: list[RowsFile] = field(default_factory=list)
     table: str | None = None
@@ -224,8 +237,26 @@ def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
         except (ValueError, OSError, TooMuch):
             continue
     found = [_of_form(form, forms, base, step) for form in forms]
-    made = [one for one in found if one]
-    return sorted(made, key=lambda one: -one.rows)[:_MOST_FORMS]
+    made = [one for one in found if one and (one.rows > 1 or len(sources) == 1)]
+    made.sort(key=lambda one: (-one.weight, -one.rows))
+    kept: list[ProposedForm] = []
+    for one in made:
+        same = next((other for other in kept if _are_same(one, other)), None)
+        if same:
+            pattern = ", ".join(one.form.files)
+            same.doubts.append(f"{pattern} seems to have the same rows, and is left out")
+        else:
+            kept.append(one)
+    return kept[:_MOST_FORMS]
+
+
+def _are_same(one: ProposedForm, other: ProposedForm) -> bool:
+    """Return whether two forms have runs of the same ids, times, or models and tasks."""
+    return any(
+        2 * len(values & other.marks[kind]) > min(len(values), len(other.marks[kind]))
+        for kind, values in one.marks.items()
+        if values and other.marks.get(kind)
+    )
 
 
 def _looked_at(source: Source) -> Iterator[tuple[frozenset[str], RowsFile, str | None]]:
@@ -249,15 +280,15 @@ def _grouped(
     forms: list[_Form], names: frozenset[str], table: str | None, source: Source, file: RowsFile
 ) -> None:
     for form in forms:
-        if form.table == table and (
-            len(names & form.names) >= _ALIKE * len(names | form.names) or names == form.names
-        ):
+        both = names | form.seen
+        if form.table == table and len(names & form.seen) >= _ALIKE * len(both):
             break
     else:
-        form = _Form(names, table=table)
+        form = _Form(names, names, table=table)
         forms.append(form)
     form.files.append(source)
-    if len(form.read) < 40:
+    form.names &= names
+    if len(form.read) < 40 and sum(len(one.data) for one in form.read) <= _MOST_BYTES:
         form.read.append(file)
 
 
@@ -290,7 +321,7 @@ def _places(form: _Form) -> list[str | None]:
             if not isinstance(document, Unreadable):
                 found |= dict.fromkeys(_lists(document[0], ""))
                 break
-    return [*found]
+    return [*found][:_MOST_PLACES]
 
 
 def _lists(value: Any, path: str, depth: int = 0) -> Iterator[str]:
@@ -348,6 +379,11 @@ def _leaf(path: str) -> str:
     return snake_case(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", path.rpartition(".")[2].strip('"')))
 
 
+def _last_two(path: str) -> str:
+    above = path.rpartition(".")[0]
+    return f"{_leaf(above)}_{_leaf(path)}"
+
+
 def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
     """Return the path of each field that is found: of several the one that most rows have."""
     chosen: dict[str, str] = {}
@@ -357,7 +393,7 @@ def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
             (-min(len(values), rows) // max(1, rows // 4), _distance(rule, path), place, path)
             for place, (path, values) in enumerate(leaves.items())
             if path not in taken
-            and rule.names.fullmatch(_leaf(path))
+            and (rule.names.fullmatch(_leaf(path)) or rule.names.fullmatch(_last_two(path)))
             and sum(map(rule.fits, values)) >= 0.9 * len(values)
             and not _is_general(rule, path)
         ]
@@ -432,17 +468,25 @@ def _written(
     _settled(fields, chosen, leaves, rows, doubts)
     if not is_run and fields["agent"].startswith("{"):
         del fields["agent"]
-    files = _pattern([source.name for source in form.files], others, form, base)
-    top = [("files", files), *([("table", form.table)] if form.table else [])]
+    rest = [one for one in others if one is not form and one.table == form.table]
+    names = [source.name for one in rest for source in one.files]
+    files = _patterns([source.name for source in form.files], names, base)
+    top: list[tuple[str, Any]] = [("files", files)]
+    top += [("table", form.table)] if form.table else []
     top += [("each", each)] if each else []
     lines = ["[[rows]]", *(f"{name} = {json.dumps(value)}" for name, value in top)]
+    matched = KnownMap(ResultMap(rows=(RowsMap(files=files, measurement=(_ANY,)),)), "", base)
+    caught = [one for one in rest if any(any(matched.forms_for(each.name)) for each in one.files)]
+    own = form.names.difference(*(one.names for one in caught))
+    if caught and own and not each:
+        lines.append(f'where = {{ {json.dumps(min(own, key=len))} = "*" }}')
     of_run: list[str] = []
     if is_run:
         lines += ["", "[rows.run]"]
         lines += [f"{rule.field} = {fields[rule.field]}" for rule in _RULES if rule.field in fields]
     else:
-        names = ("task", "agent", "model", "effort", "repo")
-        of_run = [f"{name} = {fields[name]}" for name in names if name in fields]
+        of_value = ("task", "agent", "model", "effort", "repo")
+        of_run = [f"{name} = {fields[name]}" for name in of_value if name in fields]
     used = set(chosen.values())
     for value in measured:
         name = value.pop("name", "speedup")
@@ -468,7 +512,25 @@ def _written(
     ]
     parsed = parse_map("the proposal", toml).rows[0]
     count = len(rows) * max(1, len(form.files) // len(form.read)) * step
-    return ProposedForm(toml, parsed, form.files, count, doubts, unused)
+    weight = float(sum(_NAMED[name].weight for name in chosen))
+    return ProposedForm(
+        toml, parsed, form.files, count, weight, _marks(rows, parsed.run), doubts, unused
+    )
+
+
+def _marks(rows: Sequence[FoundRow], run: MappedRun | None) -> Mapping[str, Set[Any]]:
+    """Return what the runs are known by in several files."""
+    if not run:
+        return {}
+
+    def values(name: str) -> list[Any]:
+        field = getattr(run, name)
+        field = field[0] if isinstance(field, tuple) and field else field or None
+        return [field and value_of(field, row) for row in rows]
+
+    pairs = [pair for pair in zip(values("model"), values("task"), strict=True) if all(pair)]
+    single = {name: {*filter(None, values(name))} for name in ("run_id", "started_at")}
+    return single | {"task": {*map(str, pairs)}}
 
 
 def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> str:
@@ -578,26 +640,28 @@ def _settled(
             doubts.append(f"task = {{ folder = 1 }} would be {', '.join(sorted(set(names))[:3])}")
 
 
-def _pattern(names: Sequence[str], others: Sequence[_Form], form: _Form, base: str) -> str:
-    """Return the pattern of the files of a form, from the folder of the map."""
+def _patterns(names: Sequence[str], others: Sequence[str], base: str) -> str | list[str]:
+    """Return the pattern of the files of a form, or several, from the folder of the map.
+
+    `others`: names of files that the form has not.
+    """
     inside = [name.removeprefix(base).lstrip("/") for name in names]
     if len(inside) == 1:
         return f"/{inside[0]}"
     folder = commonpath(["/" + name.rpartition("/")[0] for name in inside]).strip("/")
-    ends = [name.rpartition("/")[2] for name in inside]
-    rest = [
-        source.name.rpartition("/")[2] for one in others if one is not form for source in one.files
-    ]
-    last = ends[0] if len(set(ends)) == 1 else f"*.{ends[0].rpartition('.')[2]}"
-    if len(set(ends)) > 1:
-        start = re.sub(r"[\d*?\[\]]+$", "", commonprefix(ends))  # noqa: RUF071  characters
-        backwards = commonprefix([end[::-1] for end in ends])  # noqa: RUF071
-        finish = re.sub(r"^[\d*?\[\]]+", "", backwards[::-1])
-        if any(name.endswith(last[1:]) for name in rest):
-            last = f"{start}*{finish}" if start or finish else last
     is_flat = len({name.rpartition("/")[0] for name in inside}) == 1
-    parts = [folder, *([] if is_flat else ["**"]), last]
-    return "/" + "/".join(filter(None, parts))
+    start = "/" + "".join(f"{part}/" for part in (folder, "" if is_flat else "**") if part)
+    ends = [name.rpartition("/")[2] for name in inside]
+    last = [f"*.{ending}" for ending in {end.rpartition(".")[2] for end in ends}]
+    if len({*ends}) <= _MOST_NAMES:
+        last = sorted({*ends})
+    elif any(name.endswith(tuple(one[1:] for one in last)) for name in others):
+        begun = re.sub(r"[\d*?\[\]]+$", "", commonprefix(ends))  # noqa: RUF071  characters
+        backwards = commonprefix([end[::-1] for end in ends])[::-1]  # noqa: RUF071
+        ended = re.sub(r"^[\d*?]+", "", backwards)
+        last = [f"{begun}*{ended}"]
+    found = [start + one for one in last]
+    return found[0] if len(found) == 1 else found
 
 
 def map_of(forms: Sequence[ProposedForm], name: str) -> KnownMap:

@@ -243,7 +243,11 @@ def _run(
         del values["credits_unit"]
     run_id = "/".join(filter(None, ids))
     if not run_id:
-        known = json.dumps([{**values, "agent": agent}, labels], sort_keys=True, default=str)
+        # equal rows of two files are one run only if they have a time
+        is_dated = has["started_at"] or has["ended_at"]
+        known = json.dumps(
+            [values, labels, () if is_dated else row.file.parts[-3:]], sort_keys=True, default=str
+        )
         digest = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
         seen[digest] += 1  # equal rows of a file are different runs
         run_id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"

@@ -41,6 +41,11 @@ class RowsFile:
         return self.data.decode("utf-8-sig", "replace")
 
     @cached_property
+    def json(self) -> Sequence[tuple[Any, str] | Unreadable]:
+        """Return its JSON documents. Raises ValueError, TooManyValues."""
+        return [*_of_json(self)]
+
+    @cached_property
     def parts(self) -> tuple[str, ...]:
         """Return the names of its folders and itself, those inside an archive included."""
         return tuple(self.name.replace("!", "/").replace("\\", "/").split("/"))
@@ -135,7 +140,7 @@ def documents_of(file: RowsFile, form: RowsMap) -> Documents:
         return _of_database(file, form.table)
     if file.name.lower().endswith(_YAML):
         return _of_yaml(file)
-    return _of_json(file) if begins_json(file.text) else _of_table(file)
+    return iter(file.json) if begins_json(file.text) else _of_table(file)
 
 
 def _matches(file: RowsFile, form: RowsMap) -> Documents:
