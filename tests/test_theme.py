@@ -11,7 +11,7 @@ from itertools import product
 
 import pytest
 
-from app.charts.base import INKS, ON_DEEP, PALETTE
+from app.charts.base import FAILED, FAILED_AT_NIGHT, INKS, ON_DEEP, PALETTE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
 
@@ -48,7 +48,7 @@ def test_every_text_of_the_theme_can_be_read(page: str) -> None:
     backgrounds = (colours["backgroundColor"], colours["secondaryBackgroundColor"])
     texts = [
         colours[key] for key in ("textColor", "primaryColor", "linkColor", "codeTextColor")
-    ] + [INKS[page]]
+    ] + [INKS[page], {"light": FAILED, "dark": FAILED_AT_NIGHT}[page]]
     pairs = [*product(texts, backgrounds), (ON_PRIMARY[page], colours["primaryColor"])]
     pairs += [
         (faded(colours["textColor"], background, CAPTION), background) for background in backgrounds

@@ -59,6 +59,7 @@ TOKENS = {
 }
 
 FAILED, PLAIN = "#B5352C", "#0F8A84"
+FAILED_AT_NIGHT = "#D9695F"
 
 ON_DEEP = "#FFFFFF"
 """Text colour on the first colour of PALETTE, which is too dark for the other one."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import GREY, colour, figure, ink, line, log_axis, row_axis, safe, symbol
+from app.charts.base import INKS, colour, figure, ink, line, log_axis, row_axis, safe, symbol
 from app.queries.comparison import Comparison
 from app.queries.ratios import FEWEST, Ratio
 from app.text.compare import Name, ratio_words, times
@@ -71,7 +71,7 @@ def ratios(
         ]
     axis["ticktext"] = ["equal" if at == 1 else f"{at:,g}×" for at in axis["tickvals"]]
     traces, shapes = list[Any](), [line(1, -0.5, 1, len(rows) - 0.5, dash="dash", width=1.2)]
-    muted = {"showarrow": False, "font": {"size": 12.5, "color": GREY}, "yanchor": "bottom"}
+    muted = {"showarrow": False, "font": {"size": 12.5}, "yanchor": "bottom"}
     sides = ((-1, "right", f"{name.label} less ←"), (1, "left", f"→ {name.label} more"))
     notes: list[dict[str, Any]] = [
         muted
@@ -90,7 +90,8 @@ def ratios(
         shapes += _cross(one, at, ink(page))
         words, ends = ratio_words(one)
         tasks = plural(len(one.tasks or ()), "task")
-        text = f"<b>{words}</b>  {ends.strip('()')}<br><span style='color:{GREY}'>{tasks}</span>"
+        text = f"<b>{words}</b>  {ends.strip('()')}<br>"
+        text += f"<span style='color:{INKS[page or 'light']}'>{tasks}</span>"
         notes.append(
             {
                 "xref": "paper",

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from app.charts.base import (
     FAILED,
+    FAILED_AT_NIGHT,
     LONGEST_LINE,
     PLAIN,
     figure,
@@ -50,7 +51,7 @@ GAIN_TICKS = {
 
 _CHECKS_FAILED = ("#6B4A8A", "#9C7FBD")
 _DISCARDED = ("#A9ABA6", "#737C7E")
-_TICKED = {State.CRASHED: (FAILED, "#D9695F"), State.CHECKS_FAILED: _CHECKS_FAILED}
+_TICKED = {State.CRASHED: (FAILED, FAILED_AT_NIGHT), State.CHECKS_FAILED: _CHECKS_FAILED}
 _DESCRIBED, _LINE = 220, 64
 
 

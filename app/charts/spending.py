@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from app.charts.base import (
     FAILED,
+    FAILED_AT_NIGHT,
     INKS,
     ON_DEEP,
     PALETTE,
@@ -326,11 +327,12 @@ def month_so_far(found: Months, page: str | None) -> go.Figure:
         note(f"forecast<br>{forecast(found, names).text}", high, INKS[page or "light"])
     if found.budgets:
         allowed = sum((one.budget for one in found.budgets.values()), Decimal(0))
+        red = FAILED_AT_NIGHT if page == "dark" else FAILED
         lines.append(
-            line(1, float(allowed), last, float(allowed), dash="dash", colour=FAILED, width=1.5)
+            line(1, float(allowed), last, float(allowed), dash="dash", colour=red, width=1.5)
         )
         word = "budgets" if len(found.budgets) > 1 else "budget"
-        note(f"{word} {whole_usd(allowed)}", float(allowed), FAILED)
+        note(f"{word} {whole_usd(allowed)}", float(allowed), red)
     notes.append(
         {"text": usd(so_far), "x": now, "y": float(so_far), "showarrow": False}
         | {"xanchor": "right", "yanchor": "bottom", "font": {"size": 13}}

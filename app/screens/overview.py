@@ -87,7 +87,7 @@ def daily_work() -> None:
     doubts = daily_words.doubts(found, cache.ask(undated, filters), filters)
     widgets.heading(replace(daily_words.daily(found, filters), doubts=doubts))
     with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
-        st.html('<span class="t-n">Show</span>', width="content")
+        st.html('<span class="t-n t-spare">Show</span>', width="content")
         filter_bar.choose_period(daily_words.SHOWN)
         view_choice()
     rows = daily_words.project_rows(found)
