@@ -76,6 +76,9 @@ WIDTHS = TEXT_WIDTHS | {
     "verdict": 120,
 }
 
+DATE_WIDTH = 134
+"""Width of dates: a grid takes that of its first rows, which may have none."""
+
 PHONE_TITLE = 150
 """Width of titles on a phone, which leaves room for two columns of figures."""
 
@@ -714,6 +717,7 @@ def _column(column: ShownColumn, cells: pa.ChunkedArray) -> Any:
             help=about,
             format=TIMES.get(column.name) or _time_format(cells),
             timezone="UTC",
+            width=DATE_WIDTH,
         )
     width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
     return st.column_config.TextColumn(column.header, help=about, width=width)
