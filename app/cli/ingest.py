@@ -88,9 +88,9 @@ def ingest(
     """Ingest logs into the store, in one transaction.
 
     PATH is a file, a folder or an archive; - is the standard input. Without PATH: the sessions that
-    Claude Code and Codex keep on this machine. Content decides, not the file name. Ingesting again
-    changes nothing. Records that cannot be read are kept as rejects, with the reason; files that
-    are not logs are ignored.
+    Claude Code, Codex, OpenCode, Cline, Roo Code and Kilo Code keep on this machine. Content
+    decides, not the file name. Ingesting again changes nothing. Records that cannot be read are
+    kept as rejects, with the reason; files that are not logs are ignored.
     """
     store = terminal.opened(Store(on_disk(db), wait, terminal.note_once()))
     with terminal.reported_interrupts(store):

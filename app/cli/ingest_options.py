@@ -11,6 +11,7 @@ from app.cli import terminal
 from app.cli.options import NO_TEXT, Command, Whole, dollars, utf8
 from app.queries.grouping import known_zone
 from ingest.agents.homes import only_sessions, session_folders
+from schemas.agents import is_folder
 from schemas.errors import UsageError
 from schemas.text import one_line
 
@@ -129,19 +130,22 @@ def ingest_options(command: Command) -> Command:
     return command
 
 
-def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
+def paths_to_read(
+    paths: Sequence[Path], *, retries: bool = False, follows: bool = False
+) -> Sequence[Path]:
     """Return the paths to read.
 
-    By default the sessions on this machine, unless rejects are retried. Raises UsageError without
-    any.
+    By default the sessions on this machine, unless rejects are retried. `follows`: without
+    databases, which are read whole at each change. Raises UsageError without any.
     """
     if paths or retries:
         return only_sessions(paths)
-    if not (found := session_folders()):
+    if not (found := [each for each in session_folders() if not follows or is_folder(each)]):
         raise UsageError(
-            "Nothing to ingest: Claude Code and Codex have no sessions on this machine.",
+            "Nothing to ingest: Claude Code, Codex, OpenCode, Cline, Roo Code and Kilo Code have "
+            "no sessions on this machine.",
             "Name a file or a folder: tachograph ingest PATH. Sessions elsewhere: set "
-            "$CLAUDE_CONFIG_DIR or $CODEX_HOME.",
+            "$CLAUDE_CONFIG_DIR, $CODEX_HOME, $OPENCODE_DB or $CLINE_DATA_DIR.",
         )
     terminal.note(f"reading sessions in {', '.join(one_line(str(folder)) for folder in found)}")
     return found

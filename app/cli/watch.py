@@ -76,10 +76,10 @@ def watch(
 ) -> None:
     """Ingest logs as they are written, until Ctrl-C.
 
-    PATH is a file or a folder. Without PATH: the sessions that Claude Code and Codex keep on this
-    machine. All that is there is ingested first; then whatever is new or grows, within a second, as
-    `ingest` would do it. A run without a date that is written meanwhile has that of its file. A
-    store has one watcher.
+    PATH is a file or a folder. Without PATH: the sessions that Claude Code, Codex, Cline, Roo Code
+    and Kilo Code keep on this machine. All that is there is ingested first; then whatever is new or
+    grows, within a second, as `ingest` would do it. A run without a date that is written meanwhile
+    has that of its file. A store has one watcher.
     """
     from ingest.sources.walking import Excluding
     from ingest.watching import polled, sole_watcher
@@ -88,7 +88,7 @@ def watch(
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
     Excluding(how["excludes"])  # raises for a pattern that cannot be read
-    roots = [os.path.abspath(path) for path in paths_to_read(paths, retries=False)]  # noqa: PTH100  links stay
+    roots = [os.path.abspath(path) for path in paths_to_read(paths, follows=True)]  # noqa: PTH100  links stay
     why = "as asked" if poll else polled(roots)
     poll = poll or (5.0 if why else None)
     named = ", ".join(map(one_line, roots))
