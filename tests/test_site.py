@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -125,15 +126,23 @@ def test_filters_choose_the_runs_of_the_whole_site(tmp_path: Path, samples: Stor
         assert "agent=claude-code" not in " ".join(links(page)), "it is no choice of this site"
 
 
-def test_no_file_has_a_text_unasked(store: Store, tmp_path: Path) -> None:
-    """Neither of sessions nor of results, whose titles and errors are texts, too."""
+def test_no_file_has_a_text_unasked(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of sessions nor of results, whose titles and errors are texts, too.
+
+    And no date that is another one next year.
+    """
     put(tmp_path / "logs", FILES)
     read(store, tmp_path / "logs", keeps_text=True)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(datetime(2026, 5, 2, tzinfo=UTC).timestamp())))
     for options in ((), ("--with-text",)):
         share(tmp_path / "site", store.location, *options)
         files = [one for one in (tmp_path / "site").rglob("*") if one.is_file()]
         having = [one.name for one in files if WORD in one.read_text(encoding="utf-8")]
         assert bool(having) is bool(options), having
+        pages = "".join(one.read_text() for one in (tmp_path / "site" / "runs").iterdir())
+        assert re.search("1 May 2026, 12:[0-9]{2} UTC", pages), "not `Fri 12:00`"
 
 
 def test_a_site_replaces_an_earlier_one_and_nothing_else(tmp_path: Path, samples: Store) -> None:

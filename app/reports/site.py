@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -43,7 +44,7 @@ from app.text import failures as failure_words
 from app.text import html_parts
 from app.text.claims import words
 from app.text.columns import value_words
-from app.text.formatting import NOT_RECORDED, UNKNOWN, date_words, short, usd
+from app.text.formatting import IS_LASTING, NOT_RECORDED, UNKNOWN, date_words, short, usd
 from app.text.grids import measured_cell
 from app.text.html_parts import link, with_links
 from app.text.table import Col, TextCell, TextTable, agent_and_model_cell, run_cell
@@ -101,8 +102,10 @@ def write_site(
         files = [path] if not path.is_dir() else [one for one in path.rglob("*") if one.is_file()]
         return all(one.relative_to(folder).as_posix() in ours for one in files)
 
-    sizes = dict[str, int]()
-    with replaced(folder, is_ours, "site") as aside:
+    sizes, before = dict[str, int](), IS_LASTING.set(True)
+    with ExitStack() as stack:
+        stack.callback(IS_LASTING.reset, before)
+        aside = stack.enter_context(replaced(folder, is_ours, "site"))
         command = command_of(asked, "", f"--site {shlex.quote(folder.resolve().name)}", with_text)
         pages = _pages(asked, command, on_progress, with_text=with_text)
         for name, body in (*site_assets().items(), *pages):

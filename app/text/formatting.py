@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -88,18 +89,24 @@ def model_words(run: Mapping[str, Any]) -> str:
     return run["model"] or (f"{run['asked_model']} asked for" if run["asked_model"] else "")
 
 
+IS_LASTING: ContextVar[bool] = ContextVar("is_lasting", default=False)
+"""Whether what is written is read in later years: dates have their year, and none is a weekday."""
+
+
 def date_words(time: datetime | None, *, clock: bool = False, lacks: str = "no date") -> str:
     """Return `19 March`, with `clock` `19 March, 01:17`, `Wed 23:24` or `Today 01:17`, in UTC.
 
-    Weekdays are those of the last six days. A year is named if it is not the present one.
+    Weekdays are those of the last six days. A year is named if it is not the present one, and on
+    lasting pages.
     """
     if time is None:
         return lacks
     at, now = time.astimezone(UTC), this_moment().astimezone(UTC)
     days = (now.date() - at.date()).days
-    if 0 <= days < 7 and clock:
+    if 0 <= days < 7 and clock and not IS_LASTING.get():
         return f"{at:%a %H:%M}" if days else f"Today {at:%H:%M}"
-    day = f"{at:%-d %B}" if at.year == now.year else f"{at:%-d %B %Y}"
+    is_plain = at.year == now.year and not IS_LASTING.get()
+    day = f"{at:%-d %B}" if is_plain else f"{at:%-d %B %Y}"
     return f"{day}, {at:%H:%M}" if clock else day
 
 
