@@ -1,6 +1,6 @@
 """Hints in a patch that a gain may not be one.
 
-A weakened test, a cache of whole results, a changed timer.
+A weakened test, a constant result, a changed timer.
 
 A hint is no verdict: it names a line that a reader should look at, and honest patches have such
 lines too. So each rule needs more than a word, and tells at most one line of a patch. The rules see
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ingest.findings.rules import Finding
@@ -531,78 +531,6 @@ def constant_result(files: Sequence[File]) -> Iterator[Hint]:
 
 def _has_functions(lines: Sequence[Line]) -> bool:
     return any(_FUNCTION.match(line.code) for line in lines)
-
-
-_CACHED = pattern(r"@(?:functools\.)?(?:lru_cache|cache)\b")
-_DEF_OF_INPUT = pattern(
-    r"(?:async )?def \w+\(\s*(?:(?:self|cls)\s*,"
-    r"\s*)?(?:texts?|data|values?|arr|array|xs?|tokens?|prompts?|query|queries|matrix|images?"
-    r"|items|inputs?|graph|payload|content|points|records|rows|nums|numbers|seq|sequence|board|tensor|batch|sentences?|corpus|documents?)\b"
-)
-_WHOLE = pattern(
-    r"\bid\(\w|\.data_ptr\(|\bhash\(|\.tobytes\(|JSON\.stringify\(|\bpickle\.dumps\(|\brepr\(|hashlib\.\w+\(|\bjson\.dumps\(|\btuple\(\w"
-)
-_KEY = pattern(
-    (
-        r"(?:const |let |var |auto |final "
-        r")?\w*(?:key|hash|digest|signature|fingerprint)\w*\s*(?::[^=]*)?:?=(?!=)"
-    ),
-    re.IGNORECASE,
-)
-_KEPT = r"\w*(?:cache|memo|results?|known|solved|finished|done|answers|computed|lookup)\w*"
-_LOOKUP = pattern(
-    rf"\bin\s+(?:self\.|cls\.)?{_KEPT}\s*[:)]|\b{_KEPT}(?:\[|\.(?:get|has|find|contains(?:_key|Key)?)\()",
-    re.IGNORECASE,
-)
-_BY_ADDRESS = pattern(
-    r"\b(?:unordered_map|map|flat_hash_map|HashMap)<\s*(?:const\s+\w[\w:]*\s*\*|\*const|usize|uintptr_t|void\s*\*)"
-)
-
-
-@_rule(
-    "cache", "id(", "data_ptr", "hash", "tobytes", "stringify", "dumps", "repr(", "tuple(", "map<"
-)
-def input_cache(files: Sequence[File]) -> Iterator[Hint]:
-    """Results are kept by the whole input or its address.
-
-    A cache within a function, or by a name or number, is no hint.
-    """
-    message = (
-        "Results are kept by the whole input or its address: a benchmark that repeats an input "
-        "times the cache"
-    )
-    for file in files:
-        if file.kind != "code":
-            continue
-        for hunk in file.hunks:
-            for line, after in pairwise([line for line in hunk if line.mark != "-"]):
-                is_new = line.mark == "+" and after.mark == " "
-                if (
-                    is_new
-                    and not line.indent
-                    and _CACHED.match(line.code)
-                    and _DEF_OF_INPUT.match(after.code)
-                ):
-                    yield Hint(message, file.path, line)
-            added = [line for line in hunk if line.mark == "+" and not _COMMENT.match(line.text)]
-            key = next(
-                (
-                    line
-                    for line in added
-                    if _WHOLE.search(line.text)
-                    and (_KEY.match(line.code) or _LOOKUP.search(line.text))
-                ),
-                None,
-            )
-            if (
-                key
-                and any(_LOOKUP.search(line.text) for line in added)
-                and any("return" in line.text for line in added)
-            ):
-                yield Hint(message, file.path, key)
-            for line in added:
-                if _BY_ADDRESS.search(line.text):
-                    yield Hint(message, file.path, line)
 
 
 _CALL = pattern(r"(?<![\w.])(?<!def )([a-z_]\w*)\(")

@@ -47,10 +47,6 @@ PATCH_HINTS = {
     "seed_changed": FindingRule(
         Severity.INFO, "The patch changes or removes a fixed seed of random numbers."
     ),
-    "input_cache": FindingRule(
-        Severity.INFO,
-        "The patched code keeps results by the whole input: a repeated input times the cache.",
-    ),
     "work_at_import": FindingRule(
         Severity.INFO, "The patch moves work to the import of a module, where no timer sees it."
     ),
