@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
+from schemas.rows.price import PriceFileRow
 from tests.conftest import StoreOnce, record_text
 from tests.golden_logs import text_of
 
@@ -82,6 +84,9 @@ def fill(store: Store) -> None:
         ("silent.json", json.dumps(silent)),
     )
     ingest([Source(name, text.encode()) for name, text in put], store)
+    rates = PriceFileRow(name="", text="", read_at=datetime.now(UTC), machines={"": "3"})
+    with store.writing() as writer:
+        writer.insert("price_files", [rates])
 
 
 @pytest.fixture(scope="module")

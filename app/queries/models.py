@@ -10,12 +10,15 @@ import pyarrow as pa
 from app.queries.filters import Filters, Where, counted, where
 from app.queries.reading import fetch
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.spending import is_split
+from app.queries.spending import is_split, spent_in
 from app.queries.usage import parts
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.metrics import MODEL_METRICS
+
+MACHINES = "machines"
+"""Stands in place of a model for what machines cost."""
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _SPENT = ("cost_own_usd", "cost_list_usd", "cost_delta_usd", *(f"own_{key}" for key in _TOKENS))
@@ -113,14 +116,22 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
 def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
     """Return `model`, `cost_usd` by the measure and its `bounds`, most expensive first.
 
-    Only runs with a known cost of their own count. What no model explains has none.
+    Only runs with a known cost of their own count. What no model explains has none. Of the all-in
+    cost the machines have a row of their own.
     """
     of = parts(store, filters, by_time=False)
-    measure = BEST if measure is ALL_IN else measure  # a machine is of no model
-    kinds = {BEST: "cost_best_bounds", LIST: "cost_list_bounds"}.get(measure)
-    bounds = f"string_agg(distinct {kinds}, ', ' order by {kinds})" if kinds else "null::varchar"
+    kinds = {LIST: "cost_list_bounds", REPORTED: "null::varchar"}.get(measure, "cost_best_bounds")
+    column, rows, machines = measure.column, "parts", ""
+    if measure is ALL_IN:
+        column = BEST.column
+        rows = "(from parts semi join (from v_runs where cost_all_usd is not null) using (run_id))"
+        machines = f"""
+            union all select '{MACHINES}', cost_machine_usd, null
+            from {spent_in(store, filters).sql} where cost_all_usd is not null"""
     sql = f"""
         with {of.sql}
-        select model, sum({measure.column}) as cost_usd, {bounds} as bounds
-        from parts group by model order by cost_usd desc nulls last, model"""
+        select model, sum(usd) as cost_usd,
+            string_agg(distinct bound, ', ' order by bound) as bounds
+        from (select model, {column} as usd, {kinds} as bound from {rows} {machines})
+        group by model order by cost_usd desc nulls last, model"""
     return fetch(store, sql, of.parameters)

@@ -47,7 +47,14 @@ from app.text.sentences import Said
 from app.text.table import Col, TextCell, TextTable
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import (
+    ALL_IN,
+    BEST,
+    BOUNDS,
+    LIST,
+    REPORTED,
+    CostMeasure,
+)
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -624,13 +631,15 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
     """
     if measure is LIST:
         source = "Costs are those of the tokens at list prices, not invoices."
-    elif measure is BEST and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
+    elif measure in (BEST, ALL_IN) and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
         source = (
             "Costs are the agents' own estimates, else those of the tokens at list prices, not "
             "invoices."
         )
     else:
         source = "Reported costs are the agents' own estimates, not invoices."
+    if measure is ALL_IN:
+        source += " The cost of a machine is wall time times its rate."
     difference = ""
     if totals["cost_delta_usd"] is not None:
         share = (
