@@ -397,7 +397,8 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
         ("Figures", run_html.RUN_CARDS),
         ("Origin", [key for key in run_html.origin_keys(run) if key not in PLACES]),
     ):
-        parts.append(run_html.part(title) + run_html.facts_html(run, keys))
+        if run_html.run_facts(run, keys):
+            parts.append(run_html.part(title) + run_html.facts_html(run, keys))
     return Said(run["title"]), parts
 
 

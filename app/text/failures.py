@@ -70,7 +70,7 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
         if total.failed + total.limited
         else "",
         f"{total.never_started:,} never started" if total.never_started else "",
-        f"of {total.unknown_ends:,} the end is unknown" if total.unknown_ends else "",
+        f"{plural(total.unknown_ends, 'end')} not recorded" if total.unknown_ends else "",
     ]
     whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{spelled(len(agents))} agents"
     return Said(
