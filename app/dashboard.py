@@ -26,6 +26,7 @@ with widgets.told_errors():
     sign_in_page.require_sign_in()
 filter_bar.follow_address()
 html_parts.KEPT.set({})
+widgets.DOUBTS.set(())
 
 holds = cache.contents()
 

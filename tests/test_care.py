@@ -436,7 +436,8 @@ def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(
     assert said(sample_store)[2:] == ("warm cache", True, True, "wrong model")
     assert "Excluded: this run is not counted" in app.warning[0].value
     app = screens(sample_store.location, "screens/runs.py")
-    assert any("1 excluded run is not counted" in caption.value for caption in app.caption)
+    [head] = [html.proto.body for html in app.get("html") if "t-h1" in html.proto.body]
+    assert "1 excluded run is not counted." in head
 
 
 def test_a_read_only_dashboard_changes_nothing(

@@ -83,12 +83,11 @@ def said(sentence: str) -> str:
 
 def heading(lines: Said) -> str:
     """Return the first lines of a screen: answer, qualifier, and coverage with what is not sure."""
+    sure = how_sure(lines.doubts, " · " if lines.coverage else "")
     parts = (
         f'<h1 class="t-h1">{said(lines.heading)}</h1>',
         f'<p class="t-sub">{said(lines.second)}</p>' if lines.second else "",
-        f'<div class="t-cap">{said(lines.coverage)}{how_sure(lines.doubts)}</div>'
-        if lines.coverage or lines.doubts
-        else "",
+        f'<div class="t-cap">{said(lines.coverage)}{sure}</div>' if lines.coverage or sure else "",
     )
     return "".join(parts)
 
@@ -106,8 +105,8 @@ def code(command: str) -> str:
     return f'<code class="t-code">{text(command)}</code>' if command else ""
 
 
-def how_sure(doubts: Sequence[Doubt]) -> str:
-    """Return `· How sure?`, which opens at most MOST_DOUBTS sentences with their links."""
+def how_sure(doubts: Sequence[Doubt], before: str = "") -> str:
+    """Return `How sure?`, which opens at most MOST_DOUBTS sentences with their links."""
     rows = "".join(
         f"<div><span>{text(one.text)}</span>{anchor(one.address, text(one.label))}</div>"
         for one in doubts[:MOST_DOUBTS]
@@ -115,7 +114,7 @@ def how_sure(doubts: Sequence[Doubt]) -> str:
     summary = "<summary>How sure?</summary>"
     opened = f"{summary}<section>{rows}</section>"
     sure = f'<details class="t-sure">{opened}</details>'
-    return f'<span class="t-doubts"> · {sure}</span>' if rows else ""
+    return f'<span class="t-doubts">{before}{sure}</span>' if rows else ""
 
 
 def look_list(items: Iterable[str], title: str = "", kind: str = "") -> str:

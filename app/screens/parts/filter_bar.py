@@ -19,6 +19,7 @@ from app.queries import filter_inputs as filter_urls
 from app.queries import reading, rules
 from app.queries import runs as screen_queries
 from app.queries.filters import (
+    COPIES,
     EVERY_RUN,
     EXCLUDED,
     FILTERS,
@@ -43,6 +44,7 @@ from app.text import html_parts, speedups
 from app.text.answers import uncounted_words, undated_words
 from app.text.columns import fact_words, value_words
 from app.text.html_parts import code_span, plain
+from app.text.sentences import Doubt
 from schemas.text import plural, visible
 
 BOXES = {
@@ -210,7 +212,7 @@ def show(
         share_menu.show(what)
     _warn_of_words(options)
     if not filters:
-        _tell_uncounted(by_responses=False)
+        _doubt_uncounted(by_responses=False)
         if not total:
             with st.container(border=True):
                 st.header("All runs are excluded", anchor=False)
@@ -226,7 +228,7 @@ def show(
             if (by_responses or of_money) and has_period(filters)
             else cache.count(filters)
         )
-    _tell_uncounted(by_responses=by_responses)
+    _doubt_uncounted(by_responses=by_responses)
     if not found and not (may_be_empty and cache.count(without_period(filters))):
         no_match()
 
@@ -238,6 +240,8 @@ def no_match() -> NoReturn:
         st.markdown(
             f"Remove a filter or clear all. CLI equivalent: {code_span(chosen().as_words())}"
         )
+        for doubt in widgets.DOUBTS.get():
+            st.caption(plain(doubt.text))
         st.button(
             "Clear all filters",
             type="primary",
@@ -272,15 +276,22 @@ def _warn_of_words(options: Options) -> None:
             st.html(html_parts.warning(f"{why}: {', '.join(map(html_parts.text, words))}"))
 
 
-def _tell_uncounted(*, by_responses: bool) -> None:
-    """Show how many runs are not counted, or without a date in a period.
+def _doubt_uncounted(*, by_responses: bool) -> None:
+    """Note how many runs are not counted, or without a date in a period, under *How sure?*.
 
     With responses, the latter is shown next to the figures.
     """
-    if words := uncounted_words(*cache.ask(reading.uncounted, chosen())):
-        st.caption(f":material/block: {words}")
-    if not by_responses and (words := undated_words(cache.ask(reading.left_out, chosen()))):
-        st.caption(f":material/event_busy: {plain(words)}")
+    found = []
+    filters, counted = chosen(), cache.ask(reading.uncounted, chosen())
+    if words := uncounted_words(*counted):
+        key = EXCLUDED if counted[0] else COPIES
+        found.append(
+            Doubt(words, "See them", html_parts.link("runs", filters.with_values(key, ["only"])))
+        )
+    if not by_responses and (words := undated_words(cache.ask(reading.left_out, filters))):
+        undated = without_period(filters).with_values(TIME, [UNDATED])
+        found.append(Doubt(words, "See them", html_parts.link("runs", undated)))
+    widgets.DOUBTS.set(tuple(found))
 
 
 def _has_choice(key: str, options: Options) -> bool:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, NoReturn
@@ -44,7 +45,7 @@ from app.text.grids import (
     row_height,
 )
 from app.text.html_parts import Shown, plain
-from app.text.sentences import Said
+from app.text.sentences import Doubt, Said
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import (
@@ -129,6 +130,9 @@ _CHART_OPTIONS: dict[str, Any] = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 _DRAWN, _WAITED = "live-drawn", "live-waited"
+DOUBTS: ContextVar[tuple[Doubt, ...]] = ContextVar("doubts", default=())
+"""What the filters leave out of every figure of a screen; each run of a page sets it anew."""
+
 _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
 
@@ -376,8 +380,8 @@ def filters_kept() -> dict[str, list[str]]:
 
 
 def heading(said: Said) -> None:
-    """Place the answer of a screen at the top."""
-    st.html(html_parts.heading(said))
+    """Place the answer of a screen at the top, with the doubts of the filter bar."""
+    st.html(html_parts.heading(replace(said, doubts=(*said.doubts, *DOUBTS.get()))))
 
 
 def subheading(title: str, caption: str = "") -> None:
