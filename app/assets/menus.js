@@ -9,8 +9,9 @@ if (!window.leadsIntoMenus) {
     const [first, last] = [items[0], items.at(-1)];
     if (event.key === "Escape" && menu.contains(at)) setTimeout(() => opener.focus(), 50);
     if (event.key !== "Tab" || !first) return;
+    const isOutside = !menu.contains(at) && !at.closest("[role=dialog]"); // a calendar of the menu lies outside of it, too
     const isLast = at === last || last.closest("[role=radiogroup]")?.contains(at);
-    const next = event.shiftKey ? at === first && opener : at === opener ? first : isLast && opener;
+    const next = event.shiftKey ? at === first && opener : isOutside ? first : isLast && opener;
     if (!next) return;
     event.preventDefault();
     next.focus();
