@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.queries import quality as queries
+from app.queries import runs as run_queries
 from app.queries.cost import coverage
-from app.queries.filters import Filters
+from app.queries.filters import NO_FILTERS, Filters
 from app.queries.reading import fetch_value
+from app.screens.parts.uploading import Arrived
 from app.text import data as data_words
 from app.text import data as sentences
 from app.text import failures as failure_sentences
+from ingest.mapped.propose import proposed
+from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.undo import undo
 from schemas.catalogue.failures import WHOSE
@@ -140,3 +145,24 @@ def test_documents_are_one_number_in_ingest_on_data_and_in_reports(
     ingest_paths(store, tmp_path / "d")
     undo(store, int(fetch_value(store, "select max(ingest_id) from ingests")))
     assert queries.documents(store) == read
+
+
+def test_rows_that_no_reader_knows_are_mapped_and_read(
+    tmp_path: Path, store: Store, screens: Callable[..., AppTest]
+) -> None:
+    """Fields to choose, the rows by them, and one button: no file to write."""
+    rows = b"job,tool,model,usd\na,codex,gpt-5,0.5\nb,codex,gpt-5,1.5\n"
+    source = Source("rows.csv", rows)
+    [report] = ingest([source], store, Options(jobs=1)).sources
+    app = screens(store.location, "screens/data.py", view="upload")
+    app.session_state["arrived"] = Arrived(reports=(report,))
+    app.session_state["mapped-forms"] = proposed([source])
+    app.run()
+    assert next(box for box in app.selectbox if box.label == "Cost").value == "usd"
+    next(box for box in app.selectbox if box.label == "Agent").select("tool").run()
+    next(box for box in app.selectbox if box.label == "Task").select("job").run()
+    assert "$1.50" in "".join(element.proto.body for element in app.get("html"))
+    next(button for button in app.button if button.label == "Read 2 rows").click().run()
+    assert not app.exception
+    found = run_queries.runs(store, NO_FILTERS).to_pylist()
+    assert {(run["agent"], run["task"]) for run in found} == {("codex", "a"), ("codex", "b")}

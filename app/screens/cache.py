@@ -47,6 +47,7 @@ from schemas.text import paired
 if (
     TYPE_CHECKING
 ):  # readers take a tenth of the start of a dashboard, and only who writes needs them
+    from ingest.mapped.found import KnownMap
     from ingest.pipeline import IngestReport, Options, Progress
     from ingest.sources.files import Source
     from ingest.store.undo import Undone
@@ -372,6 +373,15 @@ def let_upload(*, allowed: bool) -> None:
     """
     if (page := get_script_run_ctx()) and runtime.exists():
         guard.let_upload(page.session_id, allowed=allowed)
+
+
+def ingest_mapped(sources: Sequence[Source], known: KnownMap) -> IngestReport:
+    """Ingest files by a map. Raises StoreError, UsageError."""
+    from ingest.pipeline import Options
+    from ingest.store.ingests import UPLOAD, IngestOrigin
+
+    options = Options(maps=(known,), origin=IngestOrigin(visitor(), UPLOAD))
+    return _ingest(sources, None, None, options)
 
 
 def ingest_uploads(

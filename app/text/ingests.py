@@ -178,6 +178,7 @@ def no_logs(kinds: Mapping[FileKind, int]) -> str:
     Example: `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`; "" for none.
     """
     count = sum(kinds.values())
+    hint = ". `tachograph map` proposes how their rows come in" if kinds.get(FileKind.ROWS) else ""
     counted = ", ".join(
         f"{number:,} {WORDS[kind] if kind is FileKind.ROWS else kind}"
         for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
@@ -186,7 +187,7 @@ def no_logs(kinds: Mapping[FileKind, int]) -> str:
         (
             f"{count:,} "
             f"{'file is not a log and was' if count == 1 else 'files are not logs and were'} "
-            f"ignored: {counted}"
+            f"ignored: {counted}{hint}"
         )
         if count
         else ""

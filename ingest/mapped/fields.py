@@ -90,8 +90,13 @@ def text(value: Any, _: MapField) -> str:
     return (str(value) if isinstance(value, str) else word_of(value)).strip()
 
 
+TRUTHS = {"true": 1, "yes": 1, "pass": 1, "false": 0, "no": 0, "fail": 0}
+
+
 def number(value: Any, _: MapField) -> float:
-    """Return a number; true is 1, false 0."""
+    """Return a number; true and yes are 1, false and no 0."""
+    if isinstance(value, str):
+        value = TRUTHS.get(value.lower(), value)
     try:
         found = float(value) if isinstance(value, str | int | float) else math.nan
     except (ValueError, OverflowError):

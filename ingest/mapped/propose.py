@@ -10,12 +10,14 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from math import log2
 from os.path import commonpath, commonprefix
 from typing import Any, NamedTuple
 
-from ingest.mapped.fields import OUTCOMES, time, value_of, word_of
+from ingest.mapped.fields import OUTCOMES, TRUTHS, time, value_of, word_of
 from ingest.mapped.found import KnownMap, parse_map
 from ingest.mapped.reading import content
 from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of, rows_of
@@ -24,6 +26,7 @@ from ingest.sources.decoding import DATABASE_START
 from ingest.sources.files import Source, Unreadable
 from ingest.system.bounds import TooMuch
 from schemas.agents import agent_key, agent_of_program
+from schemas.errors import UsageError
 from schemas.rows.measurement import Variant
 from schemas.rows.run import Outcome
 from schemas.wire.result_map import (
@@ -69,7 +72,8 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_mark(value: Any) -> bool:
-    return isinstance(value, bool) or _is_amount(value)
+    is_truth = isinstance(value, str) and value.lower() in TRUTHS
+    return isinstance(value, bool) or is_truth or _is_amount(value)
 
 
 def _is_word(value: Any) -> bool:
@@ -90,7 +94,7 @@ def _rule(name: str, names: str, fits: Callable[[Any], bool], weight: int = 1) -
 
 
 _RULES = (
-    _rule("agent", "agent(_name|_id)?|harness|cli|scaffold|tool_name|runner|coder", _is_text, 3),
+    _rule("agent", "agent(_name|_id)?|harness|cli|cli_tool|scaffold|runner|coder", _is_text, 3),
     _rule("model", "(llm|agent)?_?model(_name|_id|_slug|_key)?|llm|model", _is_text, 3),
     _rule("effort", "(reasoning_?|thinking_?)?effort|thinking_level", _is_text),
     _rule("run_id", "run_?id|trial_?id|uuid|id|attempt_id|trial_name|result_id", _is_text),
@@ -196,7 +200,8 @@ class ProposedForm:
     """A form that some files have. `toml`: its part of the map.
 
     `doubts`: what people should look at, and what is missing; `unused`: names of other numbers;
-    `marks`: what its runs are known by.
+    `marks`: what its runs are known by. `paths`: those of all values in a row; `chosen`: the path
+    of each field; `again`: the same form with other choices, where "=text" is the text itself.
     """
 
     toml: str
@@ -207,6 +212,9 @@ class ProposedForm:
     marks: Mapping[str, Set[Any]]
     doubts: list[str]
     unused: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    again: Callable[[dict[str, str]], ProposedForm | None] = lambda _: None
 
 
 @dataclass
@@ -236,8 +244,11 @@ def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
                     _grouped(forms, names, table, source, file)
         except (ValueError, OSError, TooMuch):
             continue
-    found = [_of_form(form, forms, base, step) for form in forms]
-    made = [one for one in found if one and (one.rows > 1 or len(sources) == 1)]
+    made: list[ProposedForm] = []
+    for form in forms:
+        with suppress(ValueError, UsageError, TooMuch):  # a form that no map can be written for
+            one = _of_form(form, forms, base, step)
+            made += [one] if one and (one.rows > 1 or len(sources) == 1) else []
     made.sort(key=lambda one: (-one.weight, -one.rows))
     kept: list[ProposedForm] = []
     for one in made:
@@ -342,9 +353,15 @@ def _lists(value: Any, path: str, depth: int = 0) -> Iterator[str]:
         yield from _lists(inner[0], f"{path}.*" if path else "*", depth + 1)
         return
     for name, one in value.items():
-        quoted = name if re.fullmatch(r"[^.\"\[\]]+", name) else json.dumps(name)
-        if '"' not in name:
-            yield from _lists(one, f"{path}.{quoted}" if path else quoted, depth + 1)
+        if step := _step(name):
+            yield from _lists(one, f"{path}.{step}" if path else step, depth + 1)
+
+
+def _step(name: str) -> str:
+    """Return a name as a step of a path, "" for one that no path has."""
+    if not name or name in ("*", "^", "$") or '"' in name:
+        return ""
+    return name if re.fullmatch(r"[^.\[\]]+", name) else f'"{name}"'
 
 
 def _rows(form: _Form, each: str | None) -> list[FoundRow]:
@@ -364,9 +381,8 @@ def _leaves(rows: Sequence[FoundRow]) -> Leaves:
     def walk(value: Any, path: str, depth: int) -> None:
         if isinstance(value, dict) and depth < 4:
             for name, one in value.items():
-                if '"' not in name and name:
-                    quoted = name if re.fullmatch(r"[^.\"\[\]*^$]+", name) else f'"{name}"'
-                    walk(one, f"{path}.{quoted}" if path else quoted, depth + 1)
+                if step := _step(name):
+                    walk(one, f"{path}.{step}" if path else step, depth + 1)
         elif path and value not in (None, "") and not isinstance(value, dict | list):
             found[path].append(value)
 
@@ -459,7 +475,13 @@ def _written(
     None for rows that are neither runs nor measured.
     """
     leaves, doubts = _leaves(rows), list[str]()
-    fields = {name: _field(name, path, leaves[path], doubts) for name, path in chosen.items()}
+    fields = {
+        name: _field(name, path, leaves[path], doubts)
+        for name, path in chosen.items()
+        if path in leaves
+    }
+    given = {name: path[1:] for name, path in chosen.items() if path.startswith("=")}
+    fields |= {name: f"{{ value = {_quoted(text)} }}" for name, text in given.items()}
     _from_around(rows, fields)
     measured = _measured(leaves)
     is_run = bool(_FIGURES & fields.keys()) and bool({"agent", "model"} & fields.keys())
@@ -474,12 +496,12 @@ def _written(
     top: list[tuple[str, Any]] = [("files", files)]
     top += [("table", form.table)] if form.table else []
     top += [("each", each)] if each else []
-    lines = ["[[rows]]", *(f"{name} = {json.dumps(value)}" for name, value in top)]
+    lines = ["[[rows]]", *(f"{name} = {_quoted(value)}" for name, value in top)]
     matched = KnownMap(ResultMap(rows=(RowsMap(files=files, measurement=(_ANY,)),)), "", base)
     caught = [one for one in rest if any(any(matched.forms_for(each.name)) for each in one.files)]
     own = form.names.difference(*(one.names for one in caught))
     if caught and own and not each:
-        lines.append(f'where = {{ {json.dumps(min(own, key=len))} = "*" }}')
+        lines.append(f'where = {{ {_quoted(min(own, key=len))} = "*" }}')
     of_run: list[str] = []
     if is_run:
         lines += ["", "[rows.run]"]
@@ -492,17 +514,17 @@ def _written(
         name = value.pop("name", "speedup")
         used |= set(value.values())
         lines += ["", "[[rows.measurement]]"]
-        lines += [f"{key} = {json.dumps(path)}" for key, path in value.items()] + of_run
+        lines += [f"{key} = {_quoted(path)}" for key, path in value.items()] + of_run
         if "over" in value and name != "speedup":
-            lines.append(f"metric = {{ value = {json.dumps(name)} }}")
+            lines.append(f"metric = {{ value = {_quoted(name)} }}")
         if "task" in fields:
             lines.append(f"benchmark = {fields['task']}")
     for path, values in leaves.items():
         words = {word_of(value).lower() for value in values}
         if _JUDGED.fullmatch(_leaf(path)) and words & _HACK_WORDS and all(map(_is_word, values)):
             used.add(path)
-            lines += ["", "[[rows.judgement]]", f"label = {json.dumps(path)}"]
-            lines += [f"hack = {json.dumps(path)}", *of_run]
+            lines += ["", "[[rows.judgement]]", f"label = {_quoted(path)}"]
+            lines += [f"hack = {_quoted(path)}", *of_run]
             break
     toml = "\n".join(lines) + "\n"
     unused = [
@@ -513,8 +535,19 @@ def _written(
     parsed = parse_map("the proposal", toml).rows[0]
     count = len(rows) * max(1, len(form.files) // len(form.read)) * step
     weight = float(sum(_NAMED[name].weight for name in chosen))
+    chosen = dict(chosen)
     return ProposedForm(
-        toml, parsed, form.files, count, weight, _marks(rows, parsed.run), doubts, unused
+        toml,
+        parsed,
+        form.files,
+        count,
+        weight,
+        _marks(rows, parsed.run),
+        doubts,
+        unused,
+        list(leaves),
+        chosen,
+        partial(_written, form, others, base, step, each, rows),
     )
 
 
@@ -523,10 +556,10 @@ def _marks(rows: Sequence[FoundRow], run: MappedRun | None) -> Mapping[str, Set[
     if not run:
         return {}
 
-    def values(name: str) -> list[Any]:
+    def values(name: str) -> list[str]:
         field = getattr(run, name)
         field = field[0] if isinstance(field, tuple) and field else field or None
-        return [field and value_of(field, row) for row in rows]
+        return [str(value_of(field, row) or "") if field else "" for row in rows]
 
     pairs = [pair for pair in zip(values("model"), values("task"), strict=True) if all(pair)]
     single = {name: {*filter(None, values(name))} for name in ("run_id", "started_at")}
@@ -535,7 +568,7 @@ def _marks(rows: Sequence[FoundRow], run: MappedRun | None) -> Mapping[str, Set[
 
 def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> str:
     """Return a field as TOML, with its unit or its choice of words."""
-    written = json.dumps(path, ensure_ascii=False)
+    written = _quoted(path)
     leaf = _leaf(path)
     if name == "duration":
         unit = next((_UNITS[word] for word in leaf.split("_")[::-1] if word in _UNITS), None)
@@ -553,7 +586,7 @@ def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> st
             if agent and agent.key != agent_key(word)
         }
         if meant:  # the name of its program
-            listed = ", ".join(f'{json.dumps(word)} = "{key}"' for word, key in meant.items())
+            listed = ", ".join(f'{_quoted(word)} = "{key}"' for word, key in meant.items())
             return f'{{ path = {written}, words = {{ {listed}, "*" = "*" }} }}'
     if name == "cost" and "cent" in leaf:
         return f'{{ path = {written}, unit = "¢" }}'
@@ -569,7 +602,7 @@ def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> st
         unknown = [word for word, outcome in ends.items() if outcome is Outcome.UNKNOWN]
         if unknown:
             doubts.append(f"{path}: which outcome is {', '.join(unknown)}?")
-        listed = ", ".join(f"{json.dumps(word)} = {json.dumps(one)}" for word, one in ends.items())
+        listed = ", ".join(f"{_quoted(word)} = {_quoted(one)}" for word, one in ends.items())
         return f'{{ path = {written}, words = {{ {listed}, "*" = "unknown" }} }}'
     return written
 
@@ -581,7 +614,7 @@ def _from_around(rows: Sequence[FoundRow], fields: dict[str, str]) -> None:
         if name in fields:
             continue
         for outer in objects[::-1]:
-            flat = {key: value for key, value in outer.items() if "." not in key and '"' not in key}
+            flat = {key: value for key, value in outer.items() if _step(key) == key}
             near = next(
                 (
                     key
@@ -591,7 +624,7 @@ def _from_around(rows: Sequence[FoundRow], fields: dict[str, str]) -> None:
                 None,
             )
             if near:
-                fields[name] = json.dumps(f"^.{near}")
+                fields[name] = _quoted(f"^.{near}")
                 break
     keys = {row.around[-1][1] for row in rows if row.around}
     if "task" not in fields and len(keys) > 1 and all(isinstance(key, str) for key in keys):
@@ -606,21 +639,19 @@ def _settled(
     doubts: list[str],
 ) -> None:
     """Settle what one field says of another, and note what is missing."""
-    if "run_id" in chosen:
+    if chosen.get("run_id") in leaves:
         values = [word_of(value) for value in leaves[chosen["run_id"]]]
         if len(values) != len(set(values)) or min(map(len, values)) < 6:
             shared = fields.pop("run_id")
             if "experiment" not in fields and len(set(values)) * 2 <= len(values):
                 fields["experiment"] = shared
             doubts.append(f"{chosen['run_id']} is not one of each run: ids are made of the rows")
-    if "score" not in fields and "outcome" in chosen:
+    if "score" not in fields and chosen.get("outcome") in leaves:
         words = {word_of(value) for value in leaves[chosen["outcome"]]}
         good = [word for word in words if OUTCOMES.get(word.lower()) is Outcome.COMPLETED]
         if len(good) == 1 and any(word.lower() in _FAILED_WORDS for word in words):
-            path = json.dumps(chosen["outcome"])
-            fields["score"] = (
-                f'{{ path = {path}, words = {{ {json.dumps(good[0])} = 1, "*" = 0 }} }}'
-            )
+            path = _quoted(chosen["outcome"])
+            fields["score"] = f'{{ path = {path}, words = {{ {_quoted(good[0])} = 1, "*" = 0 }} }}'
     if "cache_read_tokens" not in fields:
         doubts += [
             f"{chosen[name]}: without counts of the cache, list prices are a bound"
@@ -664,6 +695,12 @@ def _patterns(names: Sequence[str], others: Sequence[str], base: str) -> str | l
     return found[0] if len(found) == 1 else found
 
 
+def _quoted(value: str | Sequence[str]) -> str:
+    """Return a text, or a list of them, as TOML."""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return text.replace("\x7f", "\\u007f")
+
+
 def map_of(forms: Sequence[ProposedForm], name: str) -> KnownMap:
     """Return the proposed map as it is written."""
     head = (
@@ -674,5 +711,5 @@ def map_of(forms: Sequence[ProposedForm], name: str) -> KnownMap:
         notes = [f"# {doubt}" for doubt in one.doubts]
         notes += [f"# other numbers: {', '.join(one.unused[:12])}"] if one.unused else []
         parts.append("\n".join([*notes, one.toml]))
-    text = f"{head}name = {json.dumps(name)}\n\n" + "\n".join(parts)
+    text = f"{head}name = {_quoted(name)}\n\n" + "\n".join(parts)
     return KnownMap(parse_map("the proposal", text), text, "")

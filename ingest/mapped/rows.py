@@ -46,6 +46,11 @@ class RowsFile:
         return [*_of_json(self)]
 
     @cached_property
+    def yaml(self) -> Sequence[tuple[Any, str] | Unreadable]:
+        """Return its YAML documents. Raises ValueError."""
+        return [*_of_yaml(self)]
+
+    @cached_property
     def parts(self) -> tuple[str, ...]:
         """Return the names of its folders and itself, those inside an archive included."""
         return tuple(self.name.replace("!", "/").replace("\\", "/").split("/"))
@@ -139,7 +144,7 @@ def documents_of(file: RowsFile, form: RowsMap) -> Documents:
     if file.data.startswith(DATABASE_START):
         return _of_database(file, form.table)
     if file.name.lower().endswith(_YAML):
-        return _of_yaml(file)
+        return iter(file.yaml)
     return iter(file.json) if begins_json(file.text) else _of_table(file)
 
 
@@ -207,10 +212,11 @@ def _of_table(file: RowsFile) -> Documents:
 def _of_yaml(file: RowsFile) -> Documents:
     import yaml  # few files need it
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(file.text)):
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(file.text, loader)):
             raise ValueError("its YAML has aliases, which may be unfolded without end")
-        for number, value in enumerate(yaml.load_all(file.text, yaml.SafeLoader), 1):
+        for number, value in enumerate(yaml.load_all(file.text, loader), 1):
             if value is not None:
                 yield _plain(value), f"document {number}"
     except (yaml.YAMLError, RecursionError) as error:

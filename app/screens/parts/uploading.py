@@ -17,14 +17,14 @@ from app.queries import quality as quality_queries
 from app.queries import run_page
 from app.queries.grouping import UTC_ZONE
 from app.screens import cache
-from app.screens.parts import annotate, widgets
+from app.screens.parts import annotate, mapping, widgets
 from app.text import data as sentences
 from app.text import grids, html_parts, ingests
 from app.text.formatting import short, short_id
 from app.text.html_parts import code_span, plain
 from app.text.ingests import about_ingest, came_in, took_back
 from ingest.pipeline import IngestReport, SourceReport
-from schemas.text import plural
+from schemas.text import paired, plural
 from schemas.units import Unit
 
 LAST = "last-upload"
@@ -62,9 +62,10 @@ class Arrived:
             )
             for source in report.sources
         )
-        return Arrived(
-            self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports)
-        )
+        now = {source.source_id for source in report.sources}  # some are read by a map, again
+        before = (one for one in self.reports if one.source_id not in now)
+        file_ids = self.file_ids | {upload.file_id for upload in uploads}
+        return Arrived(file_ids, (*light, *before))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -109,6 +110,9 @@ def show(head: Any) -> None:
     )
     arrived: Arrived = st.session_state.get("arrived", Arrived())
     if fresh := [file for file in files if file.file_id not in arrived.file_ids]:
+        small = {
+            paired(file.name): file.getvalue() for file in fresh if file.size <= mapping.MOST_BYTES
+        }
         reading = f"Ingesting {plural(len(fresh), 'file')} …"
         with st.status(reading) as status:
             bar = st.progress(0.0)
@@ -130,6 +134,7 @@ def show(head: Any) -> None:
             )
         arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
         st.session_state[LAST] = report.ingest_id
+        mapping.hold(report, small)
     with head:
         wrong = next((reject.detail or "" for one in arrived.reports for reject in one.rejects), "")
         widgets.heading(sentences.upload(arrived.counts, wrong))
@@ -148,6 +153,10 @@ def _results(arrived: Arrived) -> None:
         widgets.table(results, "Status of each file that brought something")
     if note := ingests.nothing_new(arrived.reports):
         st.caption(note)
+    if mapped := mapping.offer():
+        st.session_state["arrived"] = arrived.with_report((), mapped)
+        st.session_state[LAST] = mapped.ingest_id
+        st.rerun()
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
     ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[
