@@ -28,6 +28,7 @@ from app.queries.runs import bound_of
 from app.queries.spending import Spend, spent, together
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.figures import kinds_in
 
 DAY, NIGHT, WEEK, LAST_WEEK, MONTH = "day", "night", "this week", "last week", "this month"
 CHOSEN, SEVEN_DAYS, LAST_DAY = "period", "7 days", "last 24 hours"
@@ -216,7 +217,7 @@ def _spends(
                 unnest($ends::timestamptz[]) as ends
         )
         select key, repo, grouping(repo) = 1 as is_all, sum(usd)::decimal(18, 9) as usd,
-            coalesce(string_agg(distinct bound, ', ' order by bound), '') as bounds,
+            coalesce({kinds_in("bound")}, '') as bounds,
             sum(run)::bigint as runs, sum(known)::bigint as known,
             coalesce(list(credit) filter (credit is not null), []) as credits
         from moved join windows on dated_at >= begins and dated_at < ends

@@ -42,6 +42,7 @@ from ingest.store.database import Store, arrow
 from ingest.store.opening import ALIAS, VIEWS, bound_late, sql_of
 from ingest.system.files import temporary_folder
 from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
+from schemas.catalogue.figures import kinds_in
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
@@ -83,8 +84,7 @@ def undated(store: Store, filters: Filters) -> Undated:
     condition = where(filters)
     sql = f"""
         select count(*) as runs, sum(cost_best_usd) as usd,
-            coalesce(string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds), '') as
-                bounds
+            coalesce({kinds_in("cost_best_bounds")}, '') as bounds
         from v_runs where {condition.sql} and dated_at is null
             and run_id not in (select run_id from responses where "at" is not null)"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
@@ -400,6 +400,11 @@ class ReadTransaction(Store):
             if are_short:
                 connection.execute(_AT_HAND.format(view="v_runs"))
 
+    def copy_next(self) -> None:
+        """Make the temporary copy with the next query, unless it is there or never wanted."""
+        if self._queries < (self._copy_at or 0):
+            self._copy_at = self._queries + 1
+
     def begin(self, store: Store) -> duckdb.DuckDBPyConnection:
         """Open the store, waiting for it as `store` does. Raises StoreError."""
         self._connection = self._open.enter_context(store.reading()).begin()
@@ -455,6 +460,12 @@ class ReadTransaction(Store):
                     connection.execute(f"create temp table {name} as {sql}", dict(parameters))
                 self._kept[question] = name
             return self._kept[question]
+
+
+def choose_anew(store: Store, _filters: Filters) -> None:
+    """Prepare for the many questions of a screen that has not been drawn with these filters."""
+    if isinstance(store, ReadTransaction):
+        store.copy_next()
 
 
 @contextmanager

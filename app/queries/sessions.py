@@ -9,6 +9,7 @@ from app.queries.reading import fetch, fetch_value, limited
 from app.queries.spending import spent
 from app.queries.usage import LANE, parts
 from ingest.store.database import Store
+from schemas.catalogue.figures import kinds_in
 
 MAIN = "main"
 """The main conversation as `subagent`."""
@@ -59,7 +60,7 @@ less than half as large as the one before is another one (a compaction), and new
 tokens (failed ones, summaries of a compaction) have no context.
 """
 
-_BOUNDS = "string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)"
+_BOUNDS = kinds_in("cost_best_bounds")
 _OF_SESSION = (
     "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
 )

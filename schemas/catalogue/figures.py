@@ -72,10 +72,24 @@ _BEST_BOUNDS = (
     "upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of "
     "tokens that are no exact count."
 )
-IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
+BOUND_KINDS = ("upper_bound", "lower_bound", "estimate")
+IS_BOUNDED = f"tokens_basis in {BOUND_KINDS}"
 """The condition on a run with only a bound or an estimate of its tokens: its list-price cost is
 then one, too.
 """
+
+
+def kinds_in(bounds: str, which: str = "true") -> str:
+    """Return SQL of the kinds of bounds in a column of a group, such as `estimate, upper_bound`.
+
+    NULL without any. A distinct aggregate takes DuckDB 10 ms to plan.
+    """
+    kinds = (
+        f"if(bool_or({bounds} = '{kind}' and {which}), '{kind}', null)"
+        for kind in sorted(BOUND_KINDS)
+    )
+    return f"nullif(concat_ws(', ', {', '.join(kinds)}), '')"
+
 
 _REASON = (
     "Why the run did not complete, by its outcome, whether it got to work, and the words of its "

@@ -23,7 +23,7 @@ from schemas.catalogue.cost_measures import (
 )
 from schemas.catalogue.entry import Entry, Metric, aggregates_of, by_key, of_model, over, quotient
 from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
-from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
+from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, kinds_in
 from schemas.units import Unit
 
 _HEADLINE = (
@@ -269,7 +269,7 @@ def _bounds(measure: CostMeasure) -> tuple[Metric, Metric]:
             Unit.TEXT,
             "neither",
             f"Which bounds the {name} includes: upper bounds, lower bounds, estimates.",
-            sql=f"string_agg(distinct {kinds}, ', ' order by {kinds})",
+            sql=kinds_in(kinds),
             known="count(*)",
         ),
         Metric(
@@ -1177,10 +1177,7 @@ VERDICT_METRICS = by_key(
         Unit.TEXT,
         "neither",
         "Which bounds that cost includes.",
-        sql=(
-            "string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds) filter "
-            f"({_IS_COMPARED})"
-        ),
+        sql=kinds_in("cost_best_bounds", _IS_COMPARED),
         known="count(*)",
     ),
     _cost_per(

@@ -222,6 +222,7 @@ def show(
                 )
             widgets.end_page()
         return
+    cache.ask(reading.choose_anew, filters)
     with st.spinner("Searching …", show_time=True) if filters.values(SEARCH) else nullcontext():
         found = (
             (not by_responses and cache.count(filters)) or cache.ask(runs_with_usage, filters)
