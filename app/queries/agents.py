@@ -16,7 +16,7 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, NEARLY_ALL, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, NEARLY_ALL, CostMeasure
 from schemas.catalogue.figures import kinds_in
 from schemas.catalogue.metrics import IS_BEYOND_NOISE, MEASURED_CLASSES, VERDICT_METRICS
 
@@ -258,7 +258,7 @@ def _with_spent(
 
     An agent or model that spent then, and ended no run, has a row of its own.
     """
-    of = spent(store, filters, moments=())
+    of = spent(store, filters, moments=(), all_in=measure is ALL_IN)
     sql = f"""
         select grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
             model_group as model, {money}

@@ -27,7 +27,7 @@ from app.queries.run_money import UsualRun, usual_runs
 from app.queries.runs import bound_of
 from app.queries.spending import Spend, spent, together
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.cost_measures import ALL_IN, BEST, CostMeasure
 from schemas.catalogue.figures import kinds_in
 
 DAY, NIGHT, WEEK, LAST_WEEK, MONTH = "day", "night", "this week", "last week", "this month"
@@ -198,7 +198,8 @@ def _spends(
     measure: CostMeasure,
 ) -> tuple[dict[str, Spend], dict[str | None, dict[str, Spend]]]:
     """Return what was spent in each window, in all and by project."""
-    of = spent(store, filters, moments=chain.from_iterable(windows.values()))
+    moments = chain.from_iterable(windows.values())
+    of = spent(store, filters, moments=moments, all_in=measure is ALL_IN)
     condition = where(filters)
     sql = f"""
         with moved as (

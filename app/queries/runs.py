@@ -330,10 +330,11 @@ def aggregate(
         sql = grouped(f"{of} where {condition.sql}", {name: every[name] for name in in_turn})
     else:
         condition, period = where(without_period(filters)), of_period(filters)
-        money = spent(store, filters, "chosen", ())
-        bound |= money.parameters
         of_runs = {key: one for key, one in figures.items() if key not in SPENT_METRICS} | known
         of_money = {key: one for key, one in figures.items() if key in SPENT_METRICS}
+        all_in = any("cost_all_" in one or "machine" in one for one in of_money.values())
+        money = spent(store, filters, "chosen", (), all_in=all_in)
+        bound |= money.parameters
         counts = {key for key, one in of_runs.items() if one.startswith("count(")}
         shown = [f"coalesce(ended.{name}, spent.{name}) as {name}" for name in names]
         shown += [f"coalesce({name}, 0) as {name}" if name in counts else name for name in in_turn]

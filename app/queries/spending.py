@@ -142,9 +142,10 @@ _SPENT["cost_machine_usd"] = (
     f"{_OF_RUN} > 0 then coalesce({_HELD}, 0) when row_number() over so_far = count(*) over of_run "
     "then cost_machine_usd else 0 end"
 )
-"""By output tokens; without any it is spent with the last response. DuckDB leaves these windows out
-of queries that do not ask for it.
-"""
+"""By output tokens; without any it is spent with the last response."""
+_WINDOWS = """window of_run as (partition by spending_run), so_far as (partition by spending_run
+    order by spent_at nulls last, parts.response_id
+    rows between unbounded preceding and current row)"""
 _SPENT["cost_all_usd"] = (
     f"if(cost_all_usd is null, null, coalesce({_SPENT['cost_best_usd']}, 0) + "
     f"{_SPENT['cost_machine_usd']})"
@@ -152,7 +153,12 @@ _SPENT["cost_all_usd"] = (
 
 
 def spent(
-    store: Store, filters: Filters, chosen: str = "", moments: Iterable[datetime] | None = None
+    store: Store,
+    filters: Filters,
+    chosen: str = "",
+    moments: Iterable[datetime] | None = None,
+    *,
+    all_in: bool = True,
 ) -> Where:
     """Return SQL of what the runs spent in the period of the filters, one row per response.
 
@@ -161,7 +167,8 @@ def spent(
     of a relation with the columns of `v_runs` and the runs that the filters choose at any time.
 
     With `moments`, the responses between two of them have one row, at most those of a quarter of an
-    hour: its time is that of the last one, its `response_id` is empty.
+    hour: its time is that of the last one, its `response_id` is empty. Without `all_in` the cost of
+    machines is not divided, which saves a third of the time to plan.
     """
     condition, period = where(without_period(filters), "s"), of_period(filters)
     slots, cuts = "", dict[str, datetime]()
@@ -173,7 +180,8 @@ def spent(
         cuts = {f"cut{number}": one for number, one in enumerate(within)}
         later = (f'"at" >= ${name}' for name in cuts)
         slots = ", ".join([f'epoch_us("at") // {_SLOT_SECONDS}000000', *later])
-    figures = ", ".join(f"{sql} as {key}" for key, sql in _SPENT.items())
+    left_out = () if all_in else ("cost_machine_usd", "cost_all_usd")
+    figures = ", ".join(f"{sql} as {key}" for key, sql in _SPENT.items() if key not in left_out)
     parts = _parts(slots)
     if isinstance(store, ReadTransaction):
         parts, cuts = store.keep(parts, cuts), {}
@@ -186,9 +194,7 @@ def spent(
                 case when time_source = 'label' then dated_at
                     else coalesce(spent_at, dated_at, last_at) end as dated_at, {figures})
             from {spenders} as spenders left join {parts} as parts on spending_run = run_id
-            window of_run as (partition by spending_run), so_far as (partition by spending_run
-                order by spent_at nulls last, parts.response_id
-                rows between unbounded preceding and current row)
+            {_WINDOWS if all_in else ""}
         )
         where {period.sql}
     )"""
