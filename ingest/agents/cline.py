@@ -32,7 +32,7 @@ from ingest.sources.times import event_time
 from schemas.agents import CLINE, KILO_CODE, ROO_CODE
 from schemas.errors import InvalidRecord
 from schemas.numbers import WrittenFloat
-from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind, TokensBasis
 from schemas.wire.cline import ClineMessage, ClineRequest
 
 MOST_REQUESTS = 1 << 14
@@ -209,12 +209,17 @@ class _Task(OpenRun):
             "agent": self._agent(),
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 3,
-            "lines": self.lines,
+            # a later state may have fewer messages, where a checkpoint was restored
+            "lines": self.lines + sum(map(_all_tokens, models)),
             "models": models,
             "num_turns": sum(what == "api_req_started" for _, what in self.requests) or None,
             "is_error": is_failed(self.outcome),
             "cost_usd": sum(costs) if costs else None,
         }
+
+
+def _all_tokens(model: dict[str, Any]) -> int:
+    return sum(model.get(name) or 0 for name in TOKEN_CLASSES)
 
 
 def _field(text: str | None, name: str) -> str | None:

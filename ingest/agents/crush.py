@@ -111,7 +111,8 @@ class CrushDatabase(AgentReader):
             "agent": OPENCODE.key if record.database_of == "opencode" else CRUSH.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 3,
-            "lines": len(messages),
+            # a message that ends is no other one
+            "lines": len(messages) + sum(each.finished_at is not None for each in messages),
             "session_id": session.id,
             "parent_session_id": _run_id(parent) if parent else None,
             "models": [

@@ -44,6 +44,7 @@ class _Session(OpenRun):
 
     outcome: Outcome = Outcome.INTERRUPTED
     first_id: str = ""
+    lines: int = 0
     turns: int = 0
     requests: Tokens = field(default_factory=Tokens)
     whole: ManagedUsage | None = None
@@ -54,6 +55,7 @@ class _Session(OpenRun):
 
     def note(self, event: ManagedEvent) -> None:
         self.first_id = self.first_id or event.id
+        self.lines += 1
         domain, _, action = event.type.partition(".")
         is_tools = action.endswith("tool_result")
         by = By.TOOL if is_tools else By.MODEL if domain in ("agent", "span") else By.OTHERS
@@ -101,7 +103,7 @@ class _Session(OpenRun):
             "agent": MANAGED_AGENTS.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": 3,
-            "lines": self.turns,
+            "lines": self.lines,
             "models": [model],
             "num_turns": self.turns or None,
             "is_error": is_failed(self.outcome),
