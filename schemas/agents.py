@@ -854,7 +854,12 @@ CLINE = Agent(
             "ui_messages.json of a task, --json", "2025-10 to 2026-02", "cline.Cline", _CLINE_TYPES
         ),
     ),
-    Marks(fields=("conversationHistoryIndex", "lastCheckpointHash")),
+    Marks(
+        fields=(
+            *("conversationHistoryIndex", "lastCheckpointHash"),
+            r'ts"\s*:\s*\d{13}\s*,\s*"type"\s*:\s*"(?:say|ask)',
+        )
+    ),
     unrecorded=frozenset((*_API_TIME, "session_id", "agent_version", "repo", "branch")),
     program=Program(("cline",)),
     home=_extension("CLINE_DATA_DIR", "saoudrizwan.claude-dev", "~/.cline/data"),

@@ -40,6 +40,7 @@ MOST_REQUESTS = 1 << 14
 
 _CUT_OFF = "A request or a compaction has no token counts."
 _NOT_READ = "A request could not be read."
+_NOT_ENDED = "The task has not ended: a request may be under way."
 _TOO_MANY = f"The task has more than {MOST_REQUESTS:,} requests."
 _WITH_CACHE = "It is not known whether this provider's input includes the cache."
 
@@ -200,6 +201,8 @@ class _Task(OpenRun):
         return found or by_fields.key
 
     def values(self) -> dict[str, Any]:
+        if self.outcome is Outcome.INTERRUPTED and self.ended_as != "resume_task":
+            self._doubt(_NOT_ENDED)
         models = self._models()
         costs = [one["cost_usd"] for one in models if one["cost_usd"] is not None]
         if self.outcome is Outcome.INTERRUPTED and self.errors[:1] == ["user_cancelled"]:
