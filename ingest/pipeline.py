@@ -108,7 +108,8 @@ class Progress:
 class SourceReport:
     """The counts of one source. `known`: its bytes were read before, by `ingest_id`.
 
-    `has_other_map`: they were read by another map than it has now, and stay as they are.
+    `rows`: those with costs or tokens of no known agent. `has_other_map`: they were read by
+    another map than it has now, and stay as they are.
 
     `run_ids` and `rejects`: the first SHOWN of them.
     """
@@ -125,6 +126,7 @@ class SourceReport:
     without_run: int = 0
     loops: int = 0
     experiments: int = 0
+    rows: int = 0
     known: bool = False
     has_other_map: bool = False
     ingest_id: int | None = None
@@ -562,6 +564,7 @@ def _reports(
                 without_run=first.without_run,
                 loops=sum(result.loops for result in parts),
                 experiments=sum(result.experiments for result in parts),
+                rows=sum(result.rows for result in parts),
                 kind=first.kind,
                 run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
                 rejects=tuple(rejects)[:SHOWN],

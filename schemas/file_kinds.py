@@ -26,7 +26,7 @@ class FileKind(StrEnum):
     """The log of an optimization loop."""
 
     ROWS = "rows"
-    """JSON with the cost or tokens of runs, steps or calls, of no known agent."""
+    """JSON or a table with the cost or tokens of runs, steps or calls, of no known agent."""
 
     TEXT = "text"
     SOURCE = "source"

@@ -7,6 +7,7 @@ files.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE, CLAUDE_EVENT_TYPES, NO_TYPE, agent_key, words
@@ -119,15 +120,20 @@ def is_claudes_result(value: dict[str, Any]) -> bool:
 
 def is_row(value: dict[str, Any]) -> bool:
     """Return whether an object has cost or tokens of a run, step or call, or lists such rows."""
-    if not _COSTS.isdisjoint(value) and not _DOERS.isdisjoint(value):
-        return True
+    return rows_in(value) > 0
+
+
+def rows_in(value: dict[str, Any]) -> int:
+    """Return how many rows with cost or tokens of a run, step or call an object is or lists."""
+    if are_of_runs(value):
+        return 1
     lists = (item for item in value.values() if isinstance(item, list))
-    return any(
-        not _COSTS.isdisjoint(row) and not _DOERS.isdisjoint(row)
-        for rows in lists
-        for row in rows
-        if isinstance(row, dict)
-    )
+    return sum(isinstance(row, dict) and are_of_runs(row) for rows in lists for row in rows)
+
+
+def are_of_runs(names: Iterable[str]) -> bool:
+    """Return whether names of fields or columns have costs or tokens, and whose they are."""
+    return not _COSTS.isdisjoint(names) and not _DOERS.isdisjoint(names)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -30,6 +30,7 @@ from ingest.system.command_lines import command_line, on_disk
 from ingest.system.secrets import command_of
 from schemas.catalogue.figures import MACHINE_RATE
 from schemas.errors import ExitCode, InputUnreadable
+from schemas.file_kinds import FileKind
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ def note_ingest(report: pipeline.IngestReport, location: str, excluded: int = 0)
         ingests.without_run([source for source in report.sources if source.without_run]),
         ingests.no_logs(report.no_logs),
         ingests.unread(report.unread),
+        ingests.unmapped([one for one in report.sources if one.kind is FileKind.ROWS]),
     )
     for line in filter(None, notes):
         terminal.note(line)

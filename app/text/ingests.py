@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 WORDS = {
-    FileKind.ROWS: "JSON with costs or tokens of no known agent",
+    FileKind.ROWS: "a file with costs or tokens of no known agent",
     FileKind.TEXT: "text",
     FileKind.SOURCE: "source code or settings",
     FileKind.PATCH: "a patch",
@@ -178,20 +180,31 @@ def no_logs(kinds: Mapping[FileKind, int]) -> str:
     Example: `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`; "" for none.
     """
     count = sum(kinds.values())
-    hint = ". `tachograph map` proposes how their rows come in" if kinds.get(FileKind.ROWS) else ""
     counted = ", ".join(
-        f"{number:,} {WORDS[kind] if kind is FileKind.ROWS else kind}"
+        f"{number:,} {WORDS[kind].removeprefix('a file ') if kind is FileKind.ROWS else kind}"
         for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     )
     return (
         (
             f"{count:,} "
             f"{'file is not a log and was' if count == 1 else 'files are not logs and were'} "
-            f"ignored: {counted}{hint}"
+            f"ignored: {counted}"
         )
         if count
         else ""
     )
+
+
+def unmapped(sources: Sequence[SourceReport]) -> str:
+    """Return how many rows a map could read, and the command that proposes one, or "" for none."""
+    rows = sum(one.rows for one in sources)
+    if not rows:
+        return ""
+    of_rows = [one for one in sources if one.rows]
+    folder = one_line(os.path.commonpath([Path(one.name.partition("!")[0]) for one in of_rows]))
+    place = shlex.quote(folder) if folder else "PATH"
+    said = f"{plural(rows, 'row')} with costs or tokens in {plural(len(of_rows), 'file')}"
+    return f"{said}, of no known agent: `tachograph map {place}` proposes how they come in"
 
 
 def unread(agents: Mapping[str, int]) -> str:

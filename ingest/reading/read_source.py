@@ -33,6 +33,7 @@ from ingest.context.sidecars import (
 from ingest.context.small_files import MAP_FILE, MEASURE_FILE, split
 from ingest.facts import Facts
 from ingest.mapped.found import error_in as error_in_map
+from ingest.measurements.base import columns_of
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources import contents
@@ -64,7 +65,7 @@ from ingest.system.bounds import TooMuch, bounded
 from ingest.system.databases import WRITE_AHEAD
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
-from schemas.marks import is_row
+from schemas.marks import are_of_runs, rows_in
 from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
 
@@ -324,7 +325,7 @@ class _SourceReader:
         )
         self._has_records = False
         self._has_roll_ups = False
-        self._has_rows = False
+        self._rows = 0  # with costs or tokens, of no known agent
         self._of_trial: list[
             Read
             # runs of a log in a trial's folder wait: a log with several is not the log of the
@@ -388,7 +389,17 @@ class _SourceReader:
         else:
             _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
             if self._result.kind in NO_LOGS and not self._read_mapped(source, found.file_kind):
-                self._result.kind = FileKind.ROWS if self._has_rows else self._result.kind
+                self._note_rows(source)
+
+    def _note_rows(self, source: Source) -> None:
+        """Note the rows of a file that a map could read: of JSON, or of a table by its header."""
+        if self._result.kind is FileKind.CSV:
+            with source.open() as stream:
+                table = stream.read(SMALL_BYTES).decode("utf-8", "replace")
+            if are_of_runs(columns_of(table)):
+                self._rows = max(1, table.count("\n") - 1)
+        if self._rows:
+            self._result.kind, self._result.rows = FileKind.ROWS, self._rows
 
     def _reject(self, part: Unreadable) -> None:
         if self._maps and not self._has_records:
@@ -500,7 +511,8 @@ class _SourceReader:
             self._has_roll_ups = self._has_roll_ups or (
                 found is None and is_roll_up(document.value)
             )
-            self._has_rows = self._has_rows or (not self._has_records and is_row(document.value))
+            if not self._has_records:
+                self._rows += rows_in(document.value)
             return
         for place, one in enumerate(found):
             if isinstance(one, Read):

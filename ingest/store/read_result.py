@@ -39,8 +39,9 @@ class ReadResult:
     `begins_with`: source_ids of earlier sources that are a beginning of it. `modified_ns`:
     `Source.modified_ns` of a file that was opened. `resume_at`: 0 for a session transcript.
     `members`: of an archive, the source_id of each file inside and its name behind that of the
-    archive. `map`: the map by which its rows were read (TOML). `is_again`: the store has it, as it
-    was read without one; `has_other_map`: as it was read by another one.
+    archive. `rows`: those with costs or tokens of no known agent. `map`: the map by which its rows
+    were read (TOML). `is_again`: the store has it, as it was read without one; `has_other_map`: as
+    it was read by another one.
     """
 
     key: PortionKey
@@ -60,6 +61,7 @@ class ReadResult:
     experiments: int = 0
     measures: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
+    rows: int = 0
     map: str | None = None
     is_again: bool = False
     has_other_map: bool = False
