@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 import tachograph
+from app.queries.agents import agents
+from app.queries.filters import NO_FILTERS
+from app.queries.reading import Undated
 from app.queries.rules import RULES, scores
+from app.text.overview import doubts_about
 from ingest.context.sidecars import _effort_in
 from ingest.store.database import Store
 from ingest.store.undo import undo
@@ -31,6 +35,12 @@ def test_a_judged_run_is_found_by_filter_verdict_task_and_rule(store: Store) -> 
     assert (hack["run_id"], hack["judged"]) == (by["hack"][0]["run_id"], "hack")
     [cell] = found.tasks(judged="hack").to_pylist()
     assert any(", a hack" in str(value) for value in cell.values())
+    [whole, *_] = agents(store, NO_FILTERS)
+    assert (whole.faster, whole.hacks) == (1, 1)
+    [doubt] = [
+        one for one in doubts_about([whole], [], Undated(0), "", NO_FILTERS) if "hack" in one.text
+    ]
+    assert doubt.text == "1 of the 1 faster results was judged a hack by others"
     for key, without in (("kernelbench", 0.0), ("harmonic", 1.0)):
         adjusted = [one.hack_control for one in scores(store, [RULES[key]])]
         assert without in adjusted, key

@@ -98,6 +98,7 @@ class Runs:
             "as title, nullif(outcome, 'unknown') = 'completed' as is_completed, "
             "null::timestamptz as dated_at, false as excluded, null::varchar as asked_model, "
             "null::double as measured_reference, false as is_copy, measured_class as verdict, "
+            "if(tokens_basis = 'exact', 'hack', null) as judged, "
             "null::double as measured_low, case when scope_differs then 0.1 end as "
             "measured_noise_floor, case when scope_differs then ['median'] else [] end as "
             "disagreeing from generated"

@@ -27,6 +27,7 @@ _DOUBTS = {
     "disputed": "runs_disputed",
     "not_by_median": "runs_not_by_median",
     "beyond_noise": "runs_beyond_noise",
+    "hacks": "runs_hacked",
 }
 
 COMPARABLE = ("faster", "same", "inside_noise", "slower")
@@ -48,10 +49,10 @@ class AgentFigures:
     `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound,
     estimate`), `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in
     milliseconds, of completed runs, `wall_ms` of all started ones. `measured` counts runs by
-    MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `beyond_noise`
-    (VERDICT_METRICS). `checked` claims have a comparable measurement. `other_part` of them cover
-    another part of the software; the others `held`, promised `more` or `less`, or went in the
-    `wrong` direction.
+    MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median`, `beyond_noise` and
+    `hacks` (VERDICT_METRICS). `checked` claims have a comparable measurement. `other_part` of them
+    cover another part of the software; the others `held`, promised `more` or `less`, or went in
+    the `wrong` direction.
     """
 
     agent: str | None
@@ -89,6 +90,7 @@ class AgentFigures:
     not_by_median: int = 0
     at_end: int | None = None
     beyond_noise: int = 0
+    hacks: int = 0
     comparable_tasks: int = 0
     faster_tasks: int = 0
     beyond_tasks: int = 0

@@ -426,6 +426,12 @@ def doubts_about(
     once, found = total.faster - total.beyond_noise, list[Doubt]()
     if another:
         found.append(Doubt(another, "Cost & time", link("cost", filters)))
+    if total.hacks:
+        was = (
+            f"{total.hacks:,} of the {total.faster:,} faster results {agreeing(total.hacks, 'was')}"
+        )
+        hacks = link("runs", filters.with_values("judged", ["hack"]))
+        found.append(Doubt(f"{was} judged a hack by others", "Runs", hacks))
     if once:
         rests = f"{once:,} of the {total.faster:,} faster results {agreeing(once, 'rests')}"
         found.append(Doubt(f"{rests} on one measurement", "Measure again first", speedups))

@@ -142,6 +142,8 @@ def rebuild(
         )  # records and annotations keep to their runs, which another version may call otherwise
         if "run_records" not in known:  # an older store has only the kept records
             run_step(connection, "rebuild/kept_before")
+        if "published" not in known:
+            run_step(connection, "rebuild/judged_before")
         run_step(connection, "rebuild/ingested_by")
         if "sightings" not in known:
             _note_found(connection, has_labels="source_labels" in known)

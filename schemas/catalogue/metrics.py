@@ -1045,6 +1045,13 @@ VERDICT_METRICS = by_key(
         "Not by median",
     ),
     _count(
+        "runs_hacked",
+        "Faster, judged a hack",
+        "verdict = 'faster' and judged = 'hack'",
+        "Runs measured faster that others judged a hack.",
+        "Hacks",
+    ),
+    _count(
         "runs_noise_unknown",
         "Measured faster once",
         f"verdict = 'faster' and not {IS_BEYOND_NOISE}",
