@@ -152,7 +152,8 @@ def over(
     """Return a metric over one column by one of AGGREGATES, based on the rows with a value."""
     sql = AGGREGATES[how].sql.format(column)
     sql = _MONEY.format(sql) if unit is Unit.USD and how in ("mean", "p90") else sql
-    known = f"count({column}) filter (is_started)" if how in PER_RUN else f"count({column})"
+    of_started = how in PER_RUN or unit is Unit.USD  # a run that never started costs 0
+    known = f"count({column}) filter (is_started)" if of_started else f"count({column})"
     return Metric(key, label, unit, better, meaning, sql=sql, known=known)
 
 

@@ -305,7 +305,7 @@ RUN_COST_METRICS = by_key(
         "neither",
         _PRICED_ONLY,
         sql="sum(cost_own_usd) filter (cost_delta_usd is not null)",
-        known="count(cost_delta_usd)",
+        known="count(cost_delta_usd) filter (is_started)",
     ),
     Metric(
         "cost_delta_share",
@@ -317,7 +317,7 @@ RUN_COST_METRICS = by_key(
         sql=(
             "sum(cost_delta_usd) / nullif(sum(cost_own_usd) filter (cost_delta_usd is not null), 0)"
         ),
-        known="count(cost_delta_usd)",
+        known="count(cost_delta_usd) filter (is_started)",
     ),
     Metric(
         "differing_runs",
@@ -487,7 +487,7 @@ RUN_COST_METRICS = by_key(
         "higher",
         "Cache savings divided by the uncached list-price cost.",
         sql="sum(cache_saved_usd) / nullif(sum(cost_uncached_usd), 0)",
-        known="count(cache_saved_usd)",
+        known="count(cache_saved_usd) filter (is_started)",
     ),
     over(
         "cost_cache_write_usd",
