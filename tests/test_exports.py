@@ -349,7 +349,7 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
     for by, number_format, day in (("day", "yyyy-mm-dd", 5), ("month", "yyyy-mm", 1)):
         column = [row[0] for row in made[by].iter_rows(min_row=2)]
         assert (column[0].value, column[0].number_format) == (datetime(2026, 3, day), number_format)  # noqa: DTZ001  a workbook has no zones
-        assert [cell.value for cell in column[1:]] == ["unknown", "Total"]
+        assert [cell.value for cell in column[1:]] == ["no date", "Total"]
     causes = [row[0].value for row in made["cause"].iter_rows(min_row=2)]
     assert (
         {CAUSES[CostCause.HELPER_MODEL_MISSING].label}

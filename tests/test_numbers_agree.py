@@ -111,7 +111,7 @@ def test_the_difference_to_list_prices_is_that_of_list_cost_to_the_base_beside_i
     assert found["cost_list_usd"] - found["cost_compared_usd"] == found["cost_delta_usd"]
     assert (found["cost_compared_usd"], found["cost_compared_usd_known"], found["cost_usd"]) == (
         Decimal("0.5"),
-        3,
+        2,
         Decimal("8.5"),
     )
     for row in model_queries.models(mixed, Filters()).to_pylist():
@@ -562,7 +562,7 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
     [row] = run_queries.summary(
         mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")
     ).to_pylist()
-    assert base_words(row) == "vs. $0.50 reported, 3 runs"
+    assert base_words(row) == "vs. $0.50 reported, 2 runs"
     shown = report(mixed, ReportRequest(by=("model",))).section("groups").table.column_names
     assert (
         shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2
