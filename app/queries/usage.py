@@ -73,7 +73,8 @@ def _each(sql: str, joint: str = ", ") -> str:
 _PARTS = f"""
 spendings as materialized (
     select
-        run_id, response_id, coalesce(session_id, run_id) as session, agent, repo as project,
+        run_id, response_id, coalesce(session_id, run_id) as session, agent, effort,
+        repo as project,
         dated_at as used_at, {bound_of(LIST)} as cost_list_bounds, cost_best_bounds,
         {", ".join(_OF_MODELS)}
     from {{spent}}

@@ -59,6 +59,7 @@ USAGE_DIMENSIONS = by_key(
     ),
     _by("project", "Project", DIMENSIONS["project"].meaning),
     _by("model", "Model", "The model that answered."),
+    _by("effort", "Effort", "Reasoning effort of the run's model."),
     _by(
         TOOL,
         "Tool",
