@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -208,3 +211,17 @@ def test_a_map_is_proposed_and_shown_and_ingest_reads_it(tmp_path: Path, tachogr
     assert "task-3" in tachograph("map", rows).stdout
     told = json.loads(tachograph("ingest", rows, "--json").stdout)
     assert told["accepted"] == 4
+
+
+def test_a_parquet_table_has_rows(tmp_path: Path) -> None:
+    rows = {
+        "agent": ["codex", None],
+        "usage": [{"cost": Decimal("0.1")}, None],
+        "tags": [["a"], []],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "x.parquet")
+    form = {"run": {"agent": "agent", "cost": "usage.cost", "task": "tags[0]"}}
+    known = KnownMap(ResultMap.model_validate({"rows": [form]}), "text")
+    reading = read_by_maps(Source("x.parquet", (tmp_path / "x.parquet").read_bytes()), (known,))
+    found = [(run.agent, run.cost_usd, run.task) for run in reading.kept]
+    assert found == [("codex", Decimal("0.1"), "a"), ("unknown", None, None)]
