@@ -64,8 +64,11 @@ def map(path: Path, output: Path | None) -> int:  # noqa: A001  the command's na
     place = output or folder / MAP_FILE
     if place.is_file():
         known = read_map(place)
-        _show(preview(KnownMap(known.content, known.text, f"{folder}/"), sources))
-        terminal.note(f"\nThat is what {one_line(str(place))} gives. Without it, one is proposed.")
+        found = preview(KnownMap(known.content, known.text, f"{folder}/"), sources)
+        _show(found)
+        said = f"\nThat is what {one_line(str(place))} gives."
+        add = f"tachograph map {one_line(shlex.quote(str(path)))} -o -"
+        terminal.note(f"{said} To have one proposed beside it: {add}" if not found.files else said)
         return ExitCode.OK
     forms = proposed(_without_reader(sources), f"{folder}/")
     if not forms:
