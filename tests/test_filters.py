@@ -30,6 +30,7 @@ from app.queries.filters import (
     period,
     where,
 )
+from app.screens.parts import widgets
 from app.screens.parts.filter_bar import SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
@@ -348,3 +349,5 @@ def test_no_word_of_a_screen_is_taken_for_a_mistyped_filter() -> None:
     keys = {key.value for key in parts if isinstance(key, ast.Constant)}
     assert {"compact", "columns", "tz", "pair"} <= keys
     assert not [key for key in keys if key not in SCREEN_WORDS]
+    # one word of the address for two things ends the page: the bar deletes it under the widget
+    assert SCREEN_WORDS & FILTERS.keys() == {widgets.RUN_ID}  # that of the page without the bar

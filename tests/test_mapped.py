@@ -88,6 +88,18 @@ def test_known_files_are_read_once_they_have_a_map_and_undo_takes_it_back(folder
     assert _state(folder) == before
 
 
+def test_a_row_that_two_forms_take_is_one_run(folder: Path) -> None:
+    """Maps of folders with several kinds of files have forms that some rows fit both of."""
+    forms = "".join(
+        f'[[rows]]\nwhere = {{ {name} = "*" }}\n[rows.run]\nagent = "agent"\nmodel = "{name}"\n'
+        for name in ("usd", "speedup")
+    )
+    _write_map(folder, forms)
+    report = _ingested(folder)
+    assert (report.total("accepted"), report.total("duplicates")) == (2, 0)
+    assert report.total("ignored") == 2 + 1  # the rows again, and the map
+
+
 def test_what_another_map_read_stays_and_is_named(folder: Path) -> None:
     _write_map(folder)
     read = _ingested(folder)

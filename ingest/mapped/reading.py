@@ -96,7 +96,7 @@ _EXCERPT = 1200
 class MappedReading:
     """What maps found in a file. `rows`: how many it has; `ignored`: those that they leave out.
 
-    `kept`: the runs as they are stored.
+    `kept`: the runs as they are stored; `places`: their rows, as `each` and position.
 
     `map`: the text of the first map.
     """
@@ -104,6 +104,7 @@ class MappedReading:
     map: str = ""
     runs: list[Found] = field(default_factory=list)
     kept: list[Run] = field(default_factory=list)
+    places: set[tuple[str | None, str]] = field(default_factory=set)
     measured: list[Measured] = field(default_factory=list)
     judged: list[Judgement] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
@@ -160,8 +161,9 @@ def content(source: Source) -> bytes:
 def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
     """Add to a reading what the rows of a file are by one form.
 
-    A row in which any field does not fit is one reject, with its place and the field. Raises
-    ValueError for a file that cannot be parsed, TooManyValues for one too large.
+    A row in which any field does not fit is one reject, with its place and the field. A row is one
+    run, that of the first form that takes it. Raises ValueError for a file that cannot be parsed,
+    TooManyValues for one too large.
     """
     experiments: dict[str | None, list[Experiment]] = defaultdict(list)
     seen: Counter[str] = Counter()
@@ -172,7 +174,8 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
             continue
         document = Document(ordinal, row.position, json.dumps(row.value, default=str)[:_EXCERPT])
         try:
-            if not _is_wanted(form, row):
+            is_taken = form.run and (form.each, row.position) in reading.places
+            if is_taken or not _is_wanted(form, row):
                 reading.ignored += 1
                 continue
             run, made = _run(form.run, row, document, seen) if form.run else (None, None)
@@ -189,6 +192,7 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
         reading.judged += judged
         if run and made:
             reading.kept.append(run)
+            reading.places.add((form.each, row.position))
             reading.runs.append(made)
     if form.loop:
         reading.loops += [_loop(form.loop, name, tried) for name, tried in experiments.items()]

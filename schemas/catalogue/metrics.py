@@ -934,8 +934,11 @@ interval or by repeats of the same benchmark, machine and set-up.
 """
 IS_BEYOND_NOISE = BEYOND_NOISE.format(low="measured_low", floor="measured_noise_floor")
 
-_ENOUGH = f"case when count(*) filter ({PAIR}) >= {MIN_PAIRS} then {{}} end"
-_LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({PAIR}))"
+SAME_PART = f"{PAIR} and not scope_differs"
+"""Whether a claim can hold: a claim about one part says nothing about the measured whole."""
+
+_ENOUGH = f"case when count(*) filter ({SAME_PART}) >= {MIN_PAIRS} then {{}} end"
+_LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({SAME_PART}))"
 _IS_COMPARED = "measured_speedup is not null"
 _LABELLED = "quadrant is not null"
 _REACHED = "hard in ('beats', 'similar')"
@@ -955,7 +958,8 @@ def _count(key: str, label: str, condition: str, meaning: str, short: str = "") 
 
 
 def _share(key: str, label: str, condition: str, meaning: str) -> Metric:
-    share = f"count(*) filter ({condition}) / nullif(count(*) filter ({PAIR}), 0)"
+    condition = f"{condition} and not scope_differs"
+    share = f"count(*) filter ({condition}) / nullif(count(*) filter ({SAME_PART}), 0)"
     return Metric(
         key,
         label,
@@ -963,7 +967,7 @@ def _share(key: str, label: str, condition: str, meaning: str) -> Metric:
         "neither",
         meaning,
         sql=_ENOUGH.format(share),
-        known=f"count(*) filter ({PAIR})",
+        known=f"count(*) filter ({SAME_PART})",
     )
 
 
@@ -1208,23 +1212,23 @@ VERDICT_METRICS = by_key(
         Unit.RATIO,
         "neither",
         (
-            "Median of claimed speedup ÷ measured speedup, on a logarithmic scale. Unknown "
-            f"below {MIN_PAIRS} pairs."
+            "Median of claimed speedup ÷ measured speedup of the same part, on a logarithmic "
+            f"scale. Unknown below {MIN_PAIRS} pairs."
         ),
         sql=_ENOUGH.format(_LOG),
-        known=f"count(*) filter ({PAIR})",
+        known=f"count(*) filter ({SAME_PART})",
     ),
     _share(
         "wrong_sign_share",
         "Became slower",
         "claim_verdict = 'wrong_sign'",
-        "Share of the pairs claimed faster and measured slower.",
+        "Share of the pairs of the same part claimed faster and measured slower.",
     ),
     _share(
         "kept_share",
         "Claims held",
         "claim_verdict = 'kept'",
-        "Share of the pairs whose claim was measured within the band.",
+        "Share of the pairs of the same part whose claim was measured within the band.",
     ),
     Metric(
         "overclaim_max",

@@ -90,7 +90,7 @@ SCREEN_WORDS = frozenset(
         "format",
         "group",
         "grouping",
-        "judged",
+        "judged-by",
         "groups",
         "known",
         "loop-along",

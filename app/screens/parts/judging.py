@@ -13,7 +13,7 @@ from app.screens import cache
 from app.screens.parts import widgets
 from schemas.catalogue.cost_measures import CostMeasure
 
-STRICT, JUDGED = "strict", "judged"
+STRICT, JUDGED = "strict", "judged-by"
 
 
 def studies(filters: Filters) -> list[str]:

@@ -141,7 +141,7 @@ chosen as (
             'another workload',
             'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')',
             'another machine',
-            'another set-up (' || b.batch || ')',
+            'another set-up (' || array_to_string(string_split(b.batch, '/')[-2:], '/') || ')',
             'workload known for one side only',
             'served model known for one side only',
             'machine known for one side only',
