@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.measured import DECIDING, verdicts_of
+from app.queries.measured import DECIDING, of_run, verdicts_of
 from app.text.claims import decides_words
 from app.text.ingests import took_back
 from ingest.context.path_template import PathTemplate
@@ -421,3 +421,20 @@ def test_an_ingest_counts_values_of_which_nobody_says_what_they_measured(
         [Source("result", result)], store, Options(measure=parse_given([said] if said else []))
     )
     assert (report.total("measurements"), report.total("without_variant")) == (2, count)
+
+
+def test_copies_of_a_value_in_several_files_are_one_value(store: Store) -> None:
+    pair = line("baseline", 2), line("candidate", 1)
+    tails = line("baseline", 9, statistic="p99"), line("candidate", 3, statistic="p99")
+    copies = [table(*pair, line("baseline", number, task="other")) for number in (1, 2)]
+    stored(store, run(), *copies, table(*pair, *tails))
+
+    assert only(store, "values_measured", "values_comparable") == (2, 2)
+    [run_id] = [row["run_id"] for row in rows(store)]
+    [verdict] = verdicts_of(store, [run_id]).values()
+    assert verdict["decided_by"] == ["the mean before other statistics"]
+    values = of_run(store, run_id).to_pylist()
+    assert [(row["statistic"], row["ratio"], row["files"]) for row in values] == [
+        ("mean", 2.0, 3),
+        ("p99", 3.0, 1),
+    ]

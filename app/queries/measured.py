@@ -209,6 +209,10 @@ DECIDING = {
 """What goes before when `v_verdicts` chooses the value that decides, in words and in its SQL."""
 
 
+_VALUE = "[benchmark, metric, statistic, unit, candidate_value::varchar, base_value::varchar]"
+"""SQL that is equal for copies of a measured value in several files."""
+
+
 def _decided_by(store: Store, decides: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
     """Return the words of DECIDING that put other values of each run behind, in their order.
 
@@ -216,7 +220,7 @@ def _decided_by(store: Store, decides: Mapping[str, tuple[str, int]]) -> dict[st
     """
     keys = [f"{sql} as k{number}" for number, sql in enumerate(DECIDING.values())]
     sql = f"""
-        select run_id, source_id, measurement_no, {", ".join(keys)}
+        select run_id, {_VALUE} as value, source_id, measurement_no, {", ".join(keys)}
         from (
             select baseline.*, is_reference_comparable, claimed_metric
             from v_speedups as baseline
@@ -231,11 +235,12 @@ def _decided_by(store: Store, decides: Mapping[str, tuple[str, int]]) -> dict[st
     found = {}
     for run_id, table in fetch_by_run(store, sql, [*decides]).items():
         rows = [tuple(row.values()) for row in table.to_pylist()]
-        [mine] = [row for row in rows if row[:2] == decides[run_id]]
+        [mine] = [row for row in rows if row[1:3] == decides[run_id]]
         found[run_id] = list[str]()
-        for place, name in enumerate(DECIDING, 2):
+        for place, name in enumerate(DECIDING, 3):
             left = [row for row in rows if row[place] == mine[place]]
-            if len(left) < len(rows):
+            # copies of the value that decides, in other files, are no other values
+            if any(row[0] != mine[0] for row in rows if row[place] != mine[place]):
                 found[run_id].append(name)
             rows = left
     return found
@@ -404,14 +409,14 @@ def of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, pa.Table]:
                 run_id, base, benchmark, metric, statistic, unit, better, scope, base_value,
                     candidate_value, ratio, ratio_low, ratio_high, verdict,
                     {_sure("verdict", "ratio_low", "noise_floor")} as is_beyond_noise,
-                format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at,
-                    min(sources.name) as source_name,
-                count(distinct source_id) as files,
-                nullif(concat_ws(
+                string_agg(distinct format, ', ' order by format) as format, max(n) as n,
+                max(base_n) as base_n, max(measured_at) as measured_at,
+                min(sources.name) as source_name, count(distinct source_id) as files,
+                min(nullif(concat_ws(
                     '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''),
                         nullif(array_to_string(warnings, '; '), '')
-                ), '') as why,
-                is_comparable, is_primary
+                ), '')) as why,
+                is_comparable, bool_or(is_primary) as is_primary
             from v_speedups
             join sources using (source_id)
             where $chosen and (base_source_id is not null or (base = 'baseline' and status

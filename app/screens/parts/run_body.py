@@ -209,9 +209,7 @@ def _more_words(
 ) -> str:
     """Return `63 measured values, 2 other patches, 4 other statements`, "" for none."""
     counts = {
-        "measured value": cache.ask(measured_queries.of_run, run["run_id"]).num_rows
-        if verdict
-        else 0,
+        "measured value": verdict["values_measured"] if verdict else 0,
         "other patch": len(cache.ask(run_page.patched_beside, run["run_id"])) if patch else 0,
         "other statement": facts.statements.num_rows + facts.file_changes.num_rows,
     }

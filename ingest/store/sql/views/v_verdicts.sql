@@ -18,12 +18,21 @@ sides as (
     join joined as reference using (source_id, measurement_no)
     where baseline.base = 'baseline' and reference.base = 'reference'
 ),
+counted as (
+    -- several files may hold copies of one value, such as a benchmark's own file and tables made of it
+    select run_id, count(*) as values_measured, count(*) filter (is_comparable) as values_comparable
+    from (
+        select run_id, bool_or(is_comparable) as is_comparable
+        from sides
+        group by run_id, benchmark, metric, statistic, unit, candidate_value, base_value, reference_value
+    )
+    group by run_id
+),
 headline as (
     select
         sides.*, values_measured, values_comparable
     from sides
-    join (select run_id, count(*) as values_measured, count_if(is_comparable) as values_comparable from sides group by run_id) as counted
-        using (run_id)
+    join counted using (run_id)
     -- a key of all columns: DuckDB then keeps the first row of a run instead of sorting them all
     qualify row_number() over (
         partition by run_id
