@@ -297,7 +297,9 @@ def test_every_format_begins_with_the_page(whole: CostReport, name: str) -> None
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
     said = (
-        [] if name == "json" else ["Claude Code completes 7 of 8 runs at a median of $4.50", "cost $36.00"]
+        []
+        if name == "json"
+        else ["Claude Code completes 7 of 8 runs at a median of $4.50", "cost $36.00"]
     )
     words = [
         "Agents in March",
