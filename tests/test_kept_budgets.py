@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from app.charts.spending import month_so_far
 from app.cli.main import cli
-from app.queries.filters import choose, taken_as_now
-from app.queries.months import budgets_of_month, kept_budgets
+from app.queries.filters import NO_FILTERS, choose, taken_as_now
+from app.queries.months import budgets_of_month, kept_budgets, months
 from app.reports.budgets import kept_verdicts, parse_budget, parse_budgeted
 from ingest.store.annotations import Budgeted, set_budget
 from ingest.store.database import Store
@@ -79,6 +80,15 @@ def test_a_budget_is_set_on_the_screen_and_says_whether_it_holds(
     assert "may pass it on 13 March" in shown
     next(button for button in app.button if button.label == "×").click().run()
     assert not kept_budgets(march)
+
+
+def test_the_sum_of_a_month_rises_on_the_days_of_its_spend(march: Store) -> None:
+    with taken_as_now(datetime(2026, 4, 2, tzinfo=UTC)):
+        steps = month_so_far(months(march, NO_FILTERS, "project", "2026-03"), None).data[0]
+    assert steps.line.shape == "hv"
+    assert [*zip(steps.x, steps.y, strict=True)] == [(1, 0), (2, 6), (10, 9), (32, 9)]
+    days = [words and words.partition("<")[0] for words in steps.hovertext]
+    assert days == [None, "2 March", "10 March", "31 March"]
 
 
 def test_a_budget_of_the_month_precedes_that_of_every_month(march: Store) -> None:

@@ -290,26 +290,28 @@ def month_so_far(found: Months, page: str | None) -> go.Figure:
     names = names or sorted({row.names for row in found.days}, key=str)
     begin, end = bounds_of_month(found.month)
     last = (end - begin).days + 1
-    so_far, x, y = Decimal(0), [1.0], [0.0]
+    so_far, x, y, hover = Decimal(0), [1.0], [0.0], list[str | None]([None])
+
+    def words(day: int) -> str:
+        return f"{day} {begin:%B}<br>spent so far: {usd(so_far)}"
+
     for day in sorted({row.month for row in found.days if row.month}):
         spent = [
             row.spend.usd or 0 for row in found.days if row.month == day and row.names in names
         ]
         so_far += sum(spent, Decimal(0))
-        x.append(float(day[8:]) + 0.999)
+        x.append(float(day[8:]))
         y.append(float(so_far))
+        hover.append(words(int(day[8:])))
     now = 1 + (found.now - begin).total_seconds() / 86_400 if found.is_running else float(last)
-    x = [*(min(one, now) for one in x), now]
+    today = min(int(now), last - 1)
     steps = go.Scatter(
-        x=x,
+        x=[*(min(one, now) for one in x), now],
         y=[*y, float(so_far)],
         mode="lines",
-        line={"shape": "vh", "color": PLAIN, "width": 2},
+        line={"shape": "hv", "color": PLAIN, "width": 2},
         hoverinfo="text",
-        hovertext=[
-            f"{int(day)} {begin:%B}<br>spent so far: {usd(spent)}"
-            for day, spent in zip(x, [*y, float(so_far)], strict=True)
-        ],
+        hovertext=[*hover, words(today) if today > x[-1] else None],
     )
     traces, lines, notes = [steps], [], []
 
