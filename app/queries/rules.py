@@ -56,8 +56,7 @@ _ROWS = """
         coalesce(v_speedups.agent, '') as agent, coalesce(v_speedups.agent_version, '') as
             agent_version,
         coalesce(runs.model, v_speedups.model, '') as model,
-        coalesce(runs.effort, v_speedups.effort, '') as
-            effort, coalesce(run_path, '') as run,
+        coalesce(v_speedups.effort, '') as effort, coalesce(run_path, '') as run,
         coalesce(v_speedups.repo, '') as repo, about, base, benchmark, metric, statistic, better,
         candidate_value, base_value, ratio, verdict, v_speedups.status, failure,
             v_speedups.source_id,
@@ -72,7 +71,7 @@ _LABELS = """
     select
         coalesce(agent, '') as agent, coalesce(agent_version, '') as agent_version,
         coalesce(model_of_run, model, '') as model,
-        coalesce(effort_of_run, effort, '') as effort,
+        coalesce(effort, '') as effort,
         coalesce(run_path, '') as run, coalesce(repo, '') as repo,
         case when commit_names_task then left(commit_full, 7)
             else coalesce(task, instance, left(commit_full, 7), '') end as about,
@@ -81,8 +80,7 @@ _LABELS = """
         select * from v_measurements
         where label is not null and metric = 'hard'
         union all by name
-        select v_published.* exclude (label, score), runs.model as model_of_run,
-            runs.effort as effort_of_run
+        select v_published.* exclude (label, score), runs.model as model_of_run
         from v_published
         left join v_measured_runs as found using (subject)
         left join runs on runs.run_id = found.run_id
