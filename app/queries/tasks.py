@@ -106,7 +106,8 @@ class Standing:
 
     `is_beyond_noise`: one of them is faster beyond noise; `faster_by`: agents measured faster.
     `is_open`: it is not known to be completed, but some ends are unknown. `retry_usd`: the median
-    cost of the completed runs of the agent and model with the least, with its `retry_bounds`.
+    cost of the completed runs of the agent and model with the least, with its `retry_bounds`;
+    runs that scored 0 do not count.
     """
 
     task: str
@@ -142,7 +143,9 @@ def standings(
             select task_key, agent, model_group as model, cast(median({measure.column}) as
                 decimal(38, 9)) as usd, string_agg(distinct bound, ', ' order by bound) as bounds
             from chosen where task_key is not null and is_completed and is_started and
-                {measure.column} is not null group by all
+                {measure.column} is not null
+                and coalesce(score, 1) > 0 -- what its evaluation failed is no reason to retry it
+            group by all
         ),
         cheapest as (
             select task_key, arg_min(struct_pack(usd, agent, model, bounds), struct_pack(usd,
