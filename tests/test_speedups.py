@@ -305,6 +305,8 @@ def test_a_command_of_a_log_is_repeated_word_by_word_and_runs_nothing_else() -> 
     row: dict[str, Any] = {
         "run_id": "2edf17a7-0000-4000",
         "command": "python b.py --name 'a b'; rm -rf $HOME",
+        "metric": "ttft",
+        "needs_server": False,
     }
     said = speedup_words.command_of(row, lambda words: f"tachograph {words} --db s")
     assert said == (
@@ -312,6 +314,17 @@ def test_a_command_of_a_log_is_repeated_word_by_word_and_runs_nothing_else() -> 
     )
     assert shlex.split(said)[-2:] == ["-rf", "$HOME"]
     assert not speedup_words.command_of(row | {"command": "unbalanced '"}, str)
+    client = {"command": "vllm bench serve --port 81 --model 'a; rm b'", "needs_server": True}
+    said = speedup_words.command_of(row | client, str)
+    *before, script = shlex.split(said)
+    assert before == ["measure", "2edf17a7", "--metric", "ttft", "--", "sh", "-c"]
+    served, client_of_it = script.split(" && ")
+    assert served.startswith("SERVER & curl ")
+    assert served.endswith(" localhost:81/health")
+    assert shlex.split(client_of_it) == [
+        *("vllm", "bench", "serve", "--port", "81", "--model", "a; rm b"),
+        *("--save-result", "--result-filename", "{out}"),
+    ]
 
 
 def test_results_measured_once_come_with_their_command_the_largest_first(
@@ -330,6 +343,13 @@ def test_results_measured_once_come_with_their_command_the_largest_first(
     assert "1 of these 3 can be repeated now: its log has the command." in page
     assert f"tachograph measure over --db {store.location} -- python bench.py" in page
     assert "1 × H100" in page
+    with store.writing() as writer:
+        run = "update measurements set command = 'python bench_serving.py' where task = 'over'"
+        writer.connection.execute(run)
+    page = html_of(screens(store.location, "screens/speedups.py"))
+    assert "1 of these 3 can be repeated with a server: its log has only the command" in page
+    assert "repeated now" not in page
+    assert "needs a server" in page
 
 
 def test_claims_that_nobody_measured_are_told_with_their_sentences_and_open_there(
@@ -496,8 +516,11 @@ def test_the_first_lines_are_never_stronger_than_the_runs(
     rows = [row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)]
     faster = [run for run in runs if run["class"] == "faster"]
     once = faster[beyond:]
-    again = [{"command": "bench" if run["claimed"] else None} for run in once]
-    told = sum(row["command"] is not None for row in again)
+    again = [
+        {"command": "bench" if run["claimed"] else None, "needs_server": run["claimed"] == 2}
+        for run in once
+    ]
+    told = sum(row["command"] is not None and not row["needs_server"] for row in again)
     said = sentence(rows, again, EVERYTHING)
     heading = said.heading.replace("**", "")
     assert len(heading) <= 110

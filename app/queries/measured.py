@@ -593,15 +593,21 @@ def runs(
     return found
 
 
-def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
-    """Return the runs measured faster once, those first whose benchmark's command is recorded.
+_CLIENTS = r"\bbench serve\b|\bbench_serving\b|\bbenchmark_serving\b"
+"""Commands of benchmarks that ask a running server, of vLLM and SGLang."""
 
-    Then the largest. Raises StoreError.
+
+def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
+    """Return the runs measured faster once: those first that can be repeated, then the largest.
+
+    `needs_server`: the recorded command is the client of a server. Those with such a command come
+    before those without one. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
         select run_id, title, agent, measured_speedup, values_comparable, values_measured,
-            benchmark, {AGREEMENT} as other_values, command, machine
+            benchmark, metric, {AGREEMENT} as other_values, command, machine,
+            coalesce(regexp_matches(command, $client), false) as needs_server
         from (
             select * from {with_verdicts(store)}
             where {condition.sql} and measured_class = 'faster' and not ({IS_BEYOND_NOISE})
@@ -610,8 +616,10 @@ def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
             select source_id as measurement_source_id, measurement_no, command, machine
             from v_measurements
         ) using (measurement_source_id, measurement_no)
-        order by command is null, measured_speedup desc, run_id"""
-    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
+        order by command is null, needs_server, measured_speedup desc, run_id"""
+    found: list[dict[str, Any]] = fetch(
+        store, sql, condition.parameters | {"client": _CLIENTS}
+    ).to_pylist()
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
@@ -36,8 +37,9 @@ from schemas.units import Unit
 Row = Mapping[str, Any]
 
 AGAIN_CAPTION = (
-    "Repeatable ones first, then the largest. How long a measurement takes is not in these logs; "
-    "tachograph measure records it."
+    "Repeatable ones first, then the largest. SERVER stands for the command that starts a server "
+    "from the work tree. How long a measurement takes is not in these logs; tachograph measure "
+    "records it."
 )
 
 LONGEST = 160
@@ -65,8 +67,7 @@ def speedups(
     total, once = rows[0], len(again)
     return Said(
         _heading(total, once),
-        _repeatable(once, sum(row["command"] is not None for row in again))
-        or f"{_failed(total)} {held_words(total)}".strip(),
+        _repeatable(again) or f"{_failed(total)} {held_words(total)}".strip(),
         _coverage(total, agents_of(rows)),
         _doubts(total, filters, quantified),
     )
@@ -105,18 +106,31 @@ def _heading(total: AgentFigures, once: int) -> str:
     return "**No run claims a speedup**, and none was measured."
 
 
-def _repeatable(once: int, with_command: int) -> str:
+def _repeatable(again: Sequence[Row]) -> str:
     """Return how many results measured once can be repeated by the commands in their logs."""
+    once = len(again)
+    clients = sum(bool(row["needs_server"]) for row in again)
+    ready = sum(row["command"] is not None for row in again) - clients
     if not once:
         return ""
-    if not with_command:
+    if not ready + clients:
         logs = "No log has" if once > 1 else "Its log does not have"
         return f"{logs} the command of the benchmark."
-    if once == 1:
-        return "It can be repeated now: its log has the command."
-    these = f"{with_command:,} of these {once:,}" if with_command < once else f"All {once:,}"
-    logs = "its log has" if with_command == 1 else "their logs have"
-    return f"{these} can be repeated now: {logs} the command."
+
+    def these(count: int) -> str:
+        if once == 1:
+            return "It"
+        return f"{count:,} of these {once:,}" if count < once else f"All {once:,}"
+
+    if not ready:
+        logs = "its log has" if clients == 1 else "their logs have"
+        return (
+            f"{these(clients)} can be repeated with a server: {logs} only the command of its "
+            "client."
+        )
+    logs = "its log has" if ready == 1 else "their logs have"
+    more = f" {clients:,} more {agreeing(clients, 'needs')} a server." if clients else ""
+    return f"{these(ready)} can be repeated now: {logs} the command.{more}"
 
 
 def _failed(total: AgentFigures) -> str:
@@ -198,6 +212,25 @@ def largest_claims(claims: Sequence[float], above: float) -> str:
     )
 
 
+_WRITES = {
+    "sglang.bench_serving": "--output-file {out}",
+    "bench serve": "--save-result --result-filename {out}",
+    "benchmark_serving": "--save-result --result-filename {out}",
+    "bench latency": "--output-json {out}",
+    "benchmark_latency": "--output-json {out}",
+    "bench throughput": "--output-json {out}",
+    "benchmark_throughput": "--output-json {out}",
+}
+"""What a benchmark's command contains → its option that writes a file `tachograph measure` reads.
+Without it the wall time is measured."""
+
+SERVED = (
+    "SERVER & curl -sf --retry 600 --retry-delay 1 --retry-connrefused localhost:{port}/health && "
+    "{client}"
+)
+"""A server and its client as one command, since what a command leaves running is ended."""
+
+
 def command_of(row: Row, tachograph: Callable[[str], str]) -> str:
     """Return the command that repeats a measurement, "" if its log does not have it.
 
@@ -208,8 +241,21 @@ def command_of(row: Row, tachograph: Callable[[str], str]) -> str:
         words = shlex.split(row["command"] or "")
     except ValueError:  # unbalanced quotes
         return ""
+    if not words:
+        return ""
     run = row["run_id"][:8] if len(row["run_id"]) > 12 else shlex.quote(row["run_id"])
-    return f"{tachograph(f'measure {run}')} -- {shlex.join(words)}" if words else ""
+    benchmark, metric = shlex.join(words), ""
+    writes = next((how for tool, how in _WRITES.items() if tool in row["command"]), "")
+    if writes:
+        benchmark += f" {writes}"
+        metric = f" --metric {shlex.quote(row['metric'])}" if row["metric"] else ""
+    if row["needs_server"]:
+        is_sglang = "sglang" in row["command"]
+        ports = [after for word, after in pairwise(words) if word == "--port" and after.isdigit()]
+        port = ports[0] if ports else "30000" if is_sglang else "8000"
+        served = SERVED.replace("{port}", port).replace("{client}", benchmark)
+        benchmark = f"sh -c {shlex.quote(served)}"
+    return f"{tachograph(f'measure {run}{metric}')} -- {benchmark}"
 
 
 def again_table(rows: Sequence[Row], filters: Filters, tachograph: Callable[[str], str]) -> str:
@@ -225,7 +271,7 @@ def again_table(rows: Sequence[Row], filters: Filters, tachograph: Callable[[str
     def command(row: Row) -> TextCell:
         line = command_of(row, tachograph)
         return (
-            TextCell(line, kind="t-cmd", hint=line)
+            TextCell(line, "needs a server" if row["needs_server"] else "", "", "t-cmd", hint=line)
             if line
             else TextCell(note="its command is not recorded")
         )
