@@ -108,7 +108,7 @@ def test_the_screen_has_the_figures_of_the_command_and_its_lists(
     assert f"3 sessions made 7 billed responses: ≥\u00a0{cost} for ≥\u00a0{tokens} tokens." in said(
         app
     )
-    assert "1 run without responses at the end" in said(app)
+    assert "1 run without responses counts when it ended" in said(app)
     assert "Best-known cost per day: ≥\u00a0$0.31 on 3 days, most on 2025-12-01 ($0.26)" in said(
         app
     )
@@ -205,9 +205,12 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
 
 
 def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
-    assert "None of these runs has billed responses" in said(visit(read, screens, session="s3")), (
-        "that is no empty store"
-    )
+    app = visit(read, screens, session="s3")
+    [total] = usage(read, UsageRequest(choose({"session": "s3"}))).total.to_pylist()
+    cost = short(total["cost_best_usd"], Unit.USD)
+    assert total["responses"] == 0
+    assert f"1 run without responses cost {cost} for" in said(app), "that of `usage`"
+    assert "Best-known cost per day" in said(app)
     assert not [
         one
         for one in screens(read.location, "screens/run.py", run="s3").expander

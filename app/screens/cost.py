@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 import streamlit as st
 
 from app.charts import registry as charts
@@ -16,8 +17,7 @@ from app.text import costs, grids
 from app.text import months as month_words
 from app.text import usage as words
 from app.text.formatting import whole_usd
-from app.text.html_parts import code_span, plain
-from app.text.sentences import Said
+from app.text.html_parts import anchor, code_span, link, plain
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 from schemas.errors import UsageError
 from schemas.numbers import amount
@@ -149,16 +149,28 @@ def show_time() -> None:
         st.html(costs.slow_table(far, filters))
 
 
+def list_sessions(listed: pa.Table) -> None:
+    """Show sessions with responses, the latest first."""
+    widgets.subheading("Sessions", "The latest first; click one to open its run. Times are UTC.")
+    alt = "Sessions with tokens, cost, peak of the context and tool calls"
+    if widgets.is_phone():
+        widgets.compact_run_table(
+            grids.grid(listed, grids.COMPACT_SESSIONS), listed, "sessions", alt
+        )
+    else:
+        widgets.run_table(grids.grid(listed, grids.SESSIONS), listed, "sessions", alt)
+    if note := words.listed(listed):
+        st.caption(note)
+
+
 def show_sessions() -> None:
     """Show billed responses at their own times, sessions, and blocks of five hours."""
     listed = cache.ask(session_queries.sessions, filters, LISTED)
-    if not listed.num_rows:
-        with head:
-            widgets.heading(Said("None of these runs has billed responses of its own."))
-        widgets.end_page()
     used = cache.ask(usage, UsageRequest(filters, (BLOCK,)), cache.this_minute())
     with head:
         widgets.heading(costs.sessions(used))
+    if not used.table.num_rows and not listed.num_rows:
+        widgets.end_page()
     with st.container(horizontal=True, gap="small"):
         by = widgets.choice(
             "Per", {key: USAGE_DIMENSIONS[key].label for key in PERIODS}, "usage-per"
@@ -170,16 +182,11 @@ def show_sessions() -> None:
     widgets.titled(charts.usage_over_time(asked, by, shown), "usage")
     if said := " ".join(words.notes(used)):
         st.caption(plain(said))
-    widgets.subheading("Sessions", "The latest first; click one to open its run. Times are UTC.")
-    alt = "Sessions with tokens, cost, peak of the context and tool calls"
-    if widgets.is_phone():
-        widgets.compact_run_table(
-            grids.grid(listed, grids.COMPACT_SESSIONS), listed, "sessions", alt
-        )
+    if listed.num_rows:
+        list_sessions(listed)
     else:
-        widgets.run_table(grids.grid(listed, grids.SESSIONS), listed, "sessions", alt)
-    if note := words.listed(listed):
-        st.caption(note)
+        runs = anchor(link("runs", filters), "Their runs")
+        st.html(f'<p class="t-cap">{runs} have no responses in the store, so no sessions.</p>')
     widgets.subheading("Blocks of five hours", words.BLOCKS)
     widgets.table(
         grids.block_grid(used.table),

@@ -99,6 +99,12 @@ def undated_cost(undated: Undated) -> str:
     return "" if undated.usd is None else f" ({usd(undated.usd, undated.bounds)})"
 
 
+def whole_runs_words(runs: int) -> str:
+    """Return `52 runs without responses count when they ended`, "" for no run."""
+    ended = "counts when it ended" if runs == 1 else "count when they ended"
+    return f"{plural(runs, 'run')} without responses {ended}" if runs else ""
+
+
 def undated_words(undated: Undated) -> str:
     """Return `52 runs without a recorded date ($76.19) are in no period and left out.`, or ""."""
     verb = agreeing(undated.runs, "is")

@@ -13,6 +13,7 @@ from app.queries.agents import ENOUGH
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, Times
 from app.queries.filters import Filters
 from app.queries.runs import KNOWN_SUFFIX
+from app.text.answers import whole_runs_words
 from app.text.columns import columns
 from app.text.formatting import (
     BOUND_NAMES,
@@ -325,9 +326,14 @@ def sessions(used: UsageTable) -> Said:
     )
     is_known = total["cost_best_usd"] is not None
     price = f"**{figures['cost_best_usd']}**" if is_known else "at prices that are not known,"
-    alone = f" · {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
-    alone += " at the end" if alone else ""
-    covers = f"**{sessions}**{alone} · each response at its own time (UTC)"
+    covers, whole = "each response at its own time (UTC)", whole_runs_words(total[WHOLE_RUNS])
+    if not total["responses"]:
+        runs = f"{plural(total[WHOLE_RUNS], 'run')} without responses"
+        cost = f"{runs} cost {price}" if is_known else f"What {runs} cost **is not recorded**,"
+        heading = f"{cost} for {figures['total_tokens']} tokens."
+        none = "None of these runs has billed responses of its own."
+        return Said(heading if whole else none, "", whole)
+    covers = " · ".join(filter(None, (f"**{sessions}**", whole, covers)))
     return Said(
         f"{sessions} made {made}: {price} for {figures['total_tokens']} tokens.", "", covers
     )

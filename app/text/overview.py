@@ -12,7 +12,7 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters, this_moment
 from app.queries.rules import OwnRule
 from app.text.agents import disputed_words, median_cost
-from app.text.answers import undated_cost
+from app.text.answers import undated_cost, whole_runs_words
 from app.text.claims import words
 from app.text.formatting import (
     BOUND_NAMES,
@@ -178,8 +178,8 @@ def _runs_and_costs(total: AgentFigures, measure: CostMeasure) -> list[str]:
             f"{name}{money} known for **{total.cost.known:,}** of {total.started:,} started"
         )
     if total.at_end is not None:
-        whole = f", of {plural(total.at_end, 'run')} without responses at the end"
-        parts.append(f"money when it was spent{whole if total.at_end else ''}")
+        whole = whole_runs_words(total.at_end)
+        parts.append(f"money when it was spent{whole and f' ({whole})'}")
     return parts
 
 
