@@ -136,7 +136,7 @@ with (
         filter_bar.show(
             page.url_path or "overview",
             by_responses=page is COST and view == "sessions",
-            of_money=page in (OVERVIEW, COST),
+            of_money=page in (OVERVIEW, COST, REPORTS),
             may_be_empty=page is OVERVIEW,
             forced_cost=forced,
         )

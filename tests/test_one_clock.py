@@ -20,14 +20,18 @@ from app.queries.agents import agents
 from app.queries.cost import list_prices
 from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, moment, period, taken_as_now
 from app.queries.models import model_costs, models
-from app.queries.months import by_month, months
+from app.queries.months import ALL_MONTHS, by_month, months
 from app.queries.reading import read_transaction, undated
 from app.queries.runs import summary
 from app.queries.sessions import sessions
 from app.queries.spending import is_split
 from app.queries.usage import UsageRequest, usage
-from app.reports.budgets import check
+from app.reports.budgets import Check, check
+from app.reports.cost_report import ReportRequest, report
+from app.reports.first_page import CHANGE
 from app.reports.focus import FocusExport, focus
+from app.text.formatting import usd
+from app.text.months import months_said
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import ALL_IN, BEST
 from schemas.errors import UsageError
@@ -280,6 +284,35 @@ def test_a_period_has_the_money_of_runs_that_ended_later_and_none_of_their_numbe
     assert (row["runs"], row["completed"], row["cost_best_median_usd"]) == (0, 0, None)
     assert row["cost_best_usd"] is not None
     assert agents(seven_runs, night)[1].agent == "claude-code"
+
+
+@pytest.mark.parametrize("allow_empty", [False, True])
+def test_money_of_a_period_in_which_no_run_ended_is_judged_and_reported(
+    seven_runs: Store, *, allow_empty: bool
+) -> None:
+    """It passed a budget as if nothing were there, and no report showed it."""
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert("responses", [response("listed", 0, None, at=at("2026-01-31 10:00"))])
+    night = choose({"since": "2026-01-31", "until": "2026-02-01"})
+    [spent] = summary(seven_runs, night, (), ("cost_best_usd",))["cost_best_usd"].to_pylist()
+
+    def judged(allowed: Decimal, key: str = "max-total-usd") -> Check:
+        return check(seven_runs, night, {key: allowed}, allow_empty=allow_empty)
+
+    assert judged(spent).passed
+    beyond = judged(spent - Decimal("0.001"))
+    [verdict] = beyond.verdicts
+    assert (beyond.passed, verdict.passed, verdict.word) == (False, False, "FAIL")
+    assert "no run ended in the period" in verdict.note
+    assert judged(Decimal(1), "max-error-rate").passed is allow_empty
+    first = report(seven_runs, ReportRequest(night)).first
+    assert (first.cost, first.answer.partition(" ")[0]) == (spent, usd(spent))
+    day_after = choose({"since": "2026-02-01", "until": "2026-02-02"})
+    after = report(seven_runs, ReportRequest(day_after)).first
+    change = next(one for one in after.figures if one.label == CHANGE)
+    assert usd(spent) in change.note
+    assert "0 runs" not in months_said(months(seven_runs, night, month=ALL_MONTHS), night).heading
 
 
 @pytest.mark.parametrize("name", PERIODS)

@@ -108,7 +108,7 @@ def deliver_report(report: CostReport, output: Output, *, whole: bool = False) -
     """
     header = report.header
     if output.is_drawn:
-        if header.coverage["runs"]:
+        if header.coverage["runs"] or report.first.cost is not None:
             terminal.put(
                 report_text(
                     report,
@@ -145,8 +145,10 @@ def deliver_report(report: CostReport, output: Output, *, whole: bool = False) -
     else:
         export = REPORTS[output.format]
         body, is_binary = export.write_report(report), export.is_binary
-    runs = f"{plural(header.coverage['runs'], 'run')}, "
-    put_or_write(body, output.path, runs, is_binary=is_binary)
+    covered = plural(header.coverage["runs"], "run")
+    if not header.coverage["runs"] and report.first.cost is not None:
+        covered = report.first.answer.rstrip(".")
+    put_or_write(body, output.path, f"{covered}, ", is_binary=is_binary)
 
 
 def write_file(

@@ -35,7 +35,7 @@ from app.queries.months import (
 )
 from app.queries.reading import ALL_DATED, Undated, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import heading, uncounted_words, undated_cost, undated_words
+from app.text.answers import NO_RUN_ENDED, heading, uncounted_words, undated_cost, undated_words
 from app.text.formatting import bound_words, exact, short, usd
 from app.text.table import Col, TextCell, TextTable
 from ingest.store.annotations import Budgeted
@@ -79,9 +79,14 @@ class BudgetVerdict:
         return self.limit.bounded.unit
 
     @property
+    def is_judged(self) -> bool:
+        """Whether there is something to judge: runs, or money that later runs spent."""
+        return self.runs > 0 or (self.found is not None and self.unit is Unit.USD)
+
+    @property
     def word(self) -> str:
         """PASS, FAIL, or that there is nothing to judge."""
-        return ("PASS" if self.passed else "FAIL") if self.runs else f"NO {self.noun.upper()}S"
+        return ("PASS" if self.passed else "FAIL") if self.is_judged else f"NO {self.noun.upper()}S"
 
     @property
     def left(self) -> Decimal | None:
@@ -91,7 +96,7 @@ class BudgetVerdict:
     @property
     def note(self) -> str:
         """Note on the verdict for people."""
-        if not self.runs:
+        if not self.is_judged:
             return (
                 "No runs match."
                 if self.noun == "run"
@@ -109,6 +114,9 @@ class BudgetVerdict:
             f"over by {short(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""
         ]
         said += [f"on {self.where}" if self.where else ""]
+        said += [
+            "" if self.runs else f"{NO_RUN_ENDED}: the money is of runs that ended at another time"
+        ]
         said += [f"includes {bound_words(self.bounds)}" if self.bounds else ""]
         said += [
             (
@@ -157,17 +165,23 @@ class Check:
     uncounted: tuple[int, int] = (0, 0)
     undated: Undated = ALL_DATED
     noun: str = "run"
+    has_money: bool = False
 
     @property
     def passed(self) -> bool:
-        """Whether every limit held and there was a run to check."""
-        return (self.runs > 0 or self.allow_empty) and not self.broken
+        """Whether every limit held and there was a run, or money of a period, to check."""
+        return not self.is_refused and not self.broken
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is nothing to check, and that is not allowed."""
+        return not (self.runs or self.has_money or self.allow_empty)
 
     @property
     def broken(self) -> int:
         """Number of limits that did not hold."""
         return sum(
-            not verdict.passed and (verdict.runs > 0 or not self.allow_empty)
+            not verdict.passed and (verdict.is_judged or not self.allow_empty)
             for verdict in self.verdicts
         )
 
@@ -186,7 +200,7 @@ class Check:
     @property
     def headline(self) -> str:
         """The outcome in a sentence."""
-        if not self.runs and not self.allow_empty:
+        if self.is_refused:
             why = (
                 "no run matches the filters"
                 if self.filters and self.noun == "run"
@@ -240,8 +254,20 @@ def check(
         LIMITS[key].is_of_loops for key in allowed
     )  # a store may have loops and no run
     runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
+    has_money = any(verdict.is_judged for verdict in judged)
     judged += kept
-    return Check(store.location, filters, zone, runs, judged, allow_empty, uncounted, undated, noun)
+    return Check(
+        store.location,
+        filters,
+        zone,
+        runs,
+        judged,
+        allow_empty,
+        uncounted,
+        undated,
+        noun,
+        has_money,
+    )
 
 
 def verdicts(

@@ -29,7 +29,13 @@ from app.text import costs
 from app.text.agents import (
     agent_table,
 )
-from app.text.answers import SPENT_THEN, uncounted_words, undated_cost, undated_words
+from app.text.answers import (
+    NO_RUN_ENDED,
+    SPENT_THEN,
+    uncounted_words,
+    undated_cost,
+    undated_words,
+)
 from app.text.costs import base_words
 from app.text.formatting import (
     MINUS,
@@ -389,7 +395,8 @@ class FirstPage:
             f"{plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}{unstarted}"
         )
         rate = rate_words(totals["error_rate"], ended, runs) if ended else UNKNOWN
-        if self.before is None or self.earlier is None or not self.earlier["runs"]:
+        spent_before = self.earlier and self.earlier[measure.total]
+        if not self.before or not self.earlier or not (self.earlier["runs"] or spent_before):
             change, then = (
                 "no runs before",
                 f"in {self.before.words(self.zone)}" if self.before else "",
@@ -397,7 +404,10 @@ class FirstPage:
         else:
             sign = bound_sign(self.earlier, measure.total)
             spent = with_sign(sign, usd(self.earlier[measure.total]))
-            then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
+            runs_then = (
+                plural(self.earlier["runs"], "run") if self.earlier["runs"] else NO_RUN_ENDED
+            )
+            then = f"{self.before.words(self.zone)}: {spent}, {runs_then}"
             share = (
                 f" ({signed(self.change_share, Unit.SHARE)})"
                 if self.change_share is not None
@@ -420,7 +430,13 @@ class FirstPage:
                 Unit.USD,
                 then,
             ),
-            FirstPageFigure("Runs", short(runs, Unit.COUNT), runs, Unit.COUNT),
+            FirstPageFigure(
+                "Runs",
+                short(runs, Unit.COUNT),
+                runs,
+                Unit.COUNT,
+                NO_RUN_ENDED if cost is not None and not runs else "",
+            ),
             FirstPageFigure(
                 "Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""
             ),

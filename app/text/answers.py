@@ -88,6 +88,14 @@ def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
     return " · ".join(filter(None, (what, filters.as_words(), location)))
 
 
+NO_RUN_ENDED = "no run ended in the period"
+
+
+def only_spent(usd_then: Decimal | None, bounds: str | None) -> str:
+    """Return the money of a period that has responses but no end of a run."""
+    return f"**{usd(usd_then, bounds)}** was spent by runs that ended at another time."
+
+
 SPENT_THEN = (
     "Money and tokens are what was spent in the period, by the times of the responses; numbers "
     "and medians are of the runs that ended in it."

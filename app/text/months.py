@@ -18,6 +18,7 @@ from app.queries.months import (
     sum_of,
 )
 from app.queries.spending import Spend, together
+from app.text.answers import NO_RUN_ENDED, only_spent
 from app.text.formatting import (
     NAMELESS,
     UNKNOWN,
@@ -60,7 +61,8 @@ def months_said(found: Months, filters: Filters) -> Said:
     """Return what the month cost against the one before it, and the budget that needs a look."""
     total = sum_of(found.chosen)
     known = f"**{min(total.known, total.runs):,}** of {plural(total.runs, 'run')}"
-    covers = [f"cost known for {known}", "spend counts when it was billed"]
+    covers = [f"cost known for {known}"] if total.runs or total.usd is None else [NO_RUN_ENDED]
+    covers.append("spend counts when it was billed")
     undated = found.of(None)
     if undated.runs and found.month:
         money = "" if undated.usd is None else f" ({usd(undated.usd, undated.bounds)})"
@@ -87,6 +89,8 @@ def _heading(found: Months, total: Spend) -> str:
     if not found.month:
         none = " and has no date" if total.runs == 1 else "; none of them has a date"
         undated = none if not found.months else ""
+        if not total.runs:
+            return only_spent(total.usd, total.bounds)
         return f"{plural(total.runs, 'run')} cost {money}{undated}{_largest(found, total)}."
     name = month_name(found.month, now=now)
     before = found.of(found.before)

@@ -12,7 +12,7 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters, this_moment
 from app.queries.rules import OwnRule
 from app.text.agents import disputed_words, median_cost
-from app.text.answers import undated_cost, whole_runs_words
+from app.text.answers import only_spent, undated_cost, whole_runs_words
 from app.text.claims import words
 from app.text.formatting import (
     BOUND_NAMES,
@@ -62,13 +62,8 @@ def overview(
         return Said(_by_own_rule(own), own.lets_in, " · ".join(parts))
     covers = coverage(total, agents, measure)
     if not total.runs and total.cost_usd is not None:
-        return Said(only_spent(total), "", covers)
+        return Said(only_spent(total.cost_usd, total.bounds), "", covers)
     return Said(_answer(total, agents), _qualifier(total, agents), covers)
-
-
-def only_spent(total: AgentFigures) -> str:
-    """Return the money of a period that has responses but no end of a run."""
-    return f"**{usd(total.cost_usd, total.bounds)}** was spent by runs that ended at another time."
 
 
 def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
