@@ -34,7 +34,15 @@ from app.queries.run_money import (
     stretches,
 )
 from app.queries.sessions import timeline
-from app.text.run_money import label_of, million, money_bar, money_notes, money_table, why_dear
+from app.text.run_money import (
+    label_of,
+    million,
+    money_bar,
+    money_notes,
+    money_table,
+    turning_html,
+    why_dear,
+)
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths
 from tests.golden_logs import LOGS
@@ -146,6 +154,29 @@ def test_stretches_begin_where_the_context_is_paid_again_or_compacted(store: Sto
     ]
     assert found[2].pause_ms == timedelta(minutes=39).total_seconds() * 1000
     assert sum(one.usd or 0 for one in found) == Decimal("1.44153")
+
+
+@pytest.mark.parametrize(("context", "is_compacted"), [(98_000, False), (49_000, True)])
+def test_only_a_context_that_falls_by_more_than_half_was_compacted(
+    store: Store, context: int, *, is_compacted: bool
+) -> None:
+    """Where no write to the cache has a price, each smaller context was a compaction."""
+    sizes = [(0, 100_000), (90_000, 10_000), (20_000, context - 20_000)]
+    rows = [
+        response(
+            SONNET_45,
+            at=NOON + timedelta(minutes=6 * number),
+            cache_read_tokens=read,
+            input_tokens=sent,
+        )
+        for number, (read, sent) in enumerate(sizes)
+    ]
+    with store.writing() as writer:
+        put(writer, rows, transcript(repo="shop"))
+    answered = timeline(store, "s")
+    last = answered.to_pylist()[-1]
+    assert (last["is_fall"], last["again_tokens"] > 0) == (is_compacted, not is_compacted)
+    assert "followed a pause" in turning_html(answered) or is_compacted
 
 
 def test_the_usual_run_is_of_earlier_runs_that_are_most_alike(store: Store, tmp_path: Path) -> None:

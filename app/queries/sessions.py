@@ -15,7 +15,7 @@ MAIN = "main"
 """The main conversation as `subagent`."""
 
 _CONTEXT = (
-    "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
+    "(coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0))"
 )
 """Tokens that the model read for a response: the size of its context."""
 
@@ -100,7 +100,7 @@ def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = No
     it: the cost is that of all runs of the session, as `usage` has it.
     """
     of = spent(store, filters)
-    own_context = _CONTEXT.replace("(", "(responses.")
+    own_context = _CONTEXT.replace("coalesce(", "coalesce(responses.")
     parts = ", ".join(f"spendings.{key} as {key}" for key in _PARTS)
     sql = f"""
         with spendings as materialized (
