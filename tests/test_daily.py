@@ -233,6 +233,40 @@ def test_states_have_their_own_sentences() -> None:
     assert pace.sentence == "shop spent 40% of its March budget in 1 day"
 
 
+@pytest.mark.usefixtures("clock")
+def test_a_past_period_has_only_its_own_columns_runs_and_news(worked: Store) -> None:
+    """Breaks if the cheapest of far too dear runs is named, or what came after the period."""
+    costs = {"a": 32, "b": 6, "c": 25}
+    plain: dict[str, Any] = {"repo": "shop", "agent": "codex", "model": "m", "bounds": None}
+    plain |= {
+        "reason": None,
+        "dated_at": NOW,
+        "is_in_period": True,
+        "is_carried_over": False,
+        "duration_ms": None,
+    }
+    recent = [plain | {"run_id": key, "cost_best_usd": usd} for key, usd in costs.items()]
+    usual = {
+        key: UsualRun(("model",), 5, Decimal(usd), None, None, None, {}, {})
+        for key, usd in {"a": "1.6", "b": "0.13", "c": "12"}.items()
+    }
+    stopped = {**a_day().ends[0], "is_completed": False, "reason": "interrupted"}
+    total = {**a_day().total, **dict.fromkeys((WEEK, LAST_WEEK, MONTH), Spend())}
+    found = a_day(recent=recent, usual=usual, ends=[stopped], total=total, name="")
+    looks = words.looks(found, {}, NO_FILTERS)
+    assert [look.sentence.partition(" cost ")[2][:12] for look in looks[:2]] == [
+        "$32.00, 20× ",
+        "$6.00, 46× t",
+    ]
+    assert looks[2:] == [words.Look("waiting", "Only interrupted runs failed, nothing waits")]
+    table = words.project_table(found, words.project_rows(found), {}, NO_FILTERS)
+    assert [one.label for one in table.columns] == ["Project", "Chosen time"]
+    early = choose({"since": "2026-03-02", "until": "2026-03-03"})
+    assert all(
+        one.first_at < datetime(2026, 3, 3, tzinfo=UTC) for one in daily(worked, early, NOW).new
+    )
+
+
 def test_a_store_opens_on_daily_work_by_its_tasks_and_dates(store: Store, tmp_path: Path) -> None:
     """Breaks if undated runs, old ones or those of tasks open on daily work."""
     write(tmp_path, "new", NOW, "shop")

@@ -163,7 +163,7 @@ def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = 
         ends=_ends(store, chosen, begin, min(end, now)),
         recent=[run | {"is_in_period": begin <= run["dated_at"] < end} for run in found],
         usual=usual_runs(store, [run["run_id"] for run in found]),
-        new=_new(store, chosen, new_since, now),
+        new=_new(store, chosen, new_since, min(end, now)),
         new_since=new_since,
         waiting=_waiting(store, chosen, begin, min(end, now - _WAITS)),
         measured=measured_in(store, chosen, begin, min(end, now)),
@@ -262,8 +262,8 @@ def _recent(
     return found
 
 
-def _new(store: Store, filters: Filters, since: datetime, now: datetime) -> list[NewName]:
-    """Return the names that appeared since then, none if nothing ran in the DAYS before."""
+def _new(store: Store, filters: Filters, since: datetime, until: datetime) -> list[NewName]:
+    """Return the names that appeared in between, none if nothing ran in the DAYS before."""
     condition = where(filters)
     sql = f"""
         select kind, name, count(*) filter (is_started) as runs, min(dated_at) as first_at
@@ -271,10 +271,10 @@ def _new(store: Store, filters: Filters, since: datetime, now: datetime) -> list
             select unnest(['project', 'agent', 'model']) as kind,
                 unnest([repo, agent, model_group]) as name, is_started, dated_at
             from v_runs
-            where {condition.sql} and dated_at >= $least and dated_at <= $now
+            where {condition.sql} and dated_at >= $least and dated_at <= $until
         )
         where name is not null group by kind, name order by runs desc, name"""
-    values = {"least": since - timedelta(days=DAYS), "now": now}
+    values = {"least": since - timedelta(days=DAYS), "until": until}
     found = [NewName(**row) for row in fetch(store, sql, condition.parameters | values).to_pylist()]
     had = {one.kind for one in found if one.first_at < since}
     return [one for one in found if one.first_at >= since and one.kind in had and one.runs]

@@ -48,9 +48,11 @@ SHOWN = {
 }
 """Periods of the control above the table; "" is that without a filter on time."""
 
-MOST_PROJECTS, MOST_CARDS, MOST_LOOKS, MOST_RUNS, MOST_COLOURS = 10, 3, 6, 8, 3
-FAR, MARKED = Decimal(2), Decimal("1.5")
-"""Times the usual cost: from FAR on a run needs a look, from MARKED on its multiple is red."""
+MOST_PROJECTS, MOST_CARDS, MOST_LOOKS, MOST_BEYOND, MOST_RUNS, MOST_COLOURS = 10, 3, 6, 3, 8, 3
+VERY_FAR, FAR, MARKED = Decimal(10), Decimal(2), Decimal("1.5")
+"""Times the usual cost: from MARKED on it is red, from FAR on the dearest run of a project
+needs a look, from VERY_FAR on each.
+"""
 
 _SUBJECTS = {"": "The chosen time", "last 24 hours": "The last 24 hours"}
 _SUBJECTS |= {days: f"The last {days}" for days in ("7 days", "30 days")}
@@ -192,9 +194,7 @@ def _one_look(found: Daily) -> str:
     for run in _odd(found):
         worked = duration(run["duration_ms"])
         return f"{begin}: it reports {worked} of work for {usd(run['cost_usd'])}."
-    dearest = max(_beyond(found, "cost_best_usd"), key=lambda one: one[1], default=None)
-    if dearest:
-        run, times = dearest
+    for run, times in _beyond(found, "cost_best_usd")[:1]:
         money = usd(run["cost_best_usd"], run["bounds"])
         return f"{begin}: it cost {money}, {multiple(times)} {_its_usual(found.usual, run)}."
     return ""
@@ -214,15 +214,18 @@ def times_usual(found: Daily, run: Row, column: str = "cost_best_usd") -> Decima
 
 
 def _beyond(found: Daily, column: str) -> list[tuple[Row, Decimal]]:
-    """Return the run of each project that is farthest beyond FAR times its usual run."""
-    best = dict[str | None, tuple[Row, Decimal]]()
-    for run in found.recent:
-        times = times_usual(found, run, column)
-        if not run["is_in_period"] or run["is_carried_over"] or times is None or times < FAR:
-            continue
-        if times > best.get(run["repo"], (run, Decimal(0)))[1]:
-            best[run["repo"]] = run, times
-    return sorted(best.values(), key=lambda one: -one[1])
+    """Return the dearest or slowest run of each project from FAR on, and each from VERY_FAR on.
+
+    They have the multiple of their usual run; at most MOST_BEYOND.
+    """
+    far, projects = list[tuple[Row, Decimal]](), set[str | None]()
+    runs = [run for run in found.recent if run["is_in_period"] and not run["is_carried_over"]]
+    for run in sorted(runs, key=lambda run: -(run[column] or 0)):
+        times = times_usual(found, run, column) or Decimal(0)
+        if times >= (VERY_FAR if run["repo"] in projects else FAR):
+            far.append((run, times))
+            projects.add(run["repo"])
+    return far[:MOST_BEYOND]
 
 
 def _its_usual(usual: Mapping[str, UsualRun], run: Row) -> str:
@@ -245,7 +248,9 @@ def looks(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) ->
     made += [*_over_pace(found, budgets, filters), *_new(found, filters)]
     made += [*_measured(found, filters), *waiting]
     if not failed and not waiting:
-        made = [*made[: MOST_LOOKS - 1], Look("waiting", "Nothing failed, nothing waits")]
+        stopped = any(row["reason"] == _BY_HAND for row in found.ends)
+        nothing = "Only interrupted runs failed" if stopped else "Nothing failed"
+        made = [*made[: MOST_LOOKS - 1], Look("waiting", f"{nothing}, nothing waits")]
     return made[:MOST_LOOKS]
 
 
@@ -398,11 +403,18 @@ def project_rows(found: Daily) -> list[ProjectRow]:
 def project_table(
     found: Daily, rows: Sequence[ProjectRow], budgets: Mapping[str, MonthBudget], filters: Filters
 ) -> TextTable:
-    """Return what each project cost in the period, this and last week, this month."""
+    """Return what each project cost in the period, this and last week, this month.
+
+    It has no columns for weeks and a month in which nothing ran.
+    """
     month = f"{found.days[-1]:%B}"
     name = SHOWN[""] if found.name == "last 24 hours" else upper_first(found.name) or "Chosen time"
     keys = {CHOSEN: name, WEEK: "This week", LAST_WEEK: "Last week", MONTH: f"{month} so far"}
-    keys = {key: label for key, label in keys.items() if key != found.name}
+    keys = {
+        key: label
+        for key, label in keys.items()
+        if key == CHOSEN or (key != found.name and found.total[key] != Spend())
+    }
 
     def project(row: ProjectRow) -> TextCell:
         address = link("", of_project(filters, row.project)) if row.project else ""
@@ -418,7 +430,8 @@ def project_table(
     columns += [Col(label, spent(key), "r") for key, label in keys.items()]
     if budgets:
         columns.append(Col(f"Budget for {month}", lambda row: budget_cell(rows, row, budgets)))
-    columns.append(Col(f"Runs in {month}", runs, "r"))
+    if found.total[MONTH].runs:
+        columns.append(Col(f"Runs in {month}", runs, "r"))
     return TextTable(columns, rows, lambda row: row.kind)
 
 
@@ -448,19 +461,20 @@ def project_cards(
     rest = [*single[MOST_CARDS:], *(row for row in rows if row.kind == "m")]
     if not rest:
         return cards
-    spend = together(row.of(MONTH) for row in rest)
+    key, when = MONTH, f" in {found.days[-1]:%B}"
+    if found.total[MONTH] == Spend():
+        key, when = CHOSEN, ""
+    spend = together(row.of(key) for row in rest)
     count = sum(
         any(key in of for key in (CHOSEN, WEEK, LAST_WEEK, MONTH)) for of in found.spends.values()
     )
-    said = (
-        f"{plural(count - MOST_CARDS, 'more project')}: {money_cell(spend)} in {found.days[-1]:%B}"
-    )
+    said = f"{plural(count - MOST_CARDS, 'more project')}: {money_cell(spend)}{when}"
     return f"{cards}{html_parts.muted(said)}"
 
 
 def run_rows(found: Daily, filters: Filters) -> TextTable:
     """Return the last runs, each against its usual run."""
-    dearest = {run["run_id"] for run, _ in _beyond(found, "cost_best_usd")}
+    dearer = {run["run_id"] for run, _ in _beyond(found, "cost_best_usd")}
 
     def ended(run: Row) -> TextCell:
         when = date_words(run["dated_at"], clock=True)
@@ -473,8 +487,8 @@ def run_rows(found: Daily, filters: Filters) -> TextTable:
     def note(run: Row) -> TextCell:
         if run["is_carried_over"]:
             return TextCell("time and turns contradict the cost", kind="t-k-odd")
-        if run["run_id"] in dearest:
-            return TextCell("dearest", kind="t-k-dearer")
+        if run["run_id"] in dearer:
+            return TextCell("dearer than usual", kind="t-k-dearer")
         return TextCell(note=REASONS[run["reason"]].label if run["reason"] else "")
 
     columns = (
@@ -539,12 +553,14 @@ def run_lines(found: Daily, filters: Filters) -> str:
 
 
 def runs_note(found: Daily, filters: Filters) -> str:
-    """Return a link to the runs of the month, and what the usual run is."""
+    """Return a link to the runs of the month or else the period, and what the usual run is."""
     chosen = in_period(filters, found)
     month = chosen.with_values(TIME, [MONTH])
     for key in TIMES:
         month = month.with_values(key, [])
     all_of = anchor(link("runs", month), f"All runs of {found.days[-1]:%B}")
+    if not found.total[MONTH].runs:
+        all_of = anchor(link("runs", chosen), "All runs of this period")
     usual = "usual run: median of earlier runs, from five on, of the same project, agent and model"
     return f'<p class="t-cap">{all_of} · {usual}, else of fewer of these</p>'
 
