@@ -234,6 +234,7 @@ def test_swefficiency_counts_every_row_and_its_names_are_columns(
     ]
     steps = answer(tachograph, store, "--rule", "swe-fficiency", "--steps")
     assert [step["tasks"] for step in steps[:6]] == [3, 3, 2, 2, 0, 2]
+    assert steps[4]["what"].startswith("no task is left")
     assert steps[5]["score_share"] == 1 / 2, "from a mean to a share"
     assert steps[5]["change_points"] is steps[5]["change_ratio"] is None
 

@@ -145,6 +145,11 @@ def _show(error: click.ClickException) -> None:
     if isinstance(error, click.NoSuchOption) and error.ctx:
         known = [name for param in error.ctx.command.params for name in param.opts]
         meant = f"{error.message} {did_you_mean(error.option_name, known)}".rstrip()
+        if isinstance(error.ctx.command, click.Group) and error.option_name == "--db":
+            meant = (
+                f"{error.option_name} stands after the command: `tachograph COMMAND "
+                f"{error.option_name} …`."
+            )
         error = click.UsageError(meant, error.ctx)
     message = io.StringIO()
     error.show(message)

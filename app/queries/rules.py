@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import chain
 from statistics import fmean, geometric_mean, harmonic_mean
 from typing import Any, NamedTuple
 
@@ -884,12 +885,17 @@ def steps(store: Store, rules: Iterable[Rule]) -> list[Step]:
 
 
 def steps_of(found: Mapping[Who, Tried], rules: Iterable[Rule]) -> list[Step]:
-    """Return the steps of `cases_of`."""
+    """Return the steps of `cases_of`, by published score; of none where the rule has no task."""
     made: list[Step] = []
     for rule in rules:
-        for who, tried in _ordered(found):
-            if rule.study and rule.study == who.benchmark:
-                made += _steps(rule, who, tried)
+        paths = [
+            _steps(rule, who, tried)
+            for who, tried in _ordered(found)
+            if rule.study and rule.study == who.benchmark
+        ]
+        having = [path for path in paths if path[0].score is not None]
+        having.sort(key=lambda path: -(path[0].score or 0))
+        made += chain.from_iterable(having)
     return made
 
 
@@ -900,6 +906,8 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
     honest = _without_hacks(rule, own)
     baseline = RULES["baseline"]
     noise = [(case, one) for case, one in _judged(baseline, who, tried) if one.value is not None]
+    mine, ours = ({id(case) for case, _ in some} for some in (own, noise))
+    joining = f", {more:,} more have one" if (more := len(ours - mine)) else ""
     hacks = sum(case is not None and case.hack == "hack" for case, _ in own)
     is_judged = any(case.hack for case in tried.cases.values())
     whats = {
@@ -909,8 +917,8 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
         "hacks": f"{hacks:,} judged a hack" if is_judged else NOT_JUDGED,
         "worst": f"{min(WORST, len(honest)):,} of the lowest values left out; counted again below",
         "noise": (
-            f"faster than the baseline and not inside noise; {len(own) - len(noise):,} left out: "
-            f"{NO_BASELINE}"
+            f"faster than the baseline and not inside noise; {len(mine - ours):,} left out: "
+            f"{NO_BASELINE}{joining}"
         ),
     }
     values = {
@@ -935,7 +943,8 @@ def _steps(rule: Rule, who: Who, tried: Tried) -> list[Step]:
             else None
         )
         change = None if key == "hacks" and not is_judged else change
-        made.append(Step(who, rule, key, len(values[key]), score, by.is_share, change, whats[key]))
+        what = whats[key] if values[key] else f"no task is left; {whats[key]}"
+        made.append(Step(who, rule, key, len(values[key]), score, by.is_share, change, what))
         before = before if key == "worst" else score
     return made
 

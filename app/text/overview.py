@@ -438,7 +438,9 @@ def doubts_about(
         whose = [agent_name(row.agent) for row in agents if row.runs_measured > row.comparable]
         have = f"{lost:,} of {plural(total.runs_measured, 'result')} {agreeing(lost, 'has')}"
         of = f": {joined(whose)}" if len(whose) <= MOST_NAMED and len(agents) > 1 else ""
-        found.append(Doubt(f"{have} no comparable baseline{of}", "What is missing", data))
+        kinds = (("machine", "failed by the machine"), ("breaks", "broke the software"))
+        why = "".join(f"; {n:,} {what}" for key, what in kinds if (n := total.measured[key]))
+        found.append(Doubt(f"{have} no comparable baseline{of}{why}", "What is missing", data))
     bounded = [row for row in agents if row.bounded_usd and row.cost_usd]
     if bounded:
         row = bounded[0] if len(bounded) == 1 else total

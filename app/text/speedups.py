@@ -163,11 +163,17 @@ def _doubts(total: AgentFigures, filters: Filters, quantified: int) -> list[Doub
     """Return what is not sure of measurements and claims, each with the list of its runs."""
     unmeasured = total.claimed.known - total.checked
     uncompared = sum(total.measured[key] for key in UNCOMPARED)
+    more = "more " if total.measured["breaks"] else ""  # they have none, either
+    machine = total.measured["machine"]
+    failed = f"; {machine:,} of them failed by the machine" if machine else ""
     doubted = (
         (disputed_words(total.faster, total.disputed, total.not_by_median), "moved"),
         (_sentence(total.other_part, "claim", "is about another part than was measured"), "pairs"),
         (_sentence(total.measured["breaks"], "change", "breaks the software"), "breaks"),
-        (_sentence(uncompared, "result", "has no comparable baseline"), "uncompared"),
+        (
+            _sentence(uncompared, f"{more}result", f"has no comparable baseline{failed}"),
+            "uncompared",
+        ),
         (_sentence(unmeasured, "claim", "has no comparable result"), "claims"),
         (_sentence(quantified, "sentence", "claims a figure"), "sentences"),
     )
@@ -185,13 +191,17 @@ def _sentence(count: int, noun: str, verb: str) -> str:
 
 
 def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
-    """Return `143 claims of TRAE (68) and Codex (75) have no comparable result.`, or ""."""
+    """Return `143 of the 168 claims without a comparable result are of TRAE (68) and …`, or ""."""
     silent = [row for row in agents_of(rows) if row.claimed.known and not row.checked]
     if not silent:
         return ""
     count = sum(row.claimed.known for row in silent)
     named = joined([f"{agent_name(row.agent)} ({row.claimed.known:,})" for row in silent])
-    return f"{plural(count, 'claim')} of {named} {agreeing(count, 'has')} no comparable result."
+    every = rows[0].claimed.known - rows[0].checked
+    claims = f"{count:,} of the {plural(every, 'claim')}"
+    if count == every:
+        claims = f"The {plural(count, 'claim') if count > 1 else 'claim'}"
+    return f"{claims} without a comparable result {agreeing(count, 'is')} of {named}."
 
 
 def largest_claims(claims: Sequence[float], above: float) -> str:

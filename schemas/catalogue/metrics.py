@@ -1091,9 +1091,12 @@ VERDICT_METRICS = by_key(
     ),
     _count(
         "runs_not_comparable",
-        "Not comparable",
+        "Baseline not comparable",
         "verdict = 'not_comparable'",
-        "Measured runs whose values cannot be compared with those of the baseline.",
+        (
+            "Measured runs whose values cannot be compared with those of the measured baseline, "
+            "such as of another machine; runs without one are counted apart."
+        ),
     ),
     _count(
         "runs_without_baseline",
