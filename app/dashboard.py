@@ -27,6 +27,7 @@ with widgets.told_errors():
 filter_bar.follow_address()
 html_parts.KEPT.set({})
 widgets.DOUBTS.set(())
+widgets.PICKED.set({})
 
 holds = cache.contents()
 

@@ -558,6 +558,15 @@ def test_a_report_is_downloaded_with_the_right_totals(
     assert totals["cost_usd"] == Decimal(TOTAL_COST)
 
 
+def test_share_hands_on_the_page_on_the_screen(samples: None, visit: Open) -> None:
+    page = visit("/cost?by=Person")
+    expect(page.get_by_text("No run has the label person")).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML, one file to mail").click()
+    assert "tachograph share cost --by person -o" in download.value.path().read_text()
+
+
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 
 

@@ -39,7 +39,8 @@ from app.text.html_parts import without_links
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.units import Unit
-from tests.conftest import ROOT, fetched
+from tests.conftest import ROOT, fetched, ingest_paths
+from tests.using import log_of
 
 pytestmark = pytest.mark.slow  # they draw every chart and load what draws them
 
@@ -56,6 +57,28 @@ def _shared(what: str, store: Store, *, with_text: bool = False) -> bytes:
 def mailed(read_samples: Store) -> Callable[[str], bytes]:
     """The page of a screen, made once."""
     return cache(lambda what: _shared(what, read_samples))
+
+
+def test_a_page_shows_the_month_and_groups_that_its_screen_shows(tmp_path: Path) -> None:
+    """It had always the last month by project, and its command repeated that."""
+    store = Store(tmp_path / "tachograph.duckdb")
+    for name, month, usd in (("a", "02", 6), ("b", "03", 3)):
+        time = f"2026-{month}-10T12:00:00Z"
+        log = log_of(name, tmp_path, run_id=name, time=time, total_cost_usd=usd)
+        ingest_paths(store, log, person=f"who-{name}")
+    picked = {"month": "2026-02", "by": "person"}
+    with read_transaction(store) as transaction:
+        made = shared("cost", question(transaction, parse(""), choices=picked))
+        assert made.title == "February cost $6.00."
+        assert "who-a" in str(made.parts)
+        assert "share cost --month 2026-02 --by person" in made.command
+        for what, wrong, told in (
+            ("cost", {"month": "2025-02"}, "no run is of 2025-02"),
+            ("cost", {"by": "model"}, "no choice of the page cost"),
+            ("loops", {"month": "2026-02"}, "no choice of the page loops"),
+        ):
+            with pytest.raises(UsageError, match=told):
+                shared(what, question(transaction, parse(""), choices=wrong))
 
 
 def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:

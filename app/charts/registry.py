@@ -53,7 +53,7 @@ class Question:
     The store behind `ask`, filters, the measure of cost, and whether the page is light or dark.
 
     `of` is the id of a run or the name of a loop, for the charts of one. `groups` are compared, the
-    first is the baseline.
+    first is the baseline. `choices` are those of the screen (`app.reports.shared.CHOICES`).
     """
 
     ask: Ask
@@ -62,6 +62,7 @@ class Question:
     page: str | None = "light"
     of: str = ""
     groups: Sequence[Filters] = field(default_factory=tuple)
+    choices: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Sequence[AgentFigures]:

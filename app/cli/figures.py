@@ -13,11 +13,12 @@ from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
 from app.cli.options import Word, cost_option, examples, path_option, utf8
 from app.cli.output import put_or_write
+from app.queries.comparison import PAIRS
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_id_of
 from app.reports.exports import EXPORTS
 from app.reports.exports.page import html_shared
-from app.reports.shared import question, shared
+from app.reports.shared import CHOICES, question, shared
 from app.reports.site import write_site
 from app.text.answers import Answer
 from schemas.errors import UsageError
@@ -125,10 +126,17 @@ def chart(
         put_or_write(body, path)
 
 
+def _words(option: str) -> tuple[str, ...]:
+    """Return the words of an option on any page."""
+    pages = (options.get(option, ()) for options in CHOICES.values())
+    return tuple(dict.fromkeys(word for words in pages for word in words))
+
+
 @click.command(
     epilog=examples(
         "share overview -o overview.html",
         "share cost --agent codex --since 30d -o cost.html",
+        "share cost --month 2026-03 --by person -o march.pdf",
         "share 5e0c031e -o run.pdf",
         "share --site study",
     )
@@ -142,6 +150,15 @@ def chart(
 )
 @path_option("Output file, .html or .pdf.  [default: named after the page, .html]", dir_okay=False)
 @groups_option
+@click.option(
+    "--month",
+    metavar="YYYY-MM|all",
+    callback=utf8,
+    help="cost: this month in detail, by default the last one with money.",
+)
+@click.option("--by", type=Word(_words("by")), help="cost, failures: what the tables divide by.")
+@click.option("--show", type=Word(_words("show")), help="tasks, loops, speedups: what is listed.")
+@click.option("--pair", type=Word(PAIRS), help="compare: task by task, or all runs with all runs.")
 @click.option(
     "--with-text",
     is_flag=True,
@@ -173,7 +190,9 @@ def share(
     Screens: overview, cost, speedups, tasks, failures, compare, loops. The page has the answer,
     figures, tables and charts of the screen.
     """
-    if bool(what) == bool(site) or (site and (path or options["with_notes"])):
+    given = {key: options[key] for key in ("month", "by", "show", "pair")}
+    choices = {key: one for key, one in given.items() if one is not None}
+    if bool(what) == bool(site) or (site and (path or choices or options["with_notes"])):
         raise UsageError(
             "share takes a RUN or SCREEN with -o FILE, or --site FOLDER.",
             "For example: tachograph share overview, tachograph share --site study",
@@ -182,7 +201,7 @@ def share(
         asked.store.leaves_out_every = bool(site)  # what is published is read by strangers
         asked.store.leave_out_texts(asked.filters)
     with read_transaction(asked.store, copy_at=1) as transaction:
-        about = question(transaction, asked.filters, options["cost"], "", groups)
+        about = question(transaction, asked.filters, options["cost"], "", groups, choices)
         if site:
             with terminal.progress("Pages of runs") as on_progress:
                 done = write_site(site, about, on_progress, with_text=with_text)

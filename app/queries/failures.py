@@ -31,6 +31,10 @@ _FIGURES = ", ".join(
 )
 
 
+COLUMNS = ("agent", "model", "project", "month")
+"""What screens and shared pages count failures by."""
+
+
 def failures(
     store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE
 ) -> tuple[pa.Table, pa.Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,9 +23,25 @@ from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries import tasks as task_queries
-from app.queries.filters import FILTERS, NO_FILTERS, SEARCH, Filters, parse, this_moment
+from app.queries.filters import (
+    FILTERS,
+    NO_FILTERS,
+    SEARCH,
+    Filters,
+    has_period,
+    parse,
+    this_moment,
+)
 from app.queries.grouping import UTC_ZONE
-from app.queries.months import PROJECT, budgets_of_month, months
+from app.queries.months import (
+    ALL_MONTHS,
+    GROUPS_OF,
+    PROJECT,
+    Months,
+    bounds_of_month,
+    budgets_of_month,
+    months,
+)
 from app.queries.reading import ReadTransaction, undated
 from app.text import compare as compare_words
 from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
@@ -44,7 +60,7 @@ from app.text.sentences import Doubt, Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import NOBODY
 from schemas.errors import UsageError
-from schemas.text import plural
+from schemas.text import choices_for, plural
 
 Part = str | Drawn | Callable[[], Drawn | None] | None
 """HTML, or a function that draws a chart on the page of the question."""
@@ -54,6 +70,16 @@ SHEET_ENDS = '<hr class="t-ends">'
 
 LISTED, FARTHEST, MOST_FILES = 200, 20, 50
 """Runs of a list, slow runs, and files of a run."""
+
+CHOICES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "cost": {"month": (), "by": tuple(GROUPS_OF)},
+    "speedups": {"show": tuple(key for key in measured_queries.LISTS if key != "claims")},
+    "tasks": {"show": (NOBODY, *task_words.KNOWN, "faster", "all")},
+    "failures": {"by": failure_queries.COLUMNS},
+    "compare": {"pair": comparison_queries.PAIRS},
+    "loops": {"show": tuple(loop_html.CLASSES)},
+}
+"""Screen → its options of `tachograph share` with their words, none for months."""
 
 PLACES = ("source_name", "cwd", "received_at")
 """Facts about the machine that has the store, which are not for those who get the page."""
@@ -82,10 +108,12 @@ def question(
     cost: str = "",
     of: str = "",
     groups: Sequence[str] = (),
+    choices: Mapping[str, str] | None = None,
 ) -> Question:
     """Return the question of charts and pages to a store.
 
-    `cost`: the key of a measure, `groups`: filters as text. Raises UsageError.
+    `cost`: the key of a measure, `groups`: filters as text, `choices`: of CHOICES. Raises
+    UsageError.
     """
 
     def ask(asked: Callable[..., Any], *arguments: Any) -> Any:
@@ -95,7 +123,8 @@ def question(
         )
 
     chosen = [with_known_words(parse(text)) for text in groups]
-    return Question(ask, filters, COST_MEASURES[cost] if cost else BEST, of=of, groups=chosen)
+    measure = COST_MEASURES[cost] if cost else BEST
+    return Question(ask, filters, measure, of=of, groups=chosen, choices=choices or {})
 
 
 def shared(
@@ -110,6 +139,7 @@ def shared(
     `with_text`: with what the agent wrote. `links`: what becomes of links to other screens in its
     HTML. Raises UsageError.
     """
+    _require_choices(what, asked.choices)
     if what in SCREENS:
         said, parts = SCREENS[what](asked)
         title, name = what.capitalize(), what
@@ -140,6 +170,23 @@ def shared(
     )
 
 
+def _require_choices(what: str, choices: Mapping[str, str]) -> None:
+    """Raise UsageError for a choice that a page does not offer."""
+    offered = CHOICES.get(what, {})
+    for option, chosen in choices.items():
+        if option not in offered:
+            pages = [page for page, options in CHOICES.items() if option in options]
+            raise UsageError(
+                f"--{option} is no choice of the page {what}.",
+                f"Pages with it: {', '.join(pages)}.",
+            )
+        if offered[option] and chosen not in offered[option]:
+            raise UsageError(
+                f"--{option} {chosen} is no choice of the page {what}.",
+                choices_for(chosen, offered[option]),
+            )
+
+
 def filters_in_words(asked: Question) -> str:
     """Return `Claude Code · Last night · best-known cost`."""
     words = [
@@ -158,6 +205,7 @@ def command_of(asked: Question, what: str, to: str, with_text: bool) -> str:
         f"tachograph share {what}".strip(),
         asked.filters.as_words() if not what or what in SCREENS else "",
         *groups,
+        *(f"--{option} {chosen}" for option, chosen in asked.choices.items()),
         "" if asked.measure is BEST else f"--cost {asked.measure.key}",
         "--with-text" if with_text else "",
         to,
@@ -213,19 +261,36 @@ def _daily(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
+def _months(asked: Question) -> Months:
+    """Return the chosen month by the chosen groups. Raises UsageError if it has no runs."""
+    by, month = asked.choices.get("by", PROJECT), asked.choices.get("month", "")
+    found: Months = asked.ask(months, asked.filters, by, month, asked.measure)
+    if month not in ("", ALL_MONTHS, found.month):
+        bounds_of_month(month)
+        if has_period(asked.filters):
+            raise UsageError(
+                "--month does not go with a period.", "Give --month, or --since and --until."
+            )
+        known = f"Months with runs: {', '.join(found.months)}." if found.months else ""
+        raise UsageError(f"no run is of {month}.", known or "No run has a date.")
+    return found
+
+
 def _cost(asked: Question) -> tuple[Said, list[Part]]:
-    filters = asked.filters
-    found = asked.ask(months, filters, "project", "", asked.measure)
+    filters, found = asked.filters, _months(asked)
     times = asked.ask(cost_queries.times, filters)
     prices, far = (
         asked.ask(cost_queries.list_prices, filters),
         asked.ask(cost_queries.slow, filters, FARTHEST),
     )
-    people = asked.ask(months, filters, "person", "", asked.measure)
+    shown = [found]
+    if found.by == PROJECT:
+        people = asked.ask(months, filters, "person", found.month or ALL_MONTHS, asked.measure)
+        shown += [people] if any(row.names[0] for row in people.costs) else []
     along = "".join(
-        run_html.part(title) + month_words.along_table(one, filters).html()
-        for title, one in (("Month by month", found), ("By person", people))
-        if one.months and (one is found or any(row.names[0] for row in one.costs))
+        run_html.part(month_words.along_title(one)) + month_words.along_table(one, filters).html()
+        for one in shown
+        if one.months
     )
     return month_words.months_said(found, filters), [
         month_words.month_table(found, filters).html(),
@@ -265,7 +330,9 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
         parts.append(run_html.part("What became of the measurements") + became)
     counts.pop("claims", None)  # a list of sentences
     if counts:
-        key, number = next(iter(counts.items()))
+        chosen = asked.choices.get("show", "")
+        key = chosen if chosen in counts else next(iter(counts))
+        number = counts[key]
         found = asked.ask(measured_queries.runs, filters, key, LISTED, asked.measure)
         cut = f", the first {LISTED:,}" if number > LISTED else ""
         title = f"{measured_queries.LISTS[key][0]}: {plural(number, 'run')}{cut}"
@@ -282,8 +349,10 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
         return task_words.no_tasks(taskless), []
     cells = asked.ask(task_queries.few_columns, filters, ("agent", "model"), asked.measure)
     is_measured = any(one.verdict != "not_measured" for one in found)
-    usual = "checked" if task_queries.having(found, "checked") else NOBODY if is_measured else ""
-    verdict = verdict or usual  # as the screen opens
+    known = (one for one in task_words.KNOWN if task_queries.having(found, one))
+    usual = next(known, NOBODY) if is_measured else ""  # as the screen opens
+    chosen = asked.choices.get("show", usual)
+    verdict = verdict or ("" if chosen == "all" else chosen)
     made = task_words.matrix(cells, task_queries.having(found, verdict))
     show = verdict if verdict in ("", "faster") else NOBODY
     return task_words.tasks(found, show, taskless, filters), [
@@ -293,13 +362,14 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
 
 
 def _failures(asked: Question) -> tuple[Said, list[Part]]:
-    table, whole = asked.ask(failure_queries.failures, asked.filters, "agent")
+    by = asked.choices.get("by", "agent")
+    table, whole = asked.ask(failure_queries.failures, asked.filters, by)
     facts, reasons = asked.ask(failure_queries.totals, asked.filters), table.to_pylist()
     said = failure_words.failures(facts, reasons, asked.rows)
     if not reasons:
         return said, []
     return said, [
-        failure_words.reason_table(reasons, whole.to_pylist()[0], facts, "agent", asked.filters)
+        failure_words.reason_table(reasons, whole.to_pylist()[0], facts, by, asked.filters)
     ]
 
 
@@ -311,7 +381,8 @@ def _compare(asked: Question) -> tuple[Said, list[Part]]:
             "Name them: --group 'agent=codex' --group 'agent=claude-code'",
         )
     narrowed = [comparison_queries.narrowed(asked.filters, one) for one in groups]
-    found = asked.ask(comparison_queries.compare, narrowed, comparison_queries.TASK, asked.measure)
+    pair = asked.choices.get("pair", comparison_queries.TASK)
+    found = asked.ask(comparison_queries.compare, narrowed, pair, asked.measure)
     called = compare_words.names(found.groups, groups)
     return compare_words.compare(found, called, asked.filters), [
         lambda: charts.compared(asked, found, called),
@@ -326,9 +397,10 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     answers = [one for one in answers if asked.of in ("", one.row["loop_id"])]
     answers = loop_queries.ordered(answers, "gain")
     if len(answers) > 1:
+        chosen, labels = asked.choices.get("show", ""), loop_html.classes(answers)
         (_, first), *others = (
-            (label, [one for one in answers if one.gain_class == key])
-            for key, label in loop_html.classes(answers).items()
+            (labels[key], [one for one in answers if one.gain_class == key])
+            for key in sorted(labels, key=lambda key: key != chosen)
         )
         return loop_html.loops_said(answers, asked.filters), [
             loop_html.loop_list(first, asked.filters),

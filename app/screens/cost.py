@@ -87,8 +87,7 @@ def show_cost() -> None:
 
 def along(found: Months) -> None:
     """Show costs month by month, with a button that has them as a table to copy."""
-    title = "Month by month" if found.by != "person" else "By person"
-    widgets.subheading(title, month_words.along_caption(found))
+    widgets.subheading(month_words.along_title(found), month_words.along_caption(found))
     table = month_words.along_table(found, filters)
     few = month_words.along_table(found, filters, month_words.PHONE_MONTHS)
     st.html(f'<div class="t-wide">{table.html()}</div><div class="t-phone">{few.html()}</div>')

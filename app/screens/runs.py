@@ -127,7 +127,7 @@ def show_failures() -> None:
         st.html('<span class="t-n">Columns</span>', width="content")
         by = widgets.choice(
             "Columns",
-            {key: catalogue.GROUPS[key].label for key in ("agent", "model", "project", "month")},
+            {key: catalogue.GROUPS[key].label for key in failure_queries.COLUMNS},
             "per",
             label_visibility="collapsed",
         )

@@ -42,7 +42,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
         }
         if show == NOBODY and groups:
             st.html('<span class="t-n">Known</span>', width="content")
-            groups["any"] = f"Any {counts['nobody']:,}"
+            groups[NOBODY] = f"Any {counts['nobody']:,}"
             known = widgets.pick("Known", groups, "known", label_visibility="collapsed")
     st.space("stretch")
     st.html('<span class="t-n">Order</span>', width="content")

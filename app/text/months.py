@@ -347,6 +347,11 @@ def along_table(found: Months, filters: Filters, columns: int = MOST_MONTHS) -> 
     return TextTable([*shown, total], lines, lambda line: line.kind)
 
 
+def along_title(found: Months) -> str:
+    """Return the title of the table of months."""
+    return "Month by month" if found.by != "person" else "By person"
+
+
 def along_caption(found: Months) -> str:
     """Return how to read the table of months."""
     now = found.now

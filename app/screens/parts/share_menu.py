@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from urllib.parse import urlencode
 
@@ -18,6 +19,17 @@ SHARED = ("overview", "daily", "cost", "speedups", "tasks", "failures", "compare
 """Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is shared; a test
 compares them.
 """
+
+OPTIONS = {
+    "month": "month",
+    "by": "by",
+    "per": "by",
+    "pair": "pair",
+    "show": "show",
+    "known": "show",
+    "tab": "show",
+}
+"""Key of a choice on a screen → the option of `tachograph share` for it."""
 
 
 def show(what: str) -> None:
@@ -50,7 +62,9 @@ def show(what: str) -> None:
 
 def _files(of: str, name: str) -> None:
     filters = filter_urls.read_link(widgets.filters_kept()).filters
-    asked = (of, filters, widgets.cost_in_force().key, st.query_params.get_all("groups"))
+    picked = widgets.PICKED.get()  # filled when the screen below is drawn
+    groups = st.query_params.get_all("groups")
+    asked = (of, filters, widgets.cost_in_force().key, groups, picked)
     lacks = "" if browser() else "A PDF needs Chromium or Chrome: apt install chromium"
     st.download_button(
         "PDF, one page" if of in SHARED else "PDF",
@@ -79,11 +93,22 @@ def _files(of: str, name: str) -> None:
 
 
 def _written(
-    of: str, filters: Filters, measure: str, groups: list[str], *, is_print: bool = False
+    of: str,
+    filters: Filters,
+    measure: str,
+    groups: list[str],
+    picked: Mapping[str, str],
+    *,
+    is_print: bool = False,
 ) -> bytes:
     from app.reports.exports.page import html_shared  # and every screen's texts, which few ask for
-    from app.reports.shared import question, shared
+    from app.reports.shared import CHOICES, question, shared
 
+    offered, choices = CHOICES.get(of, {}), dict[str, str]()
+    for key, chosen in picked.items():
+        words = offered.get(option := OPTIONS.get(key, ""))
+        if words is not None and (not words or chosen in words):
+            choices[option] = chosen
     with read_transaction(exported(cache.store(), filters), copy_at=1) as transaction:
-        made = shared(of, question(transaction, filters, measure, "", groups))
+        made = shared(of, question(transaction, filters, measure, "", groups, choices))
     return printed(html_shared(made, is_print=True)) if is_print else html_shared(made)

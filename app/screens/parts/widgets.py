@@ -133,6 +133,9 @@ _DRAWN, _WAITED = "live-drawn", "live-waited"
 DOUBTS: ContextVar[tuple[Doubt, ...]] = ContextVar("doubts", default=())
 """What the filters leave out of every figure of a screen; each run of a page sets it anew."""
 
+PICKED: ContextVar[dict[str, str]] = ContextVar("picked")
+"""The choices of the screen by key that are not their default: what its shared page shows, too."""
+
 _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
 
@@ -559,7 +562,7 @@ def choice(
         label_visibility=label_visibility,
         bind="query-params",
     )
-    return str(picked) if picked in options else first
+    return _kept(key, str(picked) if picked in options else first, first)
 
 
 def pick(
@@ -581,7 +584,14 @@ def pick(
         label_visibility=label_visibility,
         bind="query-params",
     )
-    return str(picked)
+    return _kept(key, str(picked), next(iter(options)))
+
+
+def _kept(key: str, chosen: str, first: str) -> str:
+    """Return what is chosen, and keep it for the Share menu if it is not the default."""
+    if chosen != first and (kept := PICKED.get(None)) is not None:
+        kept[key] = chosen
+    return chosen
 
 
 def picked(options: Mapping[str, str], key: str, first: str) -> str:
