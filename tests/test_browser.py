@@ -207,7 +207,7 @@ def require_says_what_people_say(page: Page) -> None:
 
 def require_is_undone(page: Page) -> None:
     page.get_by_role("link", name="Data", exact=False).first.click()
-    expect(page.get_by_role("heading", name=re.compile("runs.* that started tell"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("started runs.* record"))).to_be_visible()
     wait_until_drawn(page)
     page.get_by_role("radio", name="Upload").click()
     page.get_by_role("button", name=re.compile("^undo Undo|^Undo")).first.click()

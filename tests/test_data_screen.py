@@ -61,20 +61,17 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(
     assert {key: sum(row.known[key] for row in agents) for key in queries.FACTS} == total.known
     assert (total.known["cost"], total.known["date"], total.runs) == (4, 2, 5)
     said = sentences.quality(rows, queries.documents(mixed))
-    assert (
-        said.heading
-        == "**All 4 runs that started tell** the cost, the wall time and how they ended."
-    )
+    assert said.heading == "**All 4 started runs record** the cost, the wall time and the end."
     assert said.second == "Every record could be read."
     table = data_words.known_table(rows, Filters())
     assert "not recorded" in table, "TRAE logs no time of API calls"
     assert "2 of 4" in table, "the dates"
     unknown = [replace(rows[0], whole=2, known=rows[0].known | {"cost": 2, "end": 3}), *agents]
     assert sentences.quality(unknown, NOTHING).heading.endswith(
-        "how they ended; unknown is the cost of 2 and how they ended of 1."
+        "the wall time and the end; 2 lack the cost and 1 lacks the end."
     )
     app = screens(mixed.location, "screens/data.py")
-    assert "<em>All 4 runs that started tell</em>" in "".join(
+    assert "<em>All 4 started runs record</em>" in "".join(
         element.proto.body for element in app.get("html")
     )
 

@@ -18,7 +18,7 @@ from schemas.text import agreeing, plural
 
 Row = Mapping[str, Any]
 
-MUST = {"cost": "the cost", "wall": "the wall time", "end": "how they ended"}
+MUST = {"cost": "the cost", "wall": "the wall time", "end": "the end"}
 
 KINDS = {"error": "failed", "warning": "limited", "info": "unknown_ends"}
 
@@ -40,22 +40,25 @@ def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
     if not total.runs:
         heading = "There are **no runs**."
     elif not total.started:
-        heading = (
-            f"**None of the {plural(total.runs, 'run')} started**, so that none tells anything."
-        )
+        heading = f"**None of the {plural(total.runs, 'run')} started**."
     elif total.whole == total.started == 1:
-        heading = f"**The run tells** {all_facts.replace('they', 'it')}."
+        heading = f"**The run records** {all_facts}."
     elif total.whole == total.started:
-        heading = f"**All {total.started:,} runs that started tell** {all_facts}."
+        heading = f"**All {total.started:,} started runs record** {all_facts}."
     else:
         lacking = sorted(
             ((total.started - total.known[key], words) for key, words in MUST.items()),
             key=lambda one: -one[0],
         )
-        missing = joined([f"{words} of {number:,}" for number, words in lacking if number])
+        missing = joined(
+            [
+                f"{number:,} {'lacks' if number == 1 else 'lack'} {words}"
+                for number, words in lacking
+                if number
+            ]
+        )
         heading = (
-            f"**{total.whole:,} of {plural(total.started, 'run')}** that started tell "
-            f"{all_facts}; unknown is {missing}."
+            f"**{total.whole:,} of {total.started:,} started runs** record {all_facts}; {missing}."
         )
     return Said(heading, rejected, covers)
 
