@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from app.charts.registry import Question
 from app.queries.agents import agents
 from app.queries.cost import list_prices
 from app.queries.filters import NO_FILTERS, PERIODS, Filters, choose, moment, period, taken_as_now
@@ -32,6 +33,7 @@ from app.reports.first_page import CHANGE
 from app.reports.focus import FocusExport, focus
 from app.text.formatting import usd
 from app.text.months import months_said
+from app.text.overview import few_runs, runs_table
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import ALL_IN, BEST
 from schemas.errors import UsageError
@@ -284,6 +286,26 @@ def test_a_period_has_the_money_of_runs_that_ended_later_and_none_of_their_numbe
     assert (row["runs"], row["completed"], row["cost_best_median_usd"]) == (0, 0, None)
     assert row["cost_best_usd"] is not None
     assert agents(seven_runs, night)[1].agent == "claude-code"
+
+
+def test_a_few_runs_of_a_period_show_its_money_beside_their_own(seven_runs: Store) -> None:
+    """The heading had the money of the period, the row below it that of the whole run."""
+    times = ("2026-01-31 10:00", "2026-02-01 10:00")
+    answers = [response("listed", number, None, at=at(time)) for number, time in enumerate(times)]
+    with seven_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert("responses", answers)
+    asked = Question(
+        lambda query, *given: query(seven_runs, *given), choose({"since": "2026-02-01"})
+    )
+    [row] = [run for run in asked.few if run["run_id"] == "listed"]
+    assert row["spent_usd"] * 2 == row["cost_usd"]
+    assert asked.rows[0].cost_usd == _sum(run["spent_usd"] for run in asked.few)
+    table = runs_table(asked.rows[0], asked.few, asked.filters).html()
+    assert f"{usd(row['spent_usd'])} of {usd(row['cost_usd'])}" in table
+    said = few_runs(asked.rows, asked.few).heading
+    assert said.startswith("Six runs of Claude Code ended in the period after ")
+    assert said.endswith(f"; **{usd(asked.rows[0].cost_usd)}** was spent in it.")
 
 
 @pytest.mark.parametrize("allow_empty", [False, True])

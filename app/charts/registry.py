@@ -86,6 +86,13 @@ class Question:
         return found
 
     @cached_property
+    def few(self) -> list[dict[str, Any]]:
+        """The same, dearest first, each with its `spent_usd` in the period (None: all its cost)."""
+        spent = self.ask(agent_queries.spent_by_run, self.filters, self.measure)
+        ranked = sorted(self.points, key=lambda run: -float(run["cost_usd"] or 0))
+        return [run | {"spent_usd": spent.get(run["run_id"])} for run in ranked]
+
+    @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """The runs with a claimed and a measured speedup."""
         found: list[dict[str, Any]] = self.ask(

@@ -342,6 +342,16 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
     return fetch(store, sql, condition.parameters)
 
 
+def spent_by_run(store: Store, filters: Filters, measure: CostMeasure) -> dict[str, Decimal | None]:
+    """Return what each run spent in the period of the filters; empty where all is of whole runs."""
+    if not is_split(store, filters):
+        return {}
+    of = spent(store, filters, moments=(), all_in=measure is ALL_IN)
+    sql = f"select run_id, sum({measure.column}) as usd from {of.sql} group by run_id"
+    found = fetch(store, sql, of.parameters)
+    return dict(zip(found["run_id"].to_pylist(), found["usd"].to_pylist(), strict=True))
+
+
 def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Table:
     """Return quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`).
 

@@ -232,9 +232,8 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
     rows, total = asked.rows, asked.rows[0]
     agents = [row for row in rows if not row.is_all and not row.is_model]
     if total.runs <= charts.FEW and len(agents) == 1:
-        runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
-        said = overview.few_runs(rows, runs, asked.measure)
-        table = overview.runs_table(total, runs, asked.filters).on_any_screen()
+        said = overview.few_runs(rows, asked.few, asked.measure)
+        table = overview.runs_table(total, asked.few, asked.filters).on_any_screen()
         return replace(said, doubts=overview_doubts(asked)), [table]
     shown = agent_queries.shown_rows(rows)
     said = replace(overview.overview(rows, asked.measure), doubts=overview_doubts(asked))

@@ -63,7 +63,7 @@ def study() -> None:
 
 def few_runs() -> None:
     """Show a few runs of one agent in a table, and how to add what they lack."""
-    shown = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
+    shown = asked.few
     said = sentences.few_runs(rows, shown, measure)
     widgets.heading(replace(said, doubts=overview_doubts(asked)))
     if is_dated and not is_few:

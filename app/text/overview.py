@@ -222,10 +222,19 @@ def few_runs(
     if total.cost_usd is None:
         cost = f"{subject} took {took}; what they" if took else f"What {lower_first(subject)}"
         heading = f"{cost} cost is **not recorded**."
+    elif _is_part(total, runs):
+        ended = f"{subject} ended in the period{took and f' after {took}'}"
+        heading = f"{ended}; **{usd(total.cost_usd, total.bounds)}** was spent in it."
     else:
         cost = f"{subject} cost **{usd(total.cost_usd, total.bounds)}**"
         heading = f"{cost}{took and f' and took {took}'}."
     return Said(heading, _unchecked(total), " · ".join(covers))
+
+
+def _is_part(total: AgentFigures, runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the money of a period is not that of the runs that ended in it."""
+    whole = sum(run["cost_usd"] or 0 for run in runs if run["is_started"])
+    return total.at_end is not None and total.cost_usd != whole
 
 
 def _unchecked(total: AgentFigures) -> str:
@@ -481,7 +490,8 @@ def runs_table(
     total: AgentFigures, runs: Sequence[Mapping[str, Any]], filters: Filters
 ) -> TextTable:
     """Return a few runs with cost, list price, time, turns, claim, measurement, and their sum."""
-    cost = sum(run["cost_list_usd"] or 0 for run in runs)
+    is_part = _is_part(total, runs)
+    cost = None if is_part else sum(run["cost_list_usd"] or 0 for run in runs)
     together = {"cost_usd": total.cost_usd, "bound": total.bounds, "cost_list_usd": cost}
     differs = any(
         usd(run["cost_usd"]) != usd(run["cost_list_usd"] or run["cost_usd"]) for run in runs
@@ -491,8 +501,13 @@ def runs_table(
         return lambda run: "" if run is together else write(run)
 
     def title(run: Mapping[str, Any]) -> TextCell:
-        all_of = f"All {spelled(len(runs))}"
+        all_of = "Spent in the period" if is_part else f"All {spelled(len(runs))}"
         return TextCell(all_of) if run is together else run_cell(run, filters)
+
+    def money(run: Mapping[str, Any]) -> str:
+        whole = usd(run["cost_usd"], run["bound"], NOT_RECORDED)
+        then = run.get("spent_usd")
+        return whole if then in (None, run["cost_usd"]) else f"{usd(then, run['bound'])} of {whole}"
 
     def time(run: Mapping[str, Any]) -> str:
         return short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED)
@@ -508,7 +523,7 @@ def runs_table(
     shown = [
         Col("Run", title),
         Col("Outcome", of_run(lambda run: words(run["outcome"] or "unknown"))),
-        Col("Cost", lambda run: usd(run["cost_usd"], run["bound"], NOT_RECORDED), "r"),
+        Col("Cost", money, "r"),
         Col("List price", lambda run: TextCell(note=usd(run["cost_list_usd"])), "r"),
         Col("Wall time", of_run(time), "r"),
         Col("Turns", of_run(lambda run: short(run["num_turns"], Unit.COUNT)), "r"),
@@ -519,6 +534,7 @@ def runs_table(
         shown = [one for one in shown if one.label != "Outcome"]
     if not differs:
         shown = [one for one in shown if one.label != "List price"]
-    has_sum = len(runs) > 1 and total.cost_usd is not None
+    has_others = is_part and total.cost_usd != sum(run.get("spent_usd") or 0 for run in runs)
+    has_sum = (len(runs) > 1 or has_others) and total.cost_usd is not None
     rows = [*runs, *([together] if has_sum else [])]
     return TextTable(shown, rows, lambda run: "sum" if run is together else "")
