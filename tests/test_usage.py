@@ -298,6 +298,11 @@ def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
         150,
     )
     assert (last["projected_tokens"], last["projected_usd"]) == (320 + 800, Decimal("0.07"))
+    cut = UsageRequest(choose({"since": "2026-02-01T22:00"}), by=("block",), zone="Asia/Kolkata")
+    [part] = usage(begun, cut, now=at("2026-02-01 23:30")).table.to_pylist()
+    rates = ("tokens_per_minute", "usd_per_hour", "projected_tokens", "projected_usd")
+    assert part["responses"] == 1
+    assert [part[key] for key in rates] == [last[key] for key in rates], "of the whole block"
     assert found.total["responses"].to_pylist() == [5]
     assert len(usage(begun, UsageRequest(by=("block",), block_hours=24)).table) == 1
 

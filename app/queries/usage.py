@@ -318,6 +318,10 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
         request = replace(request, filters=transaction.searched(request.filters))
         found = _blocks(transaction, request) if BLOCK in request.by else []
         rows, total = _summed(transaction, groups, request, found)
+        whole = rows
+        if request.by == (BLOCK,) and has_period(request.filters):
+            at_any_time = replace(request, filters=without_period(request.filters))
+            whole, _ = _summed(transaction, groups, at_any_time, found)
         chosen = parts(transaction, without_period(request.filters))
         of_no_time = f"""
             with {chosen.sql}
@@ -332,7 +336,9 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
         )
     made = UsageTable(rows, total, lost, undated_runs, has_period(request.filters))
     is_of_blocks = BLOCK in request.by and not request.of_tools
-    return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
+    if not is_of_blocks:
+        return made
+    return _with_blocks(made, request, found, whole, now or datetime.now(UTC))
 
 
 def _summed(
@@ -418,19 +424,25 @@ def _blocks(store: Store, request: UsageRequest) -> list[UsageBlock]:
 
 
 def _with_blocks(
-    made: UsageTable, request: UsageRequest, found: Sequence[UsageBlock], now: datetime
+    made: UsageTable,
+    request: UsageRequest,
+    found: Sequence[UsageBlock],
+    whole: pa.Table,
+    now: datetime,
 ) -> UsageTable:
     """Return the table with the columns of BLOCK_ENTRIES.
 
-    If rows are blocks alone, also with the gaps between them.
+    If rows are blocks alone, also with the gaps between them. `whole`: the figures of the blocks
+    at any time, because a period does not shorten the block of a rate.
     """
+    figures = {row["block_start"]: row for row in whole.to_pylist()}
     by_start, is_alone = {block.start: block for block in found}, request.by == (BLOCK,)
     rows: list[dict[str, Any]] = []
     active: tuple[UsageBlock, Burn | None] | None = None
     for row in made.table.to_pylist():
-        block = by_start.get(row["block_start"])
+        block, of = by_start.get(row["block_start"]), figures[row["block_start"]]
         rate = (
-            burn(block, row["total_tokens"], row["cost_list_usd"], now)
+            burn(block, of["total_tokens"], of["cost_list_usd"], now)
             if block and is_alone
             else None
         )
