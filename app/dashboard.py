@@ -126,7 +126,8 @@ view = str(
     st.session_state.get("view") or st.query_params.get("view", "")
 ).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
-cache.let_upload(allowed=is_upload)
+if not is_upload:
+    cache.let_upload(allowed=False)
 with (
     nullcontext() if is_upload else widgets.following(),
     widgets.told_errors(),

@@ -167,6 +167,14 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(
     require_is_undone(page)
 
 
+def test_the_data_screen_of_an_empty_store_takes_an_upload(no_runs: None, visit: Open) -> None:
+    """Its address had no word of an upload yet, and the server refused the files."""
+    page = visit("/data")
+    page.get_by_role("link", name="Upload files").click()
+    page.locator("input[type=file]").set_input_files(sorted(SAMPLES.iterdir()))
+    expect(page.get_by_role("heading", name="3 records are new runs")).to_be_visible()
+
+
 def require_uploads(page: Page, files: list[Path]) -> None:
     """With a label."""
     page.get_by_role("link", name="Upload files").click()

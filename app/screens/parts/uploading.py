@@ -87,6 +87,7 @@ class Arrived:
 
 def show(head: Any) -> None:
     """Place the view Upload of the screen Data; `head` is the container of its heading."""
+    cache.let_upload(allowed=True)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = annotate.upload_labels()
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
