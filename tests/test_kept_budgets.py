@@ -15,6 +15,8 @@ from app.cli.main import cli
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
 from app.queries.months import budgets_of_month, kept_budgets, months
 from app.reports.budgets import kept_verdicts, parse_budget, parse_budgeted
+from app.text.formatting import UNKNOWN
+from app.text.months import month_table, months_said, spend_title
 from ingest.store.annotations import Budgeted, set_budget
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -76,8 +78,8 @@ def test_a_budget_is_set_on_the_screen_and_says_whether_it_holds(
     next(button for button in app.button if button.label == "Keep budget").click().run()
     assert kept_budgets(march) == {Budgeted("project", "kernels"): Decimal(10)}
     shown = said(app)
-    assert "At the pace of the last 7 days kernels passes its $10 budget on 13 March." in shown
-    assert "may pass it on 13 March" in shown
+    assert "At the pace of March kernels passes its $10 budget on 12 March." in shown
+    assert "may pass it on 12 March" in shown
     next(button for button in app.button if button.label == "×").click().run()
     assert not kept_budgets(march)
 
@@ -89,6 +91,32 @@ def test_the_sum_of_a_month_rises_on_the_days_of_its_spend(march: Store) -> None
     assert [*zip(steps.x, steps.y, strict=True)] == [(1, 0), (2, 6), (10, 9), (32, 9)]
     days = [words and words.partition("<")[0] for words in steps.hovertext]
     assert days == [None, "2 March", "10 March", "31 March"]
+
+
+def test_sentence_row_and_chart_give_one_verdict_on_a_budget(march: Store) -> None:
+    """The month's pace passes it, that of the last 7 days, in which nothing ran, does not."""
+    set_budget(march, Budgeted("label:person", "ben"), Decimal(10))
+    with taken_as_now(NOW):
+        found = months(march, NO_FILTERS, "person")
+        second = "At the pace of March ben passes its $10 budget on 18 March."
+        assert months_said(found, NO_FILTERS).second == second
+        assert "may pass it on 18 March" in month_table(found, NO_FILTERS).html()
+        assert spend_title(found)[0] == "At the faster pace the budget is spent on 18 March"
+
+
+def test_the_month_before_adds_up_with_projects_that_spent_only_then(
+    march: Store, tmp_path: Path
+) -> None:
+    gone = log_of("d", tmp_path, run_id="d", time="2026-02-11T12:00:00Z", total_cost_usd=7)
+    ingest_paths(march, gone, project="old")
+    with taken_as_now(NOW):
+        table = month_table(months(march, NO_FILTERS), NO_FILTERS)
+    shown = [[cell.plain for cell in row][:4] for row in table.cells]
+    assert shown == [
+        ["kernels", "2", "$9.00", "$50.00"],
+        ["old", UNKNOWN, "$0", "$7.00"],
+        ["All projects", "2", "$9.00", "$57.00"],
+    ]
 
 
 def test_a_budget_of_the_month_precedes_that_of_every_month(march: Store) -> None:

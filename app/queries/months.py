@@ -240,13 +240,28 @@ class Months:
 
         The lower one comes first. None if the month is over or nothing is known.
         """
-        costs = [row for row in self.costs if row.month == self.month and row.names in names]
-        spent, passed = sum_of(costs).usd, part_passed(self.month) if self.month else 0
-        if not self.is_running or spent is None or not passed:
+        spent, paces = self._spent(names), self.paces(names)
+        if spent is None or not paces:
             return None
-        week = sum((self.week.get(one, Decimal(0)) for one in names), Decimal(0))
-        at_both = spent / passed, spent + week / 7 * self.days_left
+        at_both = [spent + pace * self.days_left for pace in paces]
         return min(at_both), max(at_both)
+
+    def _spent(self, names: Sequence[Names]) -> Decimal | None:
+        costs = [row for row in self.costs if row.month == self.month and row.names in names]
+        return sum_of(costs).usd
+
+    def paces(self, names: Sequence[Names]) -> tuple[Decimal, Decimal] | None:
+        """Return what groups cost a day, in the month and in the last 7 days.
+
+        None if the month is over or nothing is known.
+        """
+        spent = self._spent(names)
+        if not self.is_running or spent is None or not part_passed(self.month):
+            return None
+        begin, end = bounds_of_month(self.month)
+        passed = (end - begin).days - self.days_left
+        week = sum((self.week.get(one, Decimal(0)) for one in names), Decimal(0))
+        return spent / passed, week / 7
 
     @property
     def days_left(self) -> Decimal:
@@ -254,13 +269,16 @@ class Months:
         begin, end = bounds_of_month(self.month)
         return (1 - part_passed(self.month)) * (end - begin).days
 
-    def passes_at(self, name: str) -> datetime | None:
-        """Return when the pace of the last 7 days passes a budget, None if not in this month."""
-        budget, week = self.budgets[name], self.week.get((name,), Decimal(0))
-        if not self.is_running or budget.left < 0 or not week:
+    def passes_at(self, names: Sequence[Names]) -> datetime | None:
+        """Return when the faster of both paces passes the budgets of groups, None if never.
+
+        It does so if the upper forecast is above the budgets.
+        """
+        left = sum((self.budgets[str(name)].left for name, *_ in names), Decimal(0))
+        pace = max(self.paces(names) or (Decimal(0),))
+        if left < 0 or left >= pace * self.days_left:
             return None
-        days = budget.left / week * 7
-        return self.now + timedelta(days=float(days)) if days < self.days_left else None
+        return self.now + timedelta(days=float(left / pace))
 
 
 ALL_MONTHS = "all"

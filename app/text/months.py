@@ -125,11 +125,17 @@ def _second(found: Months) -> str:
         left, name = passed[0]
         has = "has passed" if found.is_running else "passed"
         return f"{name} {has} its {whole_usd(found.budgets[name].budget)} budget by {usd(-left)}."
-    passes = [(at, name) for name in found.budgets if (at := found.passes_at(name))]
+    passes = [(at, name) for name in found.budgets if (at := found.passes_at([(name,)]))]
     if passes:
         at, name = min(passes)
         budget = f"its {whole_usd(found.budgets[name].budget)} budget"
-        return f"At the pace of the last 7 days {name} passes {budget} on {at:%-d %B}."
+        of_month, of_week = found.paces([(name,)]) or (0, 0)
+        pace = (
+            "of the last 7 days"
+            if of_week >= of_month
+            else f"of {month_name(found.month, now=found.month)}"
+        )
+        return f"At the pace {pace} {name} passes {budget} on {at:%-d %B}."
     if not found.budgets:
         run = found.dearest
         if run is None or not run["cost_best_usd"] or sum_of(found.chosen).runs < 2:
@@ -226,8 +232,16 @@ def _line_name(found: Months, line: MonthLine, filters: Filters) -> TextCell:
 
 
 def month_table(found: Months, filters: Filters) -> TextTable:
-    """Return what each group cost in the month, against the one before and its budget."""
-    lines = _lines(found, [[row] for row in found.chosen])
+    """Return what each group cost in the month, against the one before and its budget.
+
+    Groups that spent only in the one before come last, so that its column adds up, too.
+    """
+    rows = list(found.chosen)
+    if found.month:
+        names = {row.names for row in rows}
+        gone = [row for row in found.costs if row.month == found.before and row.spend.usd]
+        rows += [MonthCost(one.names, found.month) for one in gone if one.names not in names]
+    lines = _lines(found, [[row] for row in rows])
 
     def runs(line: MonthLine) -> str:
         started = sum_of(line.rows).runs
@@ -312,11 +326,10 @@ def _verdict(found: Months, row: MonthCost, kind: str) -> TextCell:
         return TextCell("passed", kind="t-bad")
     if not found.is_running:
         return TextCell(note="stayed within")
-    if at := found.passes_at(str(row.names[0])):
-        return TextCell(f"may pass it on {at:%-d %B}", kind="t-bad")
-    at_both = found.forecast([row.names])
-    if at_both and at_both[1] > one.budget:
-        return TextCell("may pass it", kind="t-warned")
+    at, at_both = found.passes_at([row.names]), found.forecast([row.names])
+    if at and at_both:
+        is_sure = at_both[0] > one.budget
+        return TextCell(f"may pass it on {at:%-d %B}", kind="t-bad" if is_sure else "t-warned")
     return TextCell(note="stays within")
 
 
@@ -378,18 +391,14 @@ def spend_title(found: Months) -> tuple[str, str]:
     names = [(one,) for one in found.budgets]
     allowed = sum((one.budget for one in found.budgets.values()), Decimal(0))
     spent = sum((one.spent or Decimal(0) for one in found.budgets.values()), Decimal(0))
-    week = sum((found.week.get(one, Decimal(0)) for one in names), Decimal(0))
-    the = "the budgets are" if len(names) > 1 else "the budget is"
+    the = "the budgets together are" if len(names) > 1 else "the budget is"
     title = f"{upper_first(the)} not spent"
     if spent > allowed:
         title = f"{upper_first(the)} spent"
     elif found.is_running:
-        lasts = (allowed - spent) / week * 7 if week else Decimal(999)
-        title = (
-            f"At last week’s pace {the} spent on {found.now + timedelta(days=float(lasts)):%-d %B}"
-            if lasts < found.days_left
-            else f"At last week’s pace {the} not spent in {name}"
-        )
+        at = found.passes_at(names)
+        when = f"spent on {at:%-d %B}" if at else f"not spent in {name}"
+        title = f"At the {'faster' if at else 'present'} pace {the} {when}"
     caption = f"{plural(len(names), found.by)} with a budget"
     band = "; band: pace of the month to pace of the last 7 days" if found.is_running else ""
     return title, upper_first(caption + band)
