@@ -374,7 +374,8 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
     ].to_pylist()
     run = run_queries.run(mixed, ids[0])
     assert run is not None
-    first, second = run_figures(run)[:2]
+    first, second, *others = run_figures(run)
+    assert [label for label, _, _ in others if "per turn" in label] == ["List-price cost per turn"]
     assert first == (
         "List-price cost",
         "≤\u00a0" + short(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),

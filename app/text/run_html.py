@@ -225,13 +225,13 @@ def only_run(run: Row, verdict: Row | None) -> Said:
 def run_figures(run: Row) -> list[tuple[str, str, str]]:
     """Return the figures of one run as (label, value, note).
 
-    A list-price cost appears if no cost is reported.
+    A list-price cost appears if no cost is reported, and is then the cost per turn.
     """
-    by_list = (
-        (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
-    )
-    first = RUN_CARDS.index(REPORTED.column)
-    figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
+    keys = [*RUN_CARDS]
+    if run[REPORTED.column] is None and run[LIST.column] is not None:
+        keys.insert(keys.index(REPORTED.column), LIST.column)
+        keys[keys.index("cost_per_turn_usd")] = LIST.of("cost_per_turn_usd")
+    figures = [RUNS[key] for key in keys]
     return [
         (
             one.label,
