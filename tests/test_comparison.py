@@ -351,7 +351,8 @@ class Truth:
         exact_ones = both(lambda run: run.listed is not None and run.basis == "exact")
         has_cost = max(listed, reported) >= FEWEST
         is_exact = has_cost and max(2 * exact_ones, reported) > listed
-        known = both(lambda run: run.ended is True and run.wall is not None), both(lambda _: True)
+        turns = both(lambda _: True) if "codex" not in (one, two) else 0
+        known = both(lambda run: run.ended is True and run.wall is not None), turns
         logs = any(
             run.listed is not None or run.reported is not None for side in started for run in side
         )
@@ -397,7 +398,7 @@ def test_no_sentence_is_stronger_than_the_runs(generated: Store, pair: str) -> N
                 found = queries.compare(transaction, narrowed, pair)
                 truth = Truth(runs, agents[0], found.basis is LIST)
                 read += check(found, names(found.groups, chosen), truth, agent, pair)
-    assert read > GENERATED
+    assert read >= GENERATED
 
 
 def check(
@@ -406,6 +407,9 @@ def check(
     """Check the lines of a pair; returns how many statements there were."""
     said, rows = sentences.compare(found, called), measure_cells(found, called)
     lines, table = (said.heading.replace("**", ""), said.second), {row.label: row for row in rows}
+    has_unlike_turns = (truth.baseline == "codex") != (agent == "codex")
+    assert ("counts prompts" in table["Turns"].words[0]) is has_unlike_turns
+    assert "at least 0." not in lines[0]
     long = [Name("x" * 80, "", "x" * sentences.LONGEST_NAME, None)] * 2
     assert len(sentences.compare(found, long).heading.replace("**", "")) <= LONGEST_HEADING
     assert said.coverage.count(" · ") < 4

@@ -36,6 +36,9 @@ PAIRS = (TASK, NOTHING)
 
 MOST_OFFERED = 30
 
+COUNTS_PROMPTS = "codex"
+"""The agent that counts its user's prompts as turns; others count requests of the model."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -223,7 +226,8 @@ def _pair(one: dict[str, Any], two: dict[str, Any]) -> PairOffered:
 
     has_cost = max(both("cost"), both("reported")) >= FEWEST
     is_exact = has_cost and max(2 * both("exact"), both("reported")) > both("cost")
-    known = [key for key in METRICS_COMPARED if key != "cost" and both(key) >= FEWEST]
+    unlike = {"cost"} if _count_alike([one["agent"], two["agent"]]) else {"cost", "turns"}
+    known = [key for key in METRICS_COMPARED if key not in unlike and both(key) >= FEWEST]
     return PairOffered(
         (first["filters"], second["filters"]),
         shared,
@@ -283,6 +287,8 @@ def compare(
             for metric in METRICS_COMPARED:
                 if not group.of(metric).runs or not groups[0].of(metric).runs:
                     found_ratios[metric] = Ratio(Verdict.UNRECORDED)
+                elif metric == "turns" and not _count_alike(groups[0].agents, group.agents):
+                    found_ratios[metric] = Ratio(Verdict.UNLIKE)
                 elif pair == TASK and common.tasks:
                     found_ratios[metric] = paired(
                         _spans(tasks[number], metric), _spans(tasks[0], metric)
@@ -293,6 +299,11 @@ def compare(
     return Comparison(
         groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap
     )
+
+
+def _count_alike(*groups: Sequence[str]) -> bool:
+    """Return whether the turns of all agents are the same thing."""
+    return len({agent == COUNTS_PROMPTS for agents in groups for agent in agents}) < 2
 
 
 def _shared(baseline: Mapping[str, Any], group: Mapping[str, Any]) -> SharedTasks:

@@ -79,6 +79,7 @@ class Verdict(StrEnum):
     TOO_FEW = "too few"
     UNSHARED = "no shared task"
     UNRECORDED = "not recorded"
+    UNLIKE = "counted differently"
     NO_RATIO = "baseline is 0"
 
 

@@ -116,6 +116,7 @@ def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, An
             ratio = comparison.ratios[number - 1][key] if number else Ratio(Verdict.UNRECORDED)
             has_ratio = number > 0 and ratio.verdict not in (
                 Verdict.UNRECORDED,
+                Verdict.UNLIKE,
                 Verdict.UNSHARED,
                 Verdict.NO_RATIO,
             )

@@ -153,6 +153,8 @@ def lacks(comparison: Comparison, place: int, metric: str, called: Sequence[Name
     verdict = comparison.ratios[place][metric].verdict
     if verdict is Verdict.NO_RATIO:
         return f"{called[0].said}'s is 0"
+    if verdict is Verdict.UNLIKE:
+        return "not comparable: Codex counts prompts, others requests"
     if verdict is Verdict.UNSHARED:
         return "no task that both completed" if metric == "wall" else "no task that both record"
     if verdict is not Verdict.UNRECORDED:
@@ -385,6 +387,7 @@ def _heading(comparison: Comparison, called: Sequence[Name]) -> str:
         for key, one in ratios.items()
         if key in _NOUNS
         and (states_direction(one) or (one.verdict is Verdict.BOUNDS and one.sign in bound))
+        and (one.sign != "≥" or one.value >= 1)
     }
     open_ = [
         _NOUNS[key]
