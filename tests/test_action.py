@@ -62,7 +62,9 @@ def test_within_budget_and_beside_the_base_branch(
         "passed": "true",
         "comparison": sentence,
     }
-    assert job.summary.startswith(f"**{sentence}**\n\n| Measure | Baseline | Compared | Ratio |")
+    assert job.summary.startswith(
+        f"**{sentence}**\n\n| Measure | Baseline | Compared | Ratio (95%) |"
+    )
     assert "# Cost report\n" in job.summary
     assert "### ✅ PASS: 2 budgets met\n" in job.summary
     assert (job.temp / "tachograph-report.html").stat().st_size > 10_000

@@ -195,7 +195,7 @@ def test_the_strip_leaves_out_what_is_not_known_and_has_six_figures_at_most(
         "patch_insertions": 3,
         "patch_deletions": 0,
     }
-    verdict = {"measured_speedup": None, "measured_class": "breaks"}
+    verdict = {"measured_speedup": None, "measured_class": "breaks", "judged": None}
     drawn = strip_html(run | known, verdict)
     assert re.findall(r"<small>(.*?)</small>", drawn) == [
         "Cost",

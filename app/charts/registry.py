@@ -33,6 +33,7 @@ from app.text import daily as daily_words
 from app.text import months as month_words
 from app.text import speedups as speedup_words
 from app.text import usage as usage_words
+from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.text import plural
 
@@ -283,6 +284,12 @@ def compared(
     figure = comparison.ratios(found, called, asked.page, is_narrow=is_narrow)
     caption = compare_words.chart_caption(found, called)
     n = max(len(one.tasks or ()) for one in rows.values())
+    fewer = [
+        f"{METRICS_COMPARED[key].label.lower()} of {plural(len(one.tasks or ()), 'task')}"
+        for key, one in rows.items()
+        if len(one.tasks or ()) < n
+    ]
+    caption = "; ".join([caption, *fewer])
     return asked.drawn("compare", "Each point is a task", caption, figure, n, "task")
 
 

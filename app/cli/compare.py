@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import click
 
@@ -103,6 +104,9 @@ def compare(
             candidate, chosen, pair or "", COST_MEASURES[cost], baseline if other else None
         )
     is_for_people = asked.output.format == TABLE or EXPORTS[asked.output.format].is_for_people
-    deliver(made.words if is_for_people else made.figures, asked.output)
+    answer = made.words if is_for_people else made.figures
+    if asked.output.format == "latex":  # a paper has the table without what is printed here
+        answer = replace(answer, note=" ".join(made.notes))
+    deliver(answer, asked.output)
     for note in made.notes:
         terminal.note(note)

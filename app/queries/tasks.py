@@ -107,7 +107,7 @@ class Standing:
     `is_beyond_noise`: one of them is faster beyond noise; `faster_by`: agents measured faster.
     `is_open`: it is not known to be completed, but some ends are unknown. `retry_usd`: the median
     cost of the completed runs of the agent and model with the least, with its `retry_bounds`;
-    runs that scored 0 do not count.
+    runs that scored 0 do not count. `unpriced`: agents that completed it, but with no known cost.
     """
 
     task: str
@@ -124,6 +124,7 @@ class Standing:
     retry_agent: str | None = None
     retry_model: str | None = None
     retry_bounds: str | None = None
+    unpriced: tuple[str | None, ...] = ()
 
 
 def standings(
@@ -158,6 +159,10 @@ def standings(
                 is_beyond_noise,
             coalesce(list(distinct coalesce(agent, '')) filter (measured_class = 'faster'), []) as
                 faster_by,
+            coalesce(list(distinct coalesce(agent, '')) filter (is_completed and is_started), [])
+                as done_by,
+            coalesce(list(distinct coalesce(agent, '')) filter (is_completed and is_started and
+                {measure.column} is not null), []) as priced,
             coalesce(bool_or(is_completed), false) as is_completed,
             coalesce(bool_or(is_started and is_completed is null), false) as is_open,
             any_value(retry) as retry
@@ -170,6 +175,8 @@ def standings(
         rank, retry = row.pop("rank"), row.pop("retry") or {}
         row["names"] = tuple(row["names"])
         row["faster_by"] = tuple(sorted((name or None for name in row["faster_by"]), key=str))
+        unpriced = {*row.pop("done_by")} - {*row.pop("priced")}
+        row["unpriced"] = tuple(sorted((name or None for name in unpriced), key=str))
         row["is_open"] = row["is_open"] and not row["is_completed"]
         verdict = TASK_RANKS[rank]
         found.append(

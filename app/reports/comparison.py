@@ -6,7 +6,7 @@ Groups of runs against a baseline, in numbers for programs and in words for peop
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -77,6 +77,10 @@ def compare(
     ]
     heading = " · ".join([*sides, " vs. ".join(one.location for one in (base, store) if one)])
     shown = tuple(COMPARED_WORDS)[len(called) == 2 :]  # of two, the heading names the group
+    named = {"baseline": called[0], "value": called[1]} if len(called) == 2 and not base else {}
+    sides_named = {
+        key: replace(COMPARED_WORDS[key], label=name.whole) for key, name in named.items()
+    }
     notes = [
         line.replace("**", "")
         for line in (
@@ -89,7 +93,7 @@ def compare(
     ]
     return Compared(
         Answer(pa.Table.from_pylist(figures(comparison, called), _FIGURES), heading, of=COMPARED),
-        Answer(as_words(comparison, called), heading, shown, of=COMPARED_WORDS),
+        Answer(as_words(comparison, called), heading, shown, of={**COMPARED_WORDS, **sides_named}),
         said,
         tuple(notes),
     )

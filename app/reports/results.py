@@ -350,6 +350,10 @@ VERDICTS_SHOWN = (
     "judged",
     "judged_by",
 )
+_VERDICT_GROUPS_KEPT = (
+    *("runs", "runs_measured", "runs_faster", "runs_beyond_noise", "runs_slower"),
+    *("cost_per_faster", "cost_best_usd"),
+)
 VERDICT_GROUPS_SHOWN = (
     "runs",
     "runs_measured",
@@ -518,9 +522,7 @@ def verdict_groups(
         "that were claimed and measured."
     )
     note = note.lstrip() if facts["runs_measured"] else _nothing(values)
-    answer = Answer(
-        table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:7]), note
-    )
+    answer = Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *_VERDICT_GROUPS_KEPT), note)
     return pivoted(answer, by, pivot, VERDICTS_PIVOTED) if pivot else answer
 
 
@@ -1008,5 +1010,7 @@ def tasks_answer(
     about = heading(
         f"{plural(len(rows), 'task')}, {plural(runs, 'run')}, {value}", location, filters
     )
-    shown = ("task", "known", "retry", *names.values(), "retry_with", "runs", "names")
-    return Answer(table, about, shown, of=entries, kept=shown[: len(names) + 3], note=note)
+    # a narrow terminal has room for three agents, a page of LaTeX also for whom to retry with
+    first, more = [*names.values()][:3], [*names.values()][3:]
+    shown = ("task", "known", "retry", *first, "retry_with", *more, "runs", "names")
+    return Answer(table, about, shown, of=entries, kept=shown[: len(names) + 4], note=note)

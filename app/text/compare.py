@@ -526,12 +526,12 @@ def too_few_groups(runs: int, name: str) -> str:
 
 
 def chart_caption(comparison: Comparison, called: Sequence[Name]) -> str:
-    """Return `TRAE gpt-5 ÷ Claude Code; log scale; cross: median and its interval`."""
+    """Return `TRAE gpt-5 ÷ Claude Code; log scale; cross: median and its 95% interval`."""
     spans = (comparison.ratios[0]["cost"].tasks or {}).values()
     signs = {span.sign for span in spans}
     legend = [words for sign, words in SIGNS.items() if sign in signs]
     about = f"{called[1].said} ÷ {called[0].said}"
-    return "; ".join([about, "log scale", "cross: median and its interval", *legend])
+    return "; ".join([about, "log scale", "cross: median and its 95% interval", *legend])
 
 
 def other_pairs(pairs: Sequence[PairOffered], shown: Sequence[Filters], filters: Filters) -> str:

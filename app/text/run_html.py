@@ -711,11 +711,8 @@ def measured_about(verdict: Row, values: Sequence[Row]) -> str:
     mine = next(
         (value for value in values if value["base"] == "baseline" and _is_of(value, verdict)), None
     )
-    named = value_words(verdict)
-    parts = [
-        verdict["benchmark"] or "",
-        f"{named} in {verdict['unit']}" if verdict["unit"] else named,
-    ]
+    # its bars have their units: a time in ms may be drawn in s
+    parts = [verdict["benchmark"] or "", value_words(verdict)]
     parts += (
         [f"{mine['better']} is better"] if mine and mine["better"] in ("lower", "higher") else []
     )

@@ -205,7 +205,7 @@ def _coverage(found: Sequence[Standing], faster: Sequence[Standing]) -> str:
         every = "all " if len(whose) == 1 and len(faster) > 1 else ""
         parts.append(f"{len(faster):,} measured faster, {every}by {by}")
     if any(one.retry_usd is not None for one in found):
-        parts.append("a retry costs what the cheapest completed run cost")
+        parts.append("a retry costs the median of the cheapest agent that completed it")
     return " · ".join(parts)
 
 
@@ -219,6 +219,9 @@ def _doubts(
     bounds = sum(bool(one.retry_bounds) for one in checked)
     unknown = sum(one.retry_usd is None for one in checked)
     open_ = sum(one.is_open for one in found)
+    unpriced = [one for one in checked if one.unpriced and one.retry_usd is not None]
+    agents = sorted({agent for one in unpriced for agent in one.unpriced}, key=str)
+    by = joined([agent_name(agent) for agent in agents])
     for number, text, label, page in (
         (once, "of the faster tasks {have} a single measurement each", "Speedups", "speedups"),
         (bounds, "of the retries {have} a cost that is a bound", "Cost & time", "cost"),
@@ -228,11 +231,20 @@ def _doubts(
             "Cost & time",
             "cost",
         ),
+        (
+            len(unpriced),
+            (
+                "of the checked tasks {have} completed runs of {by} without a known cost, "
+                "which is in no retry"
+            ),
+            "Cost & time",
+            "cost",
+        ),
         (open_, "of the tasks {have} runs with no known end, and none completed", "Runs", "runs"),
         (taskless, "of the runs {have} no commit or task and so no row", "Runs", "runs"),
     ):
         if number:
-            words = text.format(have=agreeing(number, "has"))
+            words = text.format(have=agreeing(number, "has"), by=by)
             doubts.append(Doubt(f"{number:,} {words}", label, html_parts.link(page, chosen)))
     return doubts
 
@@ -464,8 +476,7 @@ def task_table(made: Matrix, filters: Filters, *, shown: int = MOST_ROWS) -> str
         one = task.standing
         if one.retry_usd is None:
             return ""
-        model = model_name(one.retry_model, agent_name(one.retry_agent))
-        return TextCell(note=model, mark=html_parts.mark(one.retry_agent))
+        return TextCell(note=retry_with(one), mark=html_parts.mark(one.retry_agent))
 
     def command(task: Task) -> TextCell:
         return TextCell(mark=html_parts.opened("command", retry_command(task.standing)))

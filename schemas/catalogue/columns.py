@@ -387,7 +387,7 @@ COMPARED_WORDS: Columns = by_key(
     Entry("value", "Compared", meaning="Median of the group's runs."),
     Entry(
         "ratio",
-        "Ratio",
+        "Ratio (95%)",
         meaning="Median over shared tasks of the group's ÷ the baseline's, with its 95% interval.",
     ),
     Entry("words", "In words", meaning="On how many shared tasks the group has less and more."),

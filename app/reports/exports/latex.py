@@ -156,7 +156,7 @@ def _written(
         ended.insert(-1, r"\midrule")
     above = [r"\toprule", *head, *([r"\midrule"] if head else [])]
     made = (
-        [f"% Left out, because the page is full: {_latex(', '.join(left_out))}."]
+        [f"% Left out, because the page is full: {one_line(visible(', '.join(left_out)))}."]
         if left_out
         else []
     )
