@@ -28,10 +28,12 @@ from app.queries.filters import (
     moment,
     parse,
     period,
+    taken_as_now,
     where,
 )
 from app.screens.parts import widgets
 from app.screens.parts.filter_bar import SCREEN_WORDS
+from app.text.columns import period_words
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
@@ -214,6 +216,14 @@ def test_filters_in_one_text(words: str, filters: dict[str, list[str]]) -> None:
 def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse(words)
+
+
+def test_the_box_of_a_period_has_its_first_and_last_day() -> None:
+    with taken_as_now(datetime(2026, 3, 19, tzinfo=UTC)):
+        assert period_words("2026-03-18T18:00", "2026-03-19T08:00") == "18–19 Mar"
+        assert period_words("2026-02", "2026-03-03") == "1 Feb–2 Mar"
+        assert period_words("2025-06-18", "2025-06-19") == "18 Jun 2025"
+        assert period_words("2026-03-19", "2026-03-19") == period_words("x", "2026-03") == ""
 
 
 @pytest.mark.slow

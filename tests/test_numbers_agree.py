@@ -741,7 +741,7 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     )
     listed = for_people(answer := results.runs(odd, Filters(), None, "list"))
     [cost] = [column for column in columns(listed, answer.of) if column.name == "cost_list_usd"]
-    assert sum(cost.text(row) == "> $0" for row in listed.to_pylist()) == 1
+    assert sum(cost.text(row) == "≥\u00a0$0" for row in listed.to_pylist()) == 1
     assert (
         bound_sign(whole | {"token_bounds": "lower_bound, upper_bound"}, "cost_list_usd")
         == "≈\u00a0"

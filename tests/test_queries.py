@@ -292,7 +292,7 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
 
 @pytest.mark.parametrize(
     ("bounds", "shown"),
-    [("lower_bound", "> $0"), ("upper_bound", "<1¢"), ("estimate", "≈\u00a0<1¢")],
+    [("lower_bound", "≥\u00a0$0"), ("upper_bound", "<1¢"), ("estimate", "≈\u00a0<1¢")],
 )
 def test_a_bound_below_a_cent_does_not_contradict_itself(bounds: str, shown: str) -> None:
     assert short(Decimal("0.004"), Unit.USD, bounds) == shown

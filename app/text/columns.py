@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import FILTERS, TIME, TIMES, FilterKind, this_moment
+from app.queries.filters import FILTERS, TIME, TIMES, FilterKind, moment, this_moment
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
 from app.text.formatting import (
@@ -155,6 +155,22 @@ def value_words(key: str, value: str) -> str:
         return one.name
     is_name = one.kind.is_many or one.kind is FilterKind.TEXT
     return fact_words(value, key) if is_name else f"{one.name} {fact_words(value, key)}"
+
+
+def period_words(since: str, until: str) -> str:
+    """Return the days from a moment to before another: `18–19 Mar`, `28 Feb–3 Mar`, `1–31 Mar`.
+
+    "" if either moment is unknown or the period is empty.
+    """
+    begin, end = moment(since), moment(until)
+    if begin is None or end is None or begin >= end:
+        return ""
+    last = end - timedelta(microseconds=1)
+    year = "" if last.year == begin.year == this_moment().year else f" {last.year}"
+    first = f"{begin:%-d %b}" + (f" {begin.year}" if begin.year != last.year else "")
+    if (begin.year, begin.month) == (last.year, last.month):
+        first = "" if begin.day == last.day else f"{begin.day}"
+    return f"{first}{'–' if first else ''}{last:%-d %b}{year}"
 
 
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:

@@ -128,10 +128,10 @@ def sign_of(bases: str | None) -> str:
 
 
 def with_sign(sign: str, text: str) -> str:
-    """Return a figure behind the sign of its bound: `≥ $7.94`, and `> $0` for a part of a cent."""
+    """Return a figure behind the sign of its bound: `≥ $7.94`, `≥ $0` for a part of a cent."""
     if text != _BELOW_CENT or not sign:
         return sign + text
-    return {AT_LEAST: "> $0", _AT_MOST: text}.get(sign, sign + text)
+    return {AT_LEAST: f"{AT_LEAST}$0", _AT_MOST: text}.get(sign, sign + text)
 
 
 def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:

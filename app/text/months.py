@@ -369,7 +369,7 @@ def along_caption(found: Months) -> str:
     """Return how to read the table of months."""
     now = found.now
     until = f" * to {date_words(now)}, {now:%H:%M}." if f"{now:%Y-%m}" in found.months else ""
-    return f"Empty: nothing spent.{until}"
+    return f"In an empty cell nothing was spent.{until}"
 
 
 def tab_separated(table: TextTable) -> str:

@@ -89,6 +89,8 @@ def _answer(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         whose = agent_name(agents[0].agent) if len(agents) == 1 else "the agents"
         cost = f"; {whose} spent {usd(total.cost_usd, total.bounds)}" if total.cost_usd else ""
         return f"**None** of {tasks} became faster{cost}."
+    if not total.runs:
+        return "**Nothing ran** that the filters choose."
     if not total.started:
         return f"None of {plural(total.runs, 'run')} **ever started**."
     unmeasured = "; no result can be compared" if total.runs_measured else "; no result is measured"

@@ -42,7 +42,7 @@ from app.screens import cache
 from app.screens.parts import share_menu, widgets
 from app.text import html_parts, speedups
 from app.text.answers import uncounted_words, undated_words
-from app.text.columns import fact_words, value_words
+from app.text.columns import fact_words, period_words, value_words
 from app.text.html_parts import code_span, plain
 from app.text.sentences import Doubt
 from schemas.text import plural, visible
@@ -324,10 +324,13 @@ def _box(label: str, keys: Sequence[str], options: Options) -> None:
     The value is in the box, and its width is always the same.
     """
     values = [value_words(key, value) for key in keys for value in chosen().values(key)]
-    more = f" +{len(values) - 1}" if len(values) > 1 else ""
+    shown = f"{values[0]}{f' +{len(values) - 1}' if values[1:] else ''}" if values else label
+    times = [one for key in TIMES for one in chosen().values(key)]
+    if TIME in keys and len(times) == len(values) == len(TIMES):
+        shown = period_words(*times) or shown
     with st.container(horizontal=True, wrap=False, gap=None, width=124, key=f"box-{label}"):
         with st.popover(
-            plain(values[0] + more if values else label),
+            plain(shown),
             key=f"popover-{label}",
             width="stretch",
             wrap=False,
