@@ -56,6 +56,11 @@ def test_a_budget_is_obeyed_and_outlives_undo_and_rebuild(
     run("budget", "--remove", "person=anna/2026-03")
     assert "PASS" in run("check")
     assert "no budget" in run("budget", "--remove", "person=anna", fails=True)
+    assert "Did you mean kernels?" in run("budget", "kernel=5/month")
+    failed = run("check", fails=True)
+    assert "FAIL: 1 of 2 budgets not met" in failed
+    assert "No run has project 'kernel'. Did you mean kernels?" in failed
+    run("budget", "--remove", "kernel")
     assert '"limit": "budget kernels"' in run("report", "--format", "json")
     undo(march, 1)
     rebuild(march)
@@ -73,9 +78,13 @@ def test_a_budget_is_set_on_the_screen_and_says_whether_it_holds(
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(NOW.timestamp())))
     app = screens(march.location, "screens/cost.py")
     assert "March has cost $9.00 by the 11th, 18% of February." in said(app)
-    for field, text in zip(app.text_input[-2:], ("kernels", "$10"), strict=True):
-        field.set_value(text)
-    next(button for button in app.button if button.label == "Keep budget").click().run()
+    for name in ("kernls", "kernels"):
+        for field, text in zip(app.text_input[-2:], (name, "$10"), strict=True):
+            field.set_value(text)
+        next(button for button in app.button if button.label == "Keep budget").click().run()
+        assert ("Did you mean kernels?" in said(app)) is (name == "kernls")
+        if name == "kernls":
+            next(button for button in app.button if button.label == "×").click().run()
     assert kept_budgets(march) == {Budgeted("project", "kernels"): Decimal(10)}
     shown = said(app)
     assert "At the pace of March kernels passes its $10 budget on 12 March." in shown
@@ -129,6 +138,12 @@ def test_a_budget_of_the_month_precedes_that_of_every_month(march: Store) -> Non
         [verdict] = kept_verdicts(march, choose({"label": ["person=anna"]}))
         assert verdict.found == 3
         assert not kept_verdicts(march, choose({"agent": ["codex"]}))
+        [nothing_spent] = kept_verdicts(march, choose({}), month="2026-01")
+        assert (nothing_spent.found, nothing_spent.word, nothing_spent.note) == (
+            Decimal(0),
+            "PASS",
+            "",
+        )
 
 
 @pytest.mark.parametrize(

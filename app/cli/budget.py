@@ -9,6 +9,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.options import examples, format_option, utf8
+from app.queries.months import mistyped_budgets
 from app.reports.budgets import kept_table, parse_budget, parse_budgeted, standing
 from app.reports.exports.text import json_text
 from app.text.formatting import usd
@@ -45,7 +46,7 @@ def budget(words: tuple[str, ...], removed: tuple[str, ...], format_: str, asked
     A budget is in US dollars, for every month, or for one: /2026-03 in place of /month. It limits
     what a project costs, or the runs of a label such as person=anna, by the time of their
     responses in UTC. `check` fails if one of the present month is passed; reports and the
-    dashboard show what is left.
+    dashboard show what is left. A name that no run has is kept, but fails the check.
     """
     budgets = [parse_budget(word) for word in words]
     forgotten = [parse_budgeted(word) for word in removed]
@@ -59,6 +60,8 @@ def budget(words: tuple[str, ...], removed: tuple[str, ...], format_: str, asked
                 "`tachograph budget` lists those that it keeps.",
             )
         terminal.note(f"Forgot the budget of {of.written} {_per(of.month)}.")
+    for said in mistyped_budgets(asked.store).values():
+        terminal.note(said)
     if budgets or forgotten:
         return
     kept = standing(asked.store)

@@ -19,7 +19,7 @@ from app.queries.filters import (
     without_period,
 )
 from app.queries.grouping import UTC_ZONE, groups, known_zone
-from app.queries.reading import fetch
+from app.queries.reading import fetch, unmatched
 from app.queries.runs import KNOWN_SUFFIX, aggregate
 from app.queries.spending import Spend, together
 from ingest.store.annotations import Budgeted
@@ -84,6 +84,19 @@ def kept_budgets(store: Store) -> dict[Budgeted, Decimal]:
         Budgeted(row["dimension"], row["name"], row["month"]): row["usd"]
         for row in fetch(store, sql).to_pylist()
     }
+
+
+def mistyped_budgets(store: Store) -> dict[Budgeted, str]:
+    """Return the kept budgets of names that no run has, with a sentence for each.
+
+    Raises StoreError.
+    """
+    found = dict[Budgeted, str]()
+    for of in kept_budgets(store):
+        key, value = (PROJECT, of.name) if of.dimension == PROJECT else ("label", of.written)
+        if one := unmatched(store, key, value):
+            found[of] = str(one)
+    return found
 
 
 def budgets_of_month(

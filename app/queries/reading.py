@@ -501,6 +501,22 @@ class Unmatched:
         ).strip()
 
 
+def unmatched(store: Store, key: str, value: str) -> Unmatched | None:
+    """Return a name of a filter (`project`) that no run has, else None. Raises StoreError."""
+    # a screen does not list sessions to choose from, but a mistyped one is like any name
+    column = "session_id" if key == "session" else FILTERS[key].options
+    if FILTERS[key].kind is not FilterKind.NAMES or not column:
+        return None
+    condition = where(Filters(((key, (value,)), *EVERY_RUN.chosen)))
+    having = f"select 1 from v_runs where {condition.sql} limit 1"
+    if fetch(store, having, condition.parameters).num_rows:
+        return None
+    known = f"""
+        select value from (select {column} as value from v_runs)
+        where value is not null group by value order by count(*) desc, value limit {MOST_KNOWN}"""
+    return Unmatched(key, value, [str(row["value"]) for row in fetch(store, known).to_pylist()])
+
+
 class CheckedStore(ExportedStore):
     """A store that collects notes on filters at the end of the first reading, in its transaction.
 
@@ -539,32 +555,10 @@ class CheckedStore(ExportedStore):
                 self._answer(connection, filters)
 
     def _answer(self, connection: duckdb.DuckDBPyConnection, filters: Sequence[Filters]) -> None:
-        # a screen does not list sessions to choose from, but a mistyped one is like any name
-        options = {
-            key: "session_id" if key == "session" else one.options
-            for key, one in FILTERS.items()
-            if one.kind is FilterKind.NAMES
-        }
-        self.unmatched = []
-        for key, value in dict.fromkeys(
-            (key, value) for one in filters for key, values in one.chosen for value in values
-        ):
-            if not options.get(key):
-                continue
-            condition = where(Filters(((key, (value,)), *EVERY_RUN.chosen)))
-            if not connection.execute(
-                f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters
-            ).fetchall():
-                known = f"""
-                    select value from (select {options[key]} as value from v_runs)
-                    where value is not null group by value order by count(*) desc, value limit
-                        {MOST_KNOWN}"""
-                self.unmatched.append(
-                    Unmatched(
-                        key, value, [str(name) for (name,) in connection.execute(known).fetchall()]
-                    )
-                )
         opened = _OpenStore(self.location, connection)
+        chosen = [(key, value) for one in filters for key, values in one.chosen for value in values]
+        found = (unmatched(opened, key, value) for key, value in dict.fromkeys(chosen))
+        self.unmatched = [one for one in found if one]
         counted = filters if self.searched is None else [with_found(one) for one in filters]
         self.uncounted = max((uncounted(opened, one) for one in counted), key=sum)
         self.left_out = max((left_out(opened, one) for one in counted), key=itemgetter(0))

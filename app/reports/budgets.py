@@ -23,7 +23,7 @@ from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters import Filters, without_period
 from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.months import (
     MONTH,
@@ -31,6 +31,7 @@ from app.queries.months import (
     MonthBudget,
     budgets_of_month,
     kept_budgets,
+    mistyped_budgets,
     this_month,
 )
 from app.queries.reading import ALL_DATED, Undated, read_transaction
@@ -53,7 +54,7 @@ from schemas.units import Unit
 class BudgetVerdict:
     """One limit, the figure found (None: unknown), and whether it held.
 
-    `where` is the group with this figure.
+    `where` is the group with this figure. `mistyped`: says that no run has the name of a budget.
     """
 
     limit: Limit
@@ -65,9 +66,12 @@ class BudgetVerdict:
     undated: Undated = ALL_DATED
     noun: str = "run"
     bounds: str = ""
+    mistyped: str = ""
 
     @property
     def passed(self) -> bool:
+        if self.mistyped:
+            return False
         if self.found is None:
             return (
                 not self.runs and self.noun == "run"
@@ -96,6 +100,8 @@ class BudgetVerdict:
     @property
     def note(self) -> str:
         """Note on the verdict for people."""
+        if self.mistyped:
+            return self.mistyped
         if not self.is_judged:
             return (
                 "No runs match."
@@ -456,25 +462,25 @@ def kept_verdicts(
 ) -> tuple[BudgetVerdict, ...]:
     """Return a verdict on each kept budget of a month, the present one if none is given.
 
-    It judges the runs that match the filters at any time of that month; a budget without any of
-    them is left out. Raises StoreError.
+    It judges the runs that match the filters at any time of that month; with filters, a budget
+    without any of them is left out. Raises StoreError.
     """
     month = month or this_month(zone)
-    dimensions = dict.fromkeys(of.dimension for of in kept_budgets(store))
-    return tuple(
-        BudgetVerdict(
-            Limit(f"budget {written}", measure.total, "", f"{written} in {month}"),
-            one.budget,
-            one.spent,
-            one.known,
-            one.runs or 1,
-            bounds=one.bounds,
-        )
-        for dimension in dimensions
-        for name, one in budgets_of_month(store, month, dimension, filters, zone, measure).items()
-        if one.runs or one.spent
-        for written in [Budgeted(dimension, name).written]
-    )
+    mistyped = {(of.dimension, of.name): said for of, said in mistyped_budgets(store).items()}
+    judged = list[BudgetVerdict]()
+    for dimension in dict.fromkeys(of.dimension for of in kept_budgets(store)):
+        found = budgets_of_month(store, month, dimension, filters, zone, measure)
+        for name, one in found.items():
+            written, wrong = Budgeted(dimension, name).written, mistyped.get((dimension, name), "")
+            limit = Limit(f"budget {written}", measure.total, "", f"{written} in {month}")
+            if wrong:
+                judged.append(BudgetVerdict(limit, one.budget, None, 0, 0, mistyped=wrong))
+            elif one.runs or one.spent or not without_period(filters):
+                runs, known = (one.runs, one.known) if one.runs else (1, 1)
+                judged.append(
+                    BudgetVerdict(limit, one.budget, one.spent, known, runs, bounds=one.bounds)
+                )
+    return tuple(judged)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import cost as queries
 from app.queries import sessions as session_queries
-from app.queries.months import ALL_MONTHS, Months, kept_budgets, months
+from app.queries.months import ALL_MONTHS, Months, kept_budgets, mistyped_budgets, months
 from app.queries.usage import PERIODS, UsageRequest, usage
 from app.reports.budgets import budget_table, from_environment, parse_budgeted, verdicts
 from app.screens import cache
@@ -98,7 +98,7 @@ def along(found: Months) -> None:
 def edit_budgets(found: Months) -> None:
     """Show the kept budgets, and let visitors who may write set and forget them."""
     may_write = not cache.is_read_only()
-    kept = cache.ask(kept_budgets)
+    kept, mistyped = cache.ask(kept_budgets), cache.ask(mistyped_budgets)
     for of, each in kept.items():
         when = month_words.month_name(of.month) if of.month else "each month"
         with st.container(horizontal=True, vertical_alignment="center", width=340):
@@ -106,6 +106,8 @@ def edit_budgets(found: Months) -> None:
             if may_write and st.button("×", key=f"forget-{of}", help="Forget this budget"):
                 cache.set_budget(of, None)
                 st.rerun()
+        if of in mistyped:
+            st.caption(plain(mistyped[of]))
     if not kept:
         st.caption("No budget is kept.")
     if not may_write:
