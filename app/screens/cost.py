@@ -186,7 +186,7 @@ def show_sessions() -> None:
     if listed.num_rows:
         list_sessions(listed)
     else:
-        runs = anchor(link("runs", filters), "Their runs")
+        runs = anchor(link("runs", filters), "These runs")
         st.html(f'<p class="t-cap">{runs} have no responses in the store, so no sessions.</p>')
     widgets.subheading("Blocks of five hours", words.BLOCKS)
     widgets.table(

@@ -332,7 +332,7 @@ def sessions(used: UsageTable) -> Said:
         cost = f"{runs} cost {price}" if is_known else f"What {runs} cost **is not recorded**,"
         heading = f"{cost} for {figures['total_tokens']} tokens."
         none = "None of these runs has billed responses of its own."
-        return Said(heading if whole else none, "", whole)
+        return Said(heading if whole else none, "", whole and "a run counts when it ended (UTC)")
     covers = " · ".join(filter(None, (f"**{sessions}**", whole, covers)))
     return Said(
         f"{sessions} made {made}: {price} for {figures['total_tokens']} tokens.", "", covers
