@@ -464,6 +464,13 @@ def test_rows_that_are_ticked_are_changed_together(
     next(button for button in app.button if button.label == "Star").click().run()
     assert not app.exception
     assert len(run_queries.ids(sample_store, choose({"starred": "yes"}))) == 2
+    app.session_state["runs-1"] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
+    app.run()
+    day = next(field for field in app.date_input if field.label == "Day of these runs")
+    day.set_value(date(2026, 3, 4))
+    next(button for button in app.button if button.label == "Save date").click().run()
+    assert not app.exception
+    assert len(run_queries.ids(sample_store, choose({"label": ["date=2026-03-04"]}))) == 2
 
 
 def test_a_star_that_cannot_be_saved_is_told_like_any_change(

@@ -9,7 +9,7 @@ from app.queries import failures as failure_queries
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
-from app.queries.filters import SEARCH
+from app.queries.filters import SEARCH, TIME, UNDATED
 from app.queries.reading import read_transaction
 from app.reports import results
 from app.reports.exports import EXPORTS
@@ -79,9 +79,11 @@ def show_list() -> None:
     rows = grids.grid(runs, grids.Listing(grids.RUNS.of, shown))
     first, most = (number - 1) * cache.PAGE + 1, cache.PAGE * cache.PAGES
     ticks = (
-        "Click a cell to read its run beside the list. Tick runs to label, star or exclude them; "
-        "the topmost box ticks all of the page."
+        "Click a cell to read its run beside the list. Tick runs to label, date, star or exclude "
+        "them; the topmost box ticks all of the page."
     )
+    if filters.values(TIME) == (UNDATED,):
+        ticks = "Tick runs and choose Date to date them; click a cell to read its run."
     how = (
         "Click a run to open it."
         if is_compact

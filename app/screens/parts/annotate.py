@@ -101,6 +101,8 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
         st.markdown(f"**{plural(len(run_ids), 'run')} selected**", width="content")
         with st.popover("Label", icon=":material/label:"), st.form("bulk-label", border=False):
             _add_labels(run_ids, "bulk-labels")
+        with st.popover("Date", icon=":material/event:"):
+            date_form(run_ids, "bulk-date")
         if st.button("Star", icon=":material/star:"):
             _save(run_ids, Change(starred=True))
         with st.popover("Exclude", icon=":material/block:"), st.form("bulk-exclude", border=False):
