@@ -315,6 +315,7 @@ def test_money_of_a_period_in_which_no_run_ended_is_judged_and_reported(
     """It passed a budget as if nothing were there, and no report showed it."""
     with seven_runs.writing() as writer:
         writer.connection.execute("delete from responses")
+        writer.connection.execute("update runs set cost_reported_usd = null, cost_own_usd = null")
         writer.insert("responses", [response("listed", 0, None, at=at("2026-01-31 10:00"))])
     night = choose({"since": "2026-01-31", "until": "2026-02-01"})
     [spent] = summary(seven_runs, night, (), ("cost_best_usd",))["cost_best_usd"].to_pylist()
@@ -330,6 +331,7 @@ def test_money_of_a_period_in_which_no_run_ended_is_judged_and_reported(
     assert judged(Decimal(1), "max-error-rate").passed is allow_empty
     first = report(seven_runs, ReportRequest(night)).first
     assert (first.cost, first.answer.partition(" ")[0]) == (spent, usd(spent))
+    assert any("at list prices, not invoices" in note for note in first.notes)
     day_after = choose({"since": "2026-02-01", "until": "2026-02-02"})
     after = report(seven_runs, ReportRequest(day_after)).first
     change = next(one for one in after.figures if one.label == CHANGE)

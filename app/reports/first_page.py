@@ -647,7 +647,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
     """
     if measure is LIST:
         source = "Costs are those of the tokens at list prices, not invoices."
-    elif measure in (BEST, ALL_IN) and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
+    elif measure in (BEST, ALL_IN) and totals["unreported_list_usd"] is not None:
         source = (
             "Costs are the agents' own estimates, else those of the tokens at list prices, not "
             "invoices."
