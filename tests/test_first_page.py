@@ -284,6 +284,14 @@ def whole(months: Store) -> CostReport:
     return report(months, ReportRequest(choose(MARCH), ("repo",), first=first))
 
 
+def test_the_summary_of_a_workbook_has_figures_of_agents_as_numbers(whole: CostReport) -> None:
+    """They were texts, which no sheet adds up; signs and notes are of the format."""
+    sheet = openpyxl.load_workbook(io.BytesIO(EXPORTS["xlsx"].write_report(whole)))["Summary"]
+    [agent] = [row for row in sheet.iter_rows() if str(row[0].value).startswith("Claude Code ·")]
+    started, _, cost, median = (cell.value for cell in agent[1:5])
+    assert (started, cost, median) == (8, 36, 4.5)
+
+
 def text_of(book: bytes) -> str:
     sheet = openpyxl.load_workbook(io.BytesIO(book))["Summary"]
     return "\n".join(

@@ -193,7 +193,7 @@ def strips_of(
         ]
         box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
         if what == "cost":
-            spread, label = row.cost, median_cost(row)
+            spread, label = row.cost, median_cost(row).text
         else:
             spread = row.wall if what == "time" else row.claimed
             label = short(spread.median or 0, content.unit)

@@ -23,15 +23,15 @@ from app.text.formatting import (
 from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.table import Col, TextCell, TextTable, agent_cell, money_cell
 from schemas.text import agreeing, plural
+from schemas.units import Unit
 
 
-def median_cost(row: AgentFigures) -> str:
+def median_cost(row: AgentFigures) -> TextCell:
     """Return the median cost of a run if at least ENOUGH runs have one."""
-    return (
-        UNKNOWN
-        if row.cost.known < ENOUGH or row.cost.median is None
-        else usd(row.cost.median, row.median_bounds)
-    )
+    middle = row.cost.median
+    if row.cost.known < ENOUGH or middle is None:
+        return TextCell(UNKNOWN)
+    return TextCell(usd(middle, row.median_bounds), number=(middle, Unit.USD))
 
 
 def median_or_range(values: Range, write: Callable[[Any], str]) -> tuple[str, str]:
@@ -90,14 +90,16 @@ def agent_table(
         Col(
             "Started",
             lambda row: TextCell(
-                f"{row.started:,}", f"of {row.runs:,}" if row.never_started else ""
+                f"{row.started:,}",
+                f"of {row.runs:,}" if row.never_started else "",
+                number=(row.started, Unit.COUNT),
             ),
             "r",
         ),
         Col("Completed\n(of started)", _outcome),
         Col("Cost", cost, "r"),
         Col("per run\n(median)", median_cost, "r"),
-        Col("Wall time\n(completed)", lambda row: TextCell(*_wall(row)), "r"),
+        Col("Wall time\n(completed)", _wall, "r"),
         *(() if is_measured else (Col("Claimed\n(median)", claimed, "r"),)),
         *(_by_own_rule(own, rows) if own else _STRICT),
     )
@@ -131,9 +133,11 @@ def _by_own_rule(own: OwnRule, rows: Sequence[AgentFigures]) -> tuple[Col, Col]:
     return Col(f"Succeeded, {own.study}'s rule", succeeded), Col("Cost per\nsuccess", each, "r")
 
 
-def _wall(row: AgentFigures) -> tuple[str, str]:
+def _wall(row: AgentFigures) -> TextCell:
     value, few = median_or_range(row.wall, duration)
-    return value, plural(row.wall.known, "run") if few else ""
+    if few:
+        return TextCell(value, plural(row.wall.known, "run"))
+    return TextCell(value, number=(row.wall.median, Unit.MILLISECONDS))
 
 
 def agent_legend(rows: Sequence[AgentFigures], own: OwnRule | None = None) -> str:
@@ -213,7 +217,9 @@ def _measured_counts(row: AgentFigures) -> dict[str, int]:
 
 def _per_faster(row: AgentFigures) -> TextCell | str:
     each = row.cost_per_faster_usd
-    return UNKNOWN if each is None else TextCell(strong=usd(each, row.bounds))
+    if each is None:
+        return UNKNOWN
+    return TextCell(strong=usd(each, row.bounds), number=(each, Unit.USD))
 
 
 _STRICT = Col("Measured, strict", measured_cell), Col("Cost per\nfaster task", _per_faster, "r")

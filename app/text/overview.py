@@ -118,7 +118,7 @@ def _measured_faster(row: AgentFigures, *, is_first: bool) -> str:
 
 def _completes(row: AgentFigures, *, is_first: bool) -> str:
     of = f"{row.completed:,} of {row.known_ends:,}{' runs' if is_first else ''}"
-    cost = median_cost(row)
+    cost = median_cost(row).text
     money = "" if cost == UNKNOWN else f" at a median of {cost}"
     verb = "completes " if is_first else ""
     return f"{agent_name(row.agent)} {verb}{f'**{of}**' if is_first else of}{money}"

@@ -254,7 +254,8 @@ def money_cell(spend: Spend, nothing: str = "") -> TextCell:
     is_part = 0 < spend.known < NEARLY_ALL * spend.runs
     known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
     known = ", ".join(filter(None, (known, paid)))
-    return TextCell(usd(spend.usd, spend.bounds), known, hint=f"${spend.usd:f}")
+    number = (spend.usd, Unit.USD)
+    return TextCell(usd(spend.usd, spend.bounds), known, hint=f"${spend.usd:f}", number=number)
 
 
 def run_cell(run: Mapping[str, Any], filters: Filters) -> TextCell:

@@ -220,6 +220,9 @@ def _table(book: Book, sheet: Worksheet, line: int, table: TextTable) -> int:
                 sign = _SIGN.match(cell.plain)[0]  # type: ignore[index]
                 form = number_format(value, unit) or ""
                 form = _SECTION.sub(rf'\g<0>"{sign}"', form) if sign else form
+                note = cell.note.replace('"', "")
+                form = f'" · {note}";'.join(f"{form};".split(";"))[:-1] if note else form
+                value = value / _DAY_MS if unit is Unit.MILLISECONDS else value
                 sheet.write_number(below, place, value, book.style(num_format=form, **style))
             elif str(cell):
                 colour = LOOKS.get(cell.kind)
