@@ -81,6 +81,7 @@ MODIFIED = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
 SECOND = {
     *"cursor measured/none opentelemetry relayed sidecars".split(),
     "aider/a_log_that_grows",
+    "chains/beginning_that_came_first_or_last",
     "chains/files_in_order_321",
     "iflow/a_transcript_grows",
     "inspect_ai/the_whole_log_replaces_a_torn_one",

@@ -226,7 +226,7 @@ def completions(*words: str) -> list[str]:
         ("rebu", ["rebuild"]),
         ("runs --outcome ", [*Outcome]),
         ("runs --evidence b", ["benchmarked"]),
-        ("runs --agent claude", ["claude-code"]),
+        ("runs --agent claude", ["claude-code", "claude-managed-agents"]),
         ("runs --excluded o", ["only"]),
         ("runs --since last", ["last-night", "last-24-hours", "last-week", "last-month"]),
         ("report --by model,outc", ["model,outcome"]),

@@ -114,8 +114,8 @@ def test_dollars_begin_with_the_set_up_and_only_known_axes_are_offered() -> None
                 "wrote the log",
                 2,
                 Decimal(6),
-                Decimal(2),
-                Decimal(3),
+                setup_usd=Decimal(2),
+                experiments_usd=Decimal(3),
                 rest_usd=Decimal(1),
             )
         ],

@@ -51,7 +51,7 @@ store, children = Store(sys.argv[1], wait_seconds=9), []
 def write():
     with store.writing() as writer:
         time.sleep(1.8)
-        writer.connection.execute("insert into price_files values ('x', '', now())")
+        writer.connection.execute("insert into price_files values ('x', '', now(), map())")
 def read():
     for _ in range(20):
         with store.reading() as connection:

@@ -20,20 +20,10 @@ from schemas.text import plural, visible
 MOST_BYTES, MOST_FILES = 8 << 20, 50
 _FORMS = "mapped-forms"
 _KINDS = (FileKind.ROWS, FileKind.JSON, FileKind.CSV, FileKind.PARQUET, FileKind.BINARY)
-_FIELDS = {
-    "agent": "Agent",
-    "model": "Model",
-    "effort": "Effort",
-    "task": "Task",
-    "run_id": "Run",
-    "cost": "Cost",
-    "duration": "Wall time",
-    "input_tokens": "Input tokens",
-    "output_tokens": "Output tokens",
-    "outcome": "How it ended",
-    "score": "Score",
-    "started_at": "Started at",
-}
+_FIELDS = (
+    "agent model effort task run_id cost duration input_tokens output_tokens outcome score "
+    "started_at"
+).split()
 _NOT_THERE = ""
 
 
@@ -59,11 +49,11 @@ def offer() -> IngestReport | None:
     )
     chosen = dict(form.chosen)
     with st.container(horizontal=True, gap="small"):
-        for name, label in _FIELDS.items():
+        for name in _FIELDS:
             options = [_NOT_THERE, *form.paths]
             at = options.index(chosen[name]) if chosen.get(name) in options else 0
             path = st.selectbox(
-                label,
+                name.replace("_", " ").capitalize(),
                 options,
                 at,
                 format_func=lambda one: visible(one) or "not in the file",
