@@ -332,7 +332,7 @@ def test_a_page_to_mail_draws_its_charts_without_a_network(
     tab.goto(page.as_uri())
     tab.wait_for_selector(".chart .main-svg")
     tab.locator(".t-figures summary").first.click()
-    assert tab.locator(".t-figures tbody tr").first.is_visible()
+    tab.locator(".t-figures tbody tr").first.wait_for()
     assert not errors
     assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
     assert tab.evaluate(_INTRUDES) == [0, "blocked"], "the page's policy"

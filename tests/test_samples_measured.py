@@ -126,7 +126,7 @@ def test_the_cost_per_faster_run_counts_the_runs_that_failed(store: Store) -> No
         "runs_faster": "1",
         "cost_per_faster_usd": "21.567033300",
         "pairs": "5",
-        "wrong_sign_share": "0.2",
+        "wrong_sign_share": "None",
     }
 
 

@@ -166,7 +166,7 @@ def test_the_page_of_a_run_has_claim_and_measurement_side_by_side(
     app = screens(measured.location, "screens/run.py", run="wrong")
     text = page_text(app)
     assert "Claimed 1.50× micro-benchmark, number only Measured 0.80×" in text
-    assert "What was measured latency in ms, lower is better; one run each" in text
+    assert "What was measured latency, lower is better; one run each" in text
     assert (
         "baseline 100 ms this run 125 ms 0.80× against the baseline: slower once reference 50 ms "
         "0.40× against it: slower once"
