@@ -97,11 +97,13 @@ def daily_work() -> None:
         table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
         cards = daily_words.project_cards(found, rows, budgets, filters)
         cards = f'<h2 class="t-h3">Projects</h2>{cards}'
-    st.html(f'{table}<div class="t-phone">{looks}{cards}</div>')
-    left, right = st.columns([58, 42], gap="medium")
-    left.html(f'<div class="t-wide">{looks}</div>')
-    with right:
-        widgets.titled(charts.spend_per_day(asked, found), "spend-per-day")
+    per_day, wide = charts.spend_per_day(asked, found), f'<div class="t-wide">{looks}</div>'
+    st.html(f'{table}{"" if per_day else wide}<div class="t-phone">{looks}{cards}</div>')
+    if per_day:
+        left, right = st.columns([58, 42], gap="medium")
+        left.html(wide)
+        with right:
+            widgets.titled(per_day, "spend-per-day")
     if found.recent:
         widgets.subheading("Last runs")
         table = daily_words.run_rows(found, filters).html(frame="t-wide")
