@@ -443,6 +443,13 @@ def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(
     assert "Excluded: this run is not counted" in app.warning[0].value
     app = screens(sample_store.location, "screens/runs.py")
     assert "1 excluded run is not counted." in heading(app)
+    app = app.from_string(
+        "from app.screens.parts import widgets\n"
+        "from app.text.sentences import Doubt, Said\n"
+        "widgets.DOUBTS.set([Doubt('1 excluded run', '', '')])\n"
+        "widgets.heading(Said('', doubts=[Doubt('another', '', '')] * 9))"
+    )
+    assert "1 excluded run" in heading(app.run()), "however many others a screen has"
 
 
 def test_a_read_only_dashboard_changes_nothing(

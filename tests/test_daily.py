@@ -290,6 +290,8 @@ def test_credits_stand_in_the_place_of_dollars(store: Store) -> None:
     assert words.daily(spent, NO_FILTERS).heading == heading
     assert str(money_cell(spent.total[CHOSEN])) == "2 premium requests"
     assert ">2 premium requests<" in words.run_rows(spent, NO_FILTERS).html()
+    odd = replace(spent, recent=[run | {"credits_unit": "<b>"} for run in spent.recent])
+    assert "<b>2 &lt;b&gt;</b>" in words.run_lines(odd, NO_FILTERS), "a unit may come from a map"
     july = choose({"since": "2026-07-16", "until": "2026-07-17"})
     spent = daily(store, july, datetime(2026, 11, 1, tzinfo=UTC))
     assert str(money_cell(spent.total[CHOSEN])) == "$0.26"
@@ -315,6 +317,12 @@ def test_results_measured_in_the_period_are_looked_at(store: Store) -> None:
     assert look.sentence == "2 runs were measured: 1 faster, none beyond noise"
 
 
+def test_smaller_projects_without_spend_have_a_dash_on_a_phone() -> None:
+    rows = [words.ProjectRow(name, name, {}) for name in "abcd"]
+    found = a_day(spends={row.label: {CHOSEN: Spend()} for row in rows})
+    assert ">1 more project: – in March<" in words.project_cards(found, rows, {}, NO_FILTERS)
+
+
 @pytest.mark.slow
 def test_the_screen_shows_daily_work_and_the_study_by_its_address(
     worked: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
@@ -330,4 +338,4 @@ def test_the_screen_shows_daily_work_and_the_study_by_its_address(
     assert "Last night cost" in page_text(screens(worked.location, time="last night"))
     assert "Needs a look" not in page_text(screens(worked.location, view="study"))
     few = screens(worked.location, view="study", time="last 24 hours")
-    assert not few.exception, "a few runs of which nothing would tell more"
+    assert not few.exception, "a few runs to which nothing can be added"

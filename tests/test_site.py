@@ -173,3 +173,14 @@ def test_an_interrupt_leaves_no_half_of_a_site(tmp_path: Path, samples: Store) -
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     interrupted(tmp_path / "old")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_an_all_in_cost_has_the_sign_of_its_bound(tmp_path: Path, store: Store) -> None:
+    """And a file that only looks like the list of an earlier site is refused, not read."""
+    ingest_paths(store, ROOT / "sample_logs", **{"machine-rate": "2"})
+    share(tmp_path / "site", store.location, "--cost", "all-in")
+    assert '<td class="r">≤' in (tmp_path / "site" / "runs.html").read_text()
+    (tmp_path / "other" / "assets").mkdir(parents=True)
+    (tmp_path / "other" / "assets" / "files.txt").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="that no site wrote, such as assets"):
+        share(tmp_path / "other", store.location)

@@ -313,6 +313,8 @@ def test_a_command_of_a_log_is_repeated_word_by_word_and_runs_nothing_else() -> 
         "tachograph measure 2edf17a7 --db s -- python b.py --name 'a b;' rm -rf '$HOME'"
     )
     assert shlex.split(said)[-2:] == ["-rf", "$HOME"]
+    odd = speedup_words.command_of(row | {"run_id": "a; rm -r b c d e"}, str)
+    assert shlex.split(odd)[:2] == ["measure", "a; rm -r"]
     assert not speedup_words.command_of(row | {"command": "unbalanced '"}, str)
     client = {"command": "vllm bench serve --port 81 --model 'a; rm b'", "needs_server": True}
     said = speedup_words.command_of(row | client, str)

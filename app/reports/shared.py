@@ -53,7 +53,7 @@ from app.text import tasks as task_words
 from app.text.agents import agent_legend, agent_table
 from app.text.columns import value_words
 from app.text.filter_words import with_known_words
-from app.text.formatting import short_id
+from app.text.formatting import id_in_command, short_id
 from app.text.html_parts import shown, without_links
 from app.text.loops import NO_LOOPS, heading_of
 from app.text.sentences import Doubt, Said
@@ -163,7 +163,9 @@ def shared(
         name,
         re.sub(r"\*\*", "", said.heading) or title,
         filters_in_words(asked) if is_screen else "",
-        command_of(asked, what if is_screen else short_id(asked.of), f"-o {name}.pdf", with_text),
+        command_of(
+            asked, what if is_screen else id_in_command(asked.of), f"-o {name}.pdf", with_text
+        ),
         [one for one in made if one],
         is_screen,
         html_parts.look_list((html_parts.said(one.text) for one in said.doubts), "How sure?"),

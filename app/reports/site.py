@@ -1,7 +1,7 @@
 """A store as a site: every screen, the list of runs and a page per run, linked, without a server.
 
-A link of the dashboard leads to the page that means the same: with filters to the list of runs
-with these filters. One that no page of the site answers is plain text.
+A link of the dashboard leads to the same page of the site, with filters to the list of runs with
+these filters. A link without such a page is plain text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from app.text.formatting import IS_LASTING, NOT_RECORDED, UNKNOWN, date_words, s
 from app.text.grids import measured_cell
 from app.text.html_parts import link, with_links
 from app.text.table import Col, TextCell, TextTable, agent_and_model_cell, run_cell
-from schemas.catalogue.cost_measures import BEST, LIST
+from schemas.catalogue.cost_measures import BOUNDS
 from schemas.catalogue.failures import REASONS
 from schemas.errors import UsageError
 from schemas.units import Unit
@@ -80,7 +80,7 @@ Run = Mapping[str, Any]
 
 
 class Site(NamedTuple):
-    """What was written: pages, of them those of runs, and bytes of all files."""
+    """The numbers of pages and of runs among them, and the bytes of all files."""
 
     pages: int
     runs: int
@@ -96,7 +96,7 @@ def write_site(
 ) -> Site:
     """Write the site of the question's runs, or nothing. Raises UsageError and StoreError."""
     listed = folder / FILES
-    ours = set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
+    ours = {*listed.read_bytes().decode(errors="replace").splitlines()} if listed.is_file() else ()
 
     def is_ours(path: Path) -> bool:
         files = [path] if not path.is_dir() else [one for one in path.rglob("*") if one.is_file()]
@@ -141,7 +141,7 @@ def _pages(
         for drawn in (one for part in parts if not isinstance(part, str) for one in part):
             for trace in drawn.figure.data:  # a click on a run opens its page
                 if "customdata" in trace and trace.customdata is not None:
-                    files = (links.runs.get(str(one[0])) for one in trace.customdata)
+                    files = (links.runs.get(one[0]) for one in trace.customdata)
                     trace.customdata = [[file and frame.root + file] for file in files]
         made = replace(made, parts=parts, command=command)
         return file, html_shared(made, site=frame)
@@ -276,10 +276,7 @@ class _Links:
         return self.chosen[key, value]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the filters of the list: words and runs of each value, and those to choose from.
-
-        They are those to choose from and those that links have.
-        """
+        """Return the filters of the list and of links: words and runs of each value."""
         known = self.asked.ask(run_queries.options_by_filter, MOST_OPTIONS, self.asked.filters)
         known |= {VERDICT: FILTERS[VERDICT].words[1:], TIME: PERIODS}
         made = {}
@@ -315,7 +312,7 @@ def words_of(key: str, value: str) -> str:
 
 
 def _listed(asked: Question) -> list[Run]:
-    """Return the runs of the list, dearest first, with what was measured."""
+    """Return the runs of the list, dearest first, with their measured classes and speedups."""
     total: int = asked.rows[0].runs
     runs = asked.ask(run_queries.page_of_runs, asked.filters, next(iter(run_queries.ORDERS)), total)
     found = asked.ask(measured_queries.classes_of, runs["run_id"].to_pylist())
@@ -324,8 +321,8 @@ def _listed(asked: Question) -> list[Run]:
 
 
 def _list_page(asked: Question, runs: Sequence[Run], links: _Links) -> Shared:
-    """Return the list of runs, each with what it is sorted and found by."""
-    bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(asked.measure, "")
+    """Return the list of runs with the order of each column and the runs of each filter."""
+    bound = BOUNDS.get(asked.measure.column, ("",))[-1]
 
     def model(run: Run) -> str:
         return str(run["model"] or run["asked_model"] or "")

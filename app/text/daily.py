@@ -468,7 +468,7 @@ def project_cards(
     count = sum(
         any(key in of for key in (CHOSEN, WEEK, LAST_WEEK, MONTH)) for of in found.spends.values()
     )
-    said = f"{plural(count - MOST_CARDS, 'more project')}: {money_cell(spend)}{when}"
+    said = f"{plural(count - MOST_CARDS, 'more project')}: {money_cell(spend, UNKNOWN)}{when}"
     return f"{cards}{html_parts.muted(said)}"
 
 
@@ -546,7 +546,7 @@ def run_lines(found: Daily, filters: Filters) -> str:
         drawn.append(
             f"<span>{anchor(_run(run, filters), when)}</span>"
             f'<span>{what}<span class="t-n">{about}</span></span>'
-            f"<b>{_cost(run)}</b>"
+            f"<b>{html_parts.text(_cost(run))}</b>"
             f"<span>{against_usual(found, run).html}</span>"
         )
     return html_parts.look_list(drawn, kind="t-last")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -77,6 +78,11 @@ def known_of(known: int, total: int) -> str:
 def short_id(run_id: str) -> str:
     """Return the short form of a run's id, which every command and link accepts."""
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
+
+
+def id_in_command(run_id: str) -> str:
+    """Return the short form of a run's id as a word of a shell's command."""
+    return shlex.quote(short_id(run_id).removesuffix("…"))
 
 
 def model_name(model: str | None, lacks: str = "model not recorded") -> str:

@@ -25,7 +25,16 @@ from app.text.claims import (
     verdict_words,
     words,
 )
-from app.text.formatting import MINUS, NOT_RECORDED, UNKNOWN, agent_name, ratio, short, usd
+from app.text.formatting import (
+    MINUS,
+    NOT_RECORDED,
+    UNKNOWN,
+    agent_name,
+    id_in_command,
+    ratio,
+    short,
+    usd,
+)
 from app.text.html_parts import Segment
 from app.text.overview import agents_of, compared
 from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_first
@@ -253,7 +262,7 @@ def command_of(row: Row, tachograph: Callable[[str], str]) -> str:
         return ""
     if not words:
         return ""
-    run = row["run_id"][:8] if len(row["run_id"]) > 12 else shlex.quote(row["run_id"])
+    run = id_in_command(row["run_id"])
     benchmark, metric = shlex.join(words), ""
     writes = next((how for tool, how in _WRITES.items() if tool in row["command"]), "")
     if writes:

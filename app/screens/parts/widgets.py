@@ -384,7 +384,7 @@ def filters_kept() -> dict[str, list[str]]:
 
 def heading(said: Said) -> None:
     """Place the answer of a screen at the top, with the doubts of the filter bar."""
-    st.html(html_parts.heading(replace(said, doubts=(*said.doubts, *DOUBTS.get()))))
+    st.html(html_parts.heading(replace(said, doubts=(*DOUBTS.get(), *said.doubts))))
 
 
 def subheading(title: str, caption: str = "") -> None:
