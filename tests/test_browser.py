@@ -152,7 +152,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(
             "heading", name="Three runs of Claude Code cost $2.83 and took 2m 45s to 4m 14s."
         )
     ).to_be_visible()
-    expect(page.get_by_role("heading", name="What would tell more")).to_be_visible()
+    expect(page.get_by_role("heading", name="What to add")).to_be_visible()
 
     page.get_by_role("link", name="Runs", exact=False).first.click()
     open_first_row(page, "Runs with")

@@ -299,7 +299,7 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert (
         "2 documents</em> in 2 files = 1 accepted + 0 duplicates + 1 rejected + 0 ignored" in said
     )
-    assert "1 run has no date: its log tells none" in said
+    assert "1 run has no date: its log has none" in said
 
 
 def test_an_archive_is_uploaded_as_it_is(open_screen: Open) -> None:

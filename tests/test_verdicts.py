@@ -191,7 +191,7 @@ def test_what_decides_is_said_by_the_order_of_the_view(store: Store) -> None:
     stored(store, run(), run(task="all", commit="f" * 40, uuid="b"), values, alone)
     several, one = verdicts_of(store, [row["run_id"] for row in rows(store)]).values()
     assert decides_words(several) == (
-        "Decides: mean latency, of 4 values the first by a comparable baseline, then the kind that "
+        "mean latency, of 4 values the first by a comparable baseline, then the kind that "
         "the run claims, then the mean before other statistics."
     )
     assert (one["decided_by"], decides_words(one)) == ([], "")

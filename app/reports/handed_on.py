@@ -114,7 +114,7 @@ def runs_to_hand_on(
 
 
 class _Usage(NamedTuple):
-    """Tokens with the cache inside the input; None where the record does not tell."""
+    """Tokens with the cache inside the input; None if not recorded."""
 
     given: int | None
     read: int | None
@@ -142,16 +142,16 @@ def _totals(models: Sequence[Mapping[str, Any]]) -> _Usage:
 
 
 def _facts_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
-    told = {
+    facts = {
         name: run[{"duration_api_ms": "duration_api_own_ms"}.get(name, name)]
         for name in HandedOnRun.model_fields
     }
-    return HandedOnRun.model_validate(told).model_dump(mode="json", exclude_none=True)
+    return HandedOnRun.model_validate(facts).model_dump(mode="json", exclude_none=True)
 
 
 def _facts_of_model(model: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: model.get(name) for name in HandedOnModel.model_fields if name != "cost_usd"}
-    return HandedOnModel.model_validate(told).model_dump(mode="json", exclude_none=True)
+    facts = {name: model.get(name) for name in HandedOnModel.model_fields if name != "cost_usd"}
+    return HandedOnModel.model_validate(facts).model_dump(mode="json", exclude_none=True)
 
 
 _FAILED = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.INTERRUPTED, Outcome.UNKNOWN}
@@ -250,7 +250,7 @@ def otlp_line(run: Mapping[str, Any]) -> bytes:
         "endTimeUnixNano": _nanoseconds(run["ended_at"] or run["started_at"]),
     }
     shared = {"gen_ai.agent.name": run["agent"], "gen_ai.conversation.id": run["session_id"]}
-    told = shared | {
+    facts = shared | {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": PROVIDERS.get(
             main.get("provider") or "", main.get("provider") or "unknown"
@@ -269,7 +269,7 @@ def otlp_line(run: Mapping[str, Any]) -> bytes:
         },
     }
     if len(models) == 1:
-        told |= {
+        facts |= {
             f"{OWN}{name}": value
             for name, value in _facts_of_model(main).items()
             if name != "cost_basis"
@@ -286,7 +286,7 @@ def otlp_line(run: Mapping[str, Any]) -> bytes:
             "name": f"invoke_agent {run['agent']}",
             "kind": _INTERNAL,
             **times,
-            "attributes": _attributes(told),
+            "attributes": _attributes(facts),
             "status": status,
         }
     ]

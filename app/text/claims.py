@@ -237,10 +237,8 @@ def decides_words(verdict: Row) -> str:
     if not verdict["decided_by"]:
         return ""
     by = ", then ".join(verdict["decided_by"])
-    return (
-        f"Decides: {value_words(verdict)}, of {plural(verdict['values_measured'], 'value')} the "
-        f"first by {by}."
-    )
+    values = plural(verdict["values_measured"], "value")
+    return f"{value_words(verdict)}, of {values} the first by {by}."
 
 
 def few_others(other_values: str | None, verdict: str = "", named: int = 1) -> str:
@@ -300,7 +298,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ),
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
-        ("Decides", decides_words(row).removeprefix("Decides: ")),
+        ("Decides", decides_words(row)),
         ("Scope measured", words(row["measured_scope"] or "")),
         (
             "Values",

@@ -460,11 +460,11 @@ def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
             STARTED, pa.array([runs - others for runs, others in pairs], pa.int64())
         )
     for cost, names in BOUNDS.items():
-        told = next((name for name in names if name in table.column_names), None)
+        bounds = next((name for name in names if name in table.column_names), None)
         if (
-            told
+            bounds
             and cost in (shown or table.column_names)
             and BOUNDS_COLUMNS[cost] not in table.column_names
         ):
-            table = table.append_column(BOUNDS_COLUMNS[cost], table[told])
+            table = table.append_column(BOUNDS_COLUMNS[cost], table[bounds])
     return table

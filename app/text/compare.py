@@ -186,7 +186,7 @@ def in_words(comparison: Comparison, place: int, metric: str, called: Sequence[N
     if not found.tasks:
         of = " and ".join(f"{runs:,}" for runs in reversed(found.n))
         what = {Verdict.LOWER: less, Verdict.HIGHER: more, Verdict.BOUNDS: "a bound"}
-        kind = "no clear difference" if is_unclear else what.get(found.verdict, "too few to tell")
+        kind = "no clear difference" if is_unclear else what.get(found.verdict, "too few to judge")
         return f"{kind}; {of} runs"
     tasks = plural(len(found.tasks), "task") + (" that both completed" if metric == "wall" else "")
     if is_unclear:
@@ -195,7 +195,7 @@ def in_words(comparison: Comparison, place: int, metric: str, called: Sequence[N
     counted = {less: found.lower, more: found.higher, "equal": equal, "undecided": found.undecided}
     parts = [(word, count) for word, count in counted.items() if count]
     bounds = " (bounds)" if found.undecided else ""
-    few = "; too few to tell" if found.verdict is Verdict.TOO_FEW else ""
+    few = "; too few to judge" if found.verdict is Verdict.TOO_FEW else ""
     if len(parts) == 1:
         every = "all " if len(found.tasks) > 1 else ""
         return f"{parts[0][0]} on {every}{tasks}{bounds}{few}"

@@ -120,7 +120,7 @@ def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
 
 def without_date(runs: int) -> str:
     """Return a note on uploaded runs without a date and how to date them."""
-    have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
+    have = "run has no date: its log has" if runs == 1 else "runs have no date: their logs have"
     how = (
         "Give a day here; or, for the times of files in an archive, undo this upload and repeat "
         "it with “Trust file times”."

@@ -270,19 +270,19 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
         "Claimed": short(run["claimed_speedup"], Unit.RATIO, lacks="no speedup"),
         "Measured": (measured and measured_cell(*measured)) or NOT_MEASURED,
     }
-    told, summary = "", run["result"] or ""
+    below, summary = "", run["result"] or ""
     if run["reason"]:
         label, message = REASONS[run["reason"]].label, run["failure_message"] or ""
-        told = (
+        below = (
             '<p class="t-bad '
             f't-pane-text"><b>{html_parts.text(label)}</b><br>{html_parts.text(message)}</p>'
         )
     elif summary:
         begin = summary[:SUMMARY] + ("…" if len(summary) > SUMMARY else "")
-        told = f'<div class="t-pane-text">{summary_html(begin)}</div>'
+        below = f'<div class="t-pane-text">{summary_html(begin)}</div>'
     open_ = anchor(
         link("run", filters, run=run["run_id"]),
         "Open the run: claims, patch, record",
         kind="t-link",
     )
-    return f"{title}{card(figures)}{told}<p>{open_}</p>"
+    return f"{title}{card(figures)}{below}<p>{open_}</p>"

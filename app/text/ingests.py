@@ -97,14 +97,14 @@ def by_template(template: PathTemplate, names: Sequence[str]) -> str:
             {name: str(one) for name, one in columns.items() if one} | facts.labels
         ).items():
             values.setdefault(key, {})[value] = None
-    told = [
+    listed = [
         (
             f"{key}: {', '.join([*given][:MOST_VALUES])}"
             + (f" and {more:,} more" if (more := len(given) - MOST_VALUES) > 0 else "")
         )
         for key, given in values.items()
     ]
-    return f"{said}. {'; '.join(told)}."
+    return f"{said}. {'; '.join(listed)}."
 
 
 MOST_VALUES = 5

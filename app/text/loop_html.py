@@ -69,7 +69,7 @@ NOISE_FROM = {
     NoiseFrom.DISCARDED: "estimate, from discarded tries",
 }
 COST_FROM = {
-    CostBasis.EXACT: "as the log tells",
+    CostBasis.EXACT: "as recorded in the log",
     CostBasis.UPPER_BOUND: "upper bound, in the log",
     CostBasis.LOWER_BOUND: "in the log",
 }

@@ -280,7 +280,7 @@ def more_of_few(total: AgentFigures, command: Callable[[str], str]) -> str:
         count = upper_first(spelled(ENOUGH - total.started, "more run"))
         found.append((f"{count}, and “usual” has a meaning: it needs five", "watch ~/.claude"))
     lines = (f"<span>{text(why)}</span>{code(command(how))}" for why, how in found)
-    return look_list(lines, "What would tell more")
+    return look_list(lines, "What to add")
 
 
 def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:

@@ -85,8 +85,6 @@ RUN_COST = (
     "cost_uncached_usd",
     "cache_saved_usd",
 )
-JUDGED = {"hack": "a hack", "clean": "clean"}
-
 RUN_ENDING = (
     "outcome",
     "score",
@@ -500,7 +498,8 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
             f"t-run-{verdict['verdict']}",
         )
     if verdict and verdict["judged"]:
-        yield "Judged", JUDGED[verdict["judged"]], f"by {verdict['judged_by']}"
+        judged = "a hack" if verdict["judged"] == "hack" else verdict["judged"]
+        yield "Judged", judged, f"by {verdict['judged_by']}"
     files, more, less = (run[f"patch_{name}"] for name in ("files", "insertions", "deletions"))
     if files == 0:
         yield "Patch", "empty", "nothing was changed"
@@ -702,7 +701,9 @@ def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
         if verdict["is_beyond_noise"] is False
         else ""
     )
-    decides = f'<p class="t-cap">{text(why)}</p>' if (why := decides_words(verdict)) else ""
+    decides = (
+        f'<p class="t-cap">Decides: {text(why)}</p>' if (why := decides_words(verdict)) else ""
+    )
     return f'<dl class="t-run-bars">{drawn}</dl>{decides}{others}{single}'
 
 
@@ -767,7 +768,7 @@ def more_html(
         for what, why, how, is_so in items
         if is_so
     )
-    return f'{part("What would tell more")}<ul class="t-run-more">{"".join(drawn)}</ul>'
+    return f'{part("What to add")}<ul class="t-run-more">{"".join(drawn)}</ul>'
 
 
 @dataclass

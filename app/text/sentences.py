@@ -50,7 +50,7 @@ def upper_first(sentence: str) -> str:
 
 def lower_first(sentence: str) -> str:
     """Return the words for the middle of a sentence; an abbreviation such as API stays."""
-    return sentence if sentence[:2].isupper() else f"{sentence[:1].lower()}{sentence[1:]}"
+    return sentence if sentence[1:2].isupper() else f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def joined(parts: Sequence[str]) -> str:

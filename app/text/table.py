@@ -219,8 +219,9 @@ def _head(column: Column) -> str:
         label = f'<span class="t-agent">{column.mark}{label}</span>'
     if meaning := html_parts.text(column.meaning):
         label = f'<span title="{meaning}">{label}</span>'
-    of = ' scope="col"' if label else ""  # a cell without a title heads nothing
-    return f'<t{"hd"[not label]}{of} class="{column.kind}">{label}</t{"hd"[not label]}>'
+    if not label:  # a cell without a title heads nothing
+        return f'<td class="{column.kind}"></td>'
+    return f'<th scope="col" class="{column.kind}">{label}</th>'
 
 
 def line(name: str, cell: TextCell) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.filters import Filters
+from app.queries.spending import Spend, together
 from app.queries.tasks import OTHERS, Standing, having
 from app.text import html_parts
 from app.text.claims import beyond_words
@@ -179,9 +180,9 @@ def _retries(checked: Sequence[Standing]) -> str:
 
 def retry_sum(found: Sequence[Standing]) -> str:
     """Return what a retry of these tasks costs, in whole dollars from ten on: `$48`, `≤ $6.12`."""
-    total = sum((one.retry_usd for one in found if one.retry_usd is not None), Decimal(0))
-    bounds = {base for one in found for base in (one.retry_bounds or "").split(", ") if base}
-    return whole_usd(Decimal(round(total)) if total >= 10 else total, ", ".join(sorted(bounds)))
+    spend = together(Spend(one.retry_usd, one.retry_bounds or "") for one in found)
+    total = spend.usd or Decimal(0)
+    return whole_usd(Decimal(round(total)) if total >= 10 else total, spend.bounds)
 
 
 def no_tasks(taskless: int) -> Said:

@@ -1,9 +1,9 @@
 "use strict";
-// The list of a site: which runs the address asks for, in words, and in which order. Which runs a filter's value chooses was found in the store.
+// The list of a site: the runs that the filters of the address choose, and their order. The runs of each value of a filter are in the page.
 {
 const { filters, ranks } = JSON.parse(document.getElementById("list").textContent);
 const list = document.querySelector(".t-runs"), body = list.tBodies[0], bar = document.querySelector(".t-filters");
-const told = document.querySelector(".t-chosen"), rows = [...body.rows], SEARCH = "search";
+const status = document.querySelector(".t-chosen"), rows = [...body.rows], SEARCH = "search";
 const texts = rows.map((row) => (row.textContent + " " + row.querySelector("a").pathname).toLowerCase());
 const query = new URLSearchParams(location.search);
 const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text }, more);
@@ -21,13 +21,13 @@ const show = () => {
   const visible = new Set(found()), whole = rows.length.toLocaleString("en");
   rows.forEach((row, run) => { row.hidden = !visible.has(run); });
   bar.querySelectorAll("select, input").forEach((box) => { box.value = query.get(box.name) ?? ""; });
-  told.replaceChildren(make("b", visible.size === rows.length ? `${whole} runs` : `${visible.size.toLocaleString("en")} of ${whole} runs`));
+  status.replaceChildren(make("b", visible.size === rows.length ? `${whole} runs` : `${visible.size.toLocaleString("en")} of ${whole} runs`));
   for (const key of chosen()) for (const value of query.getAll(key)) {
     const words = key === SEARCH ? `Search: “${value}”` : `${filters[key].name}: ${filters[key].values[value]?.words ?? value}`;
     const clear = make("button", `${words} ×`, { type: "button", title: "Remove this filter", onclick: () => change(key, query.getAll(key).filter((one) => one !== value)) });
-    told.append(clear);
+    status.append(clear);
   }
-  if (chosen().length) told.append(make("a", "All runs", { href: location.pathname.split("/").pop() }));
+  if (chosen().length) status.append(make("a", "All runs", { href: location.pathname.split("/").pop() }));
 };
 const change = (key, values) => {
   query.delete(key);
