@@ -290,7 +290,7 @@ def test_credits_stand_in_the_place_of_dollars(store: Store) -> None:
     assert words.daily(spent, NO_FILTERS).heading == heading
     assert str(money_cell(spent.total[CHOSEN])) == "2 premium requests"
     assert ">2 premium requests<" in words.run_rows(spent, NO_FILTERS).html()
-    odd = replace(spent, recent=[run | {"credits_unit": "<b>"} for run in spent.recent])
+    odd = replace(spent, recent=[{**run, "credits_unit": "<b>"} for run in spent.recent])
     assert "<b>2 &lt;b&gt;</b>" in words.run_lines(odd, NO_FILTERS), "a unit may come from a map"
     july = choose({"since": "2026-07-16", "until": "2026-07-17"})
     spent = daily(store, july, datetime(2026, 11, 1, tzinfo=UTC))
