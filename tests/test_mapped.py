@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,49 @@ def test_a_row_that_two_forms_take_is_one_run(folder: Path) -> None:
     report = _ingested(folder)
     assert (report.total("accepted"), report.total("duplicates")) == (2, 0)
     assert report.total("ignored") == 2 + 1  # the rows again, and the map
+
+
+def _read(name: str, data: bytes, *forms: dict[str, Any]) -> MappedReading:
+    known = KnownMap(ResultMap.model_validate({"rows": forms}), "text")
+    return read_by_maps(Source(name, data), (known,))
+
+
+_COSTS: dict[str, Any] = {"run": {"agent": "agent", "cost": "cost"}}
+
+
+def test_rows_at_the_same_place_of_two_tables_are_two_runs(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        for table in "ab":
+            database.execute(f"create table {table} as select 'codex' agent, 1 cost")
+        database.commit()
+    forms = [_COSTS | {"table": table} for table in "ab"]
+    reading = _read("x.db", (tmp_path / "x.db").read_bytes(), *forms)
+    assert (len(reading.kept), reading.ignored) == (2, 0)
+
+
+def test_a_row_is_one_run_however_its_path_is_written() -> None:
+    rows = json.dumps([{"agent": "codex", "cost": 1}]).encode()
+    for paths in ((None, "[*]"), ("$[*]", "[*]")):
+        forms = [_COSTS | ({"each": path} if path else {}) for path in paths]
+        assert len(_read("x.json", rows, *forms).kept) == 1
+
+
+@pytest.mark.parametrize(("take", "costs"), [("all", [1, 2, 3]), ("first", [1]), ("last", [3])])
+def test_a_line_may_hold_several_rows(take: str, costs: list[int]) -> None:
+    form = _COSTS | {"line": r"(?P<agent>\w+)=(?P<cost>\d+)", "take": take}
+    reading = _read("x.txt", b"\n\ncodex=1 claude=2\n codex=3", form)
+    assert [run.cost_usd for run in reading.kept] == costs
+    last = {"all": "line 4, column 2", "first": "line 3, column 1", "last": "line 4, column 2"}
+    assert reading.runs[-1].document.position == last[take]
+
+
+def test_words_for_no_number_are_no_number() -> None:
+    table = b"agent,cost\ncodex,-\ncodex,N/A\ncodex,free\n"
+    reading = _read("x.csv", table, _COSTS)
+    assert [run.cost_usd for run in reading.kept] == [None, None]
+    assert [reject.position for reject in reading.rejects] == ["line 4"]
+    assert _read("x.json", b'{"agent": "codex", "cost": NaN}', _COSTS).kept
+    assert _read("x.json", b'{"agent": "codex", "cost": {}}', _COSTS).rejects
 
 
 def test_what_another_map_read_stays_and_is_named(folder: Path) -> None:

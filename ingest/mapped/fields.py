@@ -10,7 +10,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from ingest.mapped.rows import FoundRow
-from ingest.sources.times import event_time, lenient_time, written_time
+from ingest.measurements.words import NO_VALUE
+from ingest.sources.times import lenient_time, unix_time
 from schemas.rows.row import usd
 from schemas.rows.run import Outcome
 from schemas.rows.tables import shown
@@ -19,15 +20,11 @@ from schemas.wire.result_map import MILLISECONDS, USD, MapField
 OUTCOMES = {
     **{str(outcome): outcome for outcome in Outcome},
     **dict.fromkeys(
-        "complete done finished ok success succeeded passed pass resolved solved true 1".split(),
+        "complete done ok success passed pass true 1".split(),
         Outcome.COMPLETED,
     ),
-    **dict.fromkeys(("error", "errored", "crash", "crashed"), Outcome.EXECUTION_ERROR),
-    **dict.fromkeys(
-        ("timeout", "timed_out", "cancelled", "canceled", "killed", "aborted"), Outcome.INTERRUPTED
-    ),
-    **dict.fromkeys(("limit", "rate_limited", "quota"), Outcome.LIMIT_REACHED),
-    "refusal": Outcome.REFUSED,
+    **dict.fromkeys(("error", "crash"), Outcome.EXECUTION_ERROR),
+    "timeout": Outcome.INTERRUPTED,
 }
 """Words for how a run ended, without a choice of words in the map. Any other is `unknown`: a run
 that failed its test may have ended well.
@@ -129,9 +126,7 @@ def dollars(value: Any, field: MapField) -> Decimal:
 
 def time(value: Any, _: MapField) -> datetime:
     """Return a time in ISO 8601, in the form of file names, or Unix time."""
-    found = event_time(value)
-    if found is None and isinstance(value, str):
-        found = written_time(value) or lenient_time(value)
+    found = lenient_time(value) if isinstance(value, str) else unix_time(value)
     if found is None:
         raise ValueError(f"{shown(value)} is no time")
     return found
@@ -159,6 +154,9 @@ def taken(name: str, field: MapField | None, row: FoundRow, made: Made = text) -
         return None
     try:
         value = value_of(field, row)
+        is_number = made not in (text, outcome)
+        if is_number and isinstance(value, str | float) and str(value).strip().lower() in NO_VALUE:
+            return None
         return None if value is None else made(value, field)
     except ValueError as error:
         places = "/".join(field.path or ())

@@ -96,7 +96,7 @@ _EXCERPT = 1200
 class MappedReading:
     """What maps found in a file. `rows`: how many it has; `ignored`: those that they leave out.
 
-    `kept`: the runs as they are stored; `places`: their rows, as `each` and position.
+    `kept`: the runs as they are stored; `places`: their rows.
 
     `map`: the text of the first map.
     """
@@ -104,7 +104,7 @@ class MappedReading:
     map: str = ""
     runs: list[Found] = field(default_factory=list)
     kept: list[Run] = field(default_factory=list)
-    places: set[tuple[str | None, str]] = field(default_factory=set)
+    places: set[tuple[str | int, ...]] = field(default_factory=set)
     measured: list[Measured] = field(default_factory=list)
     judged: list[Judgement] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
@@ -174,7 +174,7 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
             continue
         document = Document(ordinal, row.position, json.dumps(row.value, default=str)[:_EXCERPT])
         try:
-            is_taken = form.run and (form.each, row.position) in reading.places
+            is_taken = form.run and row.place in reading.places
             if is_taken or not _is_wanted(form, row):
                 reading.ignored += 1
                 continue
@@ -192,7 +192,7 @@ def read_mapped(file: RowsFile, form: RowsMap, reading: MappedReading) -> None:
         reading.judged += judged
         if run and made:
             reading.kept.append(run)
-            reading.places.add((form.each, row.position))
+            reading.places.add(row.place)
             reading.runs.append(made)
     if form.loop:
         reading.loops += [_loop(form.loop, name, tried) for name, tried in experiments.items()]

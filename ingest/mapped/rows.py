@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,11 @@ class FoundRow(NamedTuple):
     value: Any
     position: str
     around: tuple[tuple[Any, str | int], ...] = ()
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """Return where in its file it is, by however written a path it was found."""
+        return self.position, *(name for _, name in self.around)
 
     def at(self, path: str) -> Any:
         """Return the value at a path, or None."""
@@ -138,7 +144,10 @@ Documents = Iterator[tuple[Any, str] | Unreadable]
 def documents_of(file: RowsFile, form: RowsMap) -> Documents:
     """Yield (value, place) of the documents of a file, which its content tells the form of."""
     if form.line:
-        return _matches(file, form)
+        found = _matches(file, form.line)
+        if form.take == "last":
+            return iter(deque(found, 1))
+        return islice(found, 1) if form.take == "first" else found
     if file.data.startswith(b"PAR1"):
         return _of_parquet(file)
     if file.data.startswith(DATABASE_START):
@@ -148,13 +157,13 @@ def documents_of(file: RowsFile, form: RowsMap) -> Documents:
     return iter(file.json) if begins_json(file.text) else _of_table(file)
 
 
-def _matches(file: RowsFile, form: RowsMap) -> Documents:
-    assert form.line
-    found = [
-        (match.groupdict(), f"line {file.text.count(chr(10), 0, match.start()) + 1}")
-        for match in islice(re.finditer(form.line, file.text, re.MULTILINE), MOST_VALUES + 1)
-    ]
-    return iter({"all": found, "first": found[:1], "last": found[-1:]}[form.take])
+def _matches(file: RowsFile, line: str) -> Documents:
+    text, number, begin, counted = file.text, 1, 0, 0
+    for match in re.finditer(line, text, re.MULTILINE):
+        number += text.count("\n", counted, match.start())
+        begin = text.rfind("\n", counted, match.start()) + 1 or begin
+        counted = match.start()
+        yield match.groupdict(), f"line {number}, column {counted - begin + 1}"
 
 
 def _of_json(file: RowsFile) -> Documents:
@@ -242,7 +251,7 @@ def _of_database(file: RowsFile, table: str | None) -> Documents:
     if not found:
         raise ValueError(f"the database has no table {table!r}")
     for number, row in enumerate(found.rows, 1):
-        yield dict(zip(found.columns, row, strict=True)), f"row {number}"
+        yield dict(zip(found.columns, row, strict=True)), f"{table}, row {number}"
 
 
 def database_tables(data: bytes, *wanted: str) -> Mapping[str, DatabaseTable | None]:

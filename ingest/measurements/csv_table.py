@@ -29,6 +29,7 @@ from ingest.measurements.measured import (
     TooManyValues,
 )
 from ingest.measurements.words import (
+    NO_VALUE,
     VARIANTS,
     batch_of,
     metric_of_unit,
@@ -130,7 +131,6 @@ _STATUSES = {
 }
 """Words in a cell instead of a value, or in the column `status` -> status of the measurement."""
 
-_NO_VALUE = frozenset(("", "-", "n/a", "na", "nan", "none", "null"))
 _SNIFFED_ROWS = 100
 
 
@@ -276,7 +276,7 @@ def _measured(line: TableLine, column: _ValueColumn, origin: ResultOrigin) -> Me
         _failure(_first(cells, _STATUS) or "") if is_of_status else None
     ):
         return replace(blank, status=failure[0], failure=failure[1], detail=_first(cells, _DETAIL))
-    if statistic == "std" or written.lower() in _NO_VALUE:
+    if statistic == "std" or written.lower() in NO_VALUE:
         return None
     value = _number(line, column.name)
     runs, of_all = (

@@ -19,6 +19,9 @@ VARIANTS: dict[str, Variant] = {
     **dict.fromkeys(("candidate", "agent", "after", "patched"), Variant.CANDIDATE),
 }
 
+NO_VALUE = frozenset(("", "-", "n/a", "na", "nan", "none", "null"))
+"""Words in place of a number that is missing."""
+
 _METRICS = {
     "e2e_latency": "e2el",
     "runtime": "time",
