@@ -2,7 +2,8 @@
 
 Input leaves out the cache, output includes thinking; there are no times and no cost. A result may
 sum up all turns of a conversation: it counts if the conversation began in this stream, otherwise
-the steps do; alone, with several turns, it is an upper bound.
+the steps do; alone, with several turns, it is an upper bound. A success without tokens is the end
+by `--print-timeout`: its answer is a part.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from ingest.agents.distilled import distilled, found
 from ingest.agents.shared.runs import OpenRun, StreamReader, canonical_hash, is_failed, wire_record
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
-from ingest.prices.model_ids import without_effort
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import ANTIGRAVITY
@@ -29,6 +29,7 @@ STEPS_KEPT = 4096
 _UNREAD = "A step could not be read."
 _NO_RESULT = "The stream has no result."
 _ALL_TURNS = "The result may sum up all turns of its conversation."
+_NO_TOKENS = "The result has no tokens, only the steps have."
 
 
 @dataclass
@@ -80,8 +81,9 @@ class _Run(OpenRun):
         self.result, self.ended_as = result, result.status
         self.final_text = result.response or self.final_text
         self.errors = [result.error] if result.error else []
+        is_whole = _tokens(result.usage).total > 0
         self.outcome = {
-            "SUCCESS": Outcome.COMPLETED,
+            "SUCCESS": Outcome.COMPLETED if is_whole else Outcome.INTERRUPTED,
             "CANCELLED": Outcome.INTERRUPTED,
             "ERROR": outcome_of_error(result.error or ""),
         }.get(result.status or "", Outcome.UNKNOWN)
@@ -91,15 +93,14 @@ class _Run(OpenRun):
         session = (result.conversation_id if result else None) or self.session_id
         turns = result.num_turns if result else None
         begins = self.first_step == 0 or (self.first_step is None and turns == 1)
-        tokens, basis, doubts = (
-            sum(self.steps.values(), self.used),
-            TokensBasis.EXACT,
-            [*self.doubts],
-        )
+        tokens, doubts = sum(self.steps.values(), self.used), [*self.doubts]
+        basis = TokensBasis.EXACT
         if result is None:
             doubts.append(_NO_RESULT)
+        elif not _tokens(result.usage).total:
+            doubts.append(_NO_TOKENS)
         elif begins or self.first_step is None:
-            tokens = _tokens(result.usage)
+            tokens, doubts = _tokens(result.usage), []
         if doubts:
             basis = TokensBasis.LOWER_BOUND
         elif self.first_step is None and not begins:
@@ -111,7 +112,6 @@ class _Run(OpenRun):
         return super().values() | {
             "run_id": session if session and begins else canonical_hash({"agy": begun}),
             "agent": ANTIGRAVITY.key,
-            "effort": without_effort(self.requested_model or "")[1],
             "session_id": session,
             "record_kind": RecordKind.STREAM if self.first_step is not None else RecordKind.RESULT,
             "rank": 2 if result is None or self.first_step is None else 3,
