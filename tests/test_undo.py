@@ -116,7 +116,9 @@ class Batch:
             if self.packed
             else [Source(name, data) for name, data in texts.items()]
         )
-        template = PathTemplate.parse("{kind}/{task}/{timestamp}/**") if self.place else None
+        template = (
+            PathTemplate.parse("{kind}/{task}/{effort}/{timestamp}/**") if self.place else None
+        )
         return ingest(
             sources,
             store,
@@ -140,7 +142,9 @@ FILE = st.sampled_from(
     [(name, lines) for name, log in LOGS.items() for lines in range(1, len(log) + 1)]
 )
 FILES = st.lists(FILE, min_size=1, max_size=3, unique_by=lambda file: file[0]).map(tuple)
-PLACES = st.sampled_from(("", "", "night/t1/2026-01-27_15-16-21/", "day/t2/2026-02-01_10-00-00/"))
+PLACES = st.sampled_from(
+    ("", "", "night/t1/high/2026-01-27_15-16-21/", "day/t2/low/2026-02-01_10-00-00/")
+)
 BATCHES = st.builds(Batch, FILES, st.integers(0, 3), st.booleans(), st.booleans(), PLACES)
 STEPS = st.lists(
     st.one_of(BATCHES, BATCHES, st.integers(0, 3), st.just(REBUILD)), min_size=3, max_size=7
@@ -235,13 +239,17 @@ ONE, TWO = ("chain.jsonl", 2), ("other.jsonl", 3)
 @example([Batch((ONE,), 1), Batch((ONE, TWO), 1), 0])  # the same labels again
 @example(
     [
-        Batch((ONE, TWO), 1, place="night/t1/2026-01-27_15-16-21/"),
+        Batch((ONE, TWO), 1, place="night/t1/high/2026-01-27_15-16-21/"),
         Batch((ONE, TWO, ("list.jsonl", 1))),
         0,
     ]
 )  # what a path told
 @example(
-    [Batch((ONE, TWO)), Batch((ONE, ("list.jsonl", 1)), place="night/t1/2026-01-27_15-16-21/"), 0]
+    [
+        Batch((ONE, TWO)),
+        Batch((ONE, ("list.jsonl", 1)), place="night/t1/high/2026-01-27_15-16-21/"),
+        0,
+    ]
 )
 @example([Batch((("list.jsonl", 1),)), Batch((("chain.jsonl", 2),), 1), 1])
 @example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 4),), 2), REBUILD, 1])

@@ -73,7 +73,7 @@ insert into run_records by name
 select
     spooled.run_id, noted.source_id, noted.ordinal, $ingest_id as ingest_id, spooled.record_kind,
         noted.is_kept, labels, repo, task,
-    experiment, record_rank, context_rank, {context} as context, {figures} as told,
+    experiment, effort, record_rank, context_rank, {context} as context, {figures} as told,
     case when sha256(spooled.raw) <> kept_hashes.hash then spooled.raw end as raw
 from spool_runs as spooled
 join noted using (run_id, reading, portion, document)

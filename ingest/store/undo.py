@@ -19,6 +19,7 @@ from ingest.agents.base import CHILD_TABLES
 from ingest.context.path_template import PathReading, PathTemplate
 from ingest.facts import NO_FACTS, Facts
 from ingest.sources.times import zone_of
+from ingest.store.annotations import LABEL_COLUMNS
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store, Writer, arrow, made, registered, run_step
@@ -34,6 +35,7 @@ from ingest.store.records import (
     relabel,
 )
 from ingest.store.sessions import bill, fold, note_sessions, unfold
+from ingest.store.spool import FILE_TABLES
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
@@ -46,6 +48,17 @@ where
         run_id from {0})))
 """
 """Processes whose chains may change: of some runs, and of all runs in the same streams."""
+
+_UNREAD_FILES = """
+delete from {}
+where
+    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
+    and source_id not in (
+        select source_id from superseded_sources
+        where superseded_by = getvariable('undone') and map is not null
+    )
+"""
+"""A file that a map had read before keeps what the last reading found in it."""
 
 _RESTORED = "select run_id from restored"
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
@@ -255,9 +268,7 @@ def _columns(prefix: str, facts: Facts) -> dict[str, Any]:
     began = None if facts.started_at is None else round(facts.started_at.timestamp() * 1_000_000)
     values = {
         "labels": sorted(facts.labels.items()),
-        "repo": facts.repo,
-        "task": facts.task,
-        "experiment": facts.experiment,
+        **{name: getattr(facts, name) for name in LABEL_COLUMNS},
         "began": began,
     }
     return {f"{prefix}{name}": value for name, value in values.items()}
@@ -278,6 +289,8 @@ def _take_back(writer: Writer) -> None:
     run_step(connection, "undo/02_restored")
     for table in CHILD_TABLES:
         connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
+    for table in FILE_TABLES:
+        connection.execute(_UNREAD_FILES.format(table))
     run_step(connection, "undo/03_removed")
     for batch in batches(connection, "restored"):
         tables, rejects = read_batch(batch)

@@ -13,25 +13,6 @@ delete from response_copies
 where
     source_id in (select source_id from sources where ingest_id = getvariable('undone'))
     and source_id not in (select source_id from brought_back);
--- a file that a map had read before keeps what the last reading found in it
-create or replace temp table brought_by_map as
-select source_id from superseded_sources where superseded_by = getvariable('undone') and map is not null;
-delete from published
-where
-    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
-    and source_id not in (select source_id from brought_by_map);
-delete from measurements
-where
-    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
-    and source_id not in (select source_id from brought_by_map);
-delete from loops
-where
-    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
-    and source_id not in (select source_id from brought_by_map);
-delete from experiments
-where
-    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
-    and source_id not in (select source_id from brought_by_map);
 delete from source_measures where ingest_id = getvariable('undone');
 delete from sources where ingest_id = getvariable('undone') or source_id in (select source_id from brought_back);
 insert into sources by name select * exclude (superseded_by) from superseded_sources where superseded_by = getvariable('undone');

@@ -12,6 +12,7 @@ set
     experiment = coalesce(
         new_experiment, case when run_records.experiment is distinct from paths.experiment then run_records.experiment end
     ),
+    effort = coalesce(new_effort, case when run_records.effort is distinct from paths.effort then run_records.effort end),
     context_rank = context_rank + rank_added,
     context = case
         when new_began is not distinct from began or coalesce(context ->> '$.time_source', 'file') not in ('path', 'file', 'trusted_file')
