@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from app.charts.spending import month_so_far
 from app.cli.main import cli
+from app.queries.daily import MONTH, daily
 from app.queries.filters import NO_FILTERS, choose, taken_as_now
-from app.queries.months import budgets_of_month, kept_budgets, months
+from app.queries.months import budgets_of_month, kept_budgets, months, sum_of
 from app.reports.budgets import kept_verdicts, parse_budget, parse_budgeted
 from app.text.formatting import UNKNOWN
 from app.text.months import month_table, months_said, spend_title
@@ -61,6 +62,9 @@ def test_a_budget_is_obeyed_and_outlives_undo_and_rebuild(
     assert "FAIL: 1 of 2 budgets not met" in failed
     assert "No run has project 'kernel'. Did you mean kernels?" in failed
     run("budget", "--remove", "kernel")
+    assert "No run has label 'person=ana'." in run("budget", "person=ana=5/month")
+    assert "person=anna or" in run("check", fails=True)
+    run("budget", "--remove", "person=ana")
     assert '"limit": "budget kernels"' in run("report", "--format", "json")
     undo(march, 1)
     rebuild(march)
@@ -91,6 +95,28 @@ def test_a_budget_is_set_on_the_screen_and_says_whether_it_holds(
     assert "may pass it on 12 March" in shown
     next(button for button in app.button if button.label == "×").click().run()
     assert not kept_budgets(march)
+
+
+def test_nothing_counts_before_its_time(march: Store, tmp_path: Path) -> None:
+    """The clock of a machine was wrong: its runs ended later this month, and next month."""
+    for day in ("2026-03-20", "2026-04-02"):
+        later = log_of(day, tmp_path, run_id=day, time=f"{day}T12:00:00Z", total_cost_usd=40)
+        ingest_paths(march, later, project="kernels")
+    set_budget(march, Budgeted("project", "kernels"), Decimal(10))
+    ingest_paths(march, log_of("u", tmp_path, time=None, total_cost_usd=2), project="kernels")
+    with taken_as_now(NOW):
+        found = months(march, NO_FILTERS)
+        assert (found.month, found.months) == ("2026-03", ["2026-02", "2026-03"])
+        spent = {
+            "costs": found.of("2026-03").usd,
+            "days": sum_of(found.days).usd,
+            "agents": sum_of(found.agents).usd,
+            "budget": found.budgets["kernels"].spent,
+            "daily": daily(march, NO_FILTERS, NOW).total[MONTH].usd,
+            "check": kept_verdicts(march, NO_FILTERS)[0].found,
+        }
+        assert spent == dict.fromkeys(spent, 9)
+        assert found.of(None).usd == 2
 
 
 def test_the_sum_of_a_month_rises_on_the_days_of_its_spend(march: Store) -> None:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from app.queries import runs as run_queries
 from app.queries.filters import (
     NO_FILTERS,
+    TIME,
+    UNDATED,
     Filters,
     has_period,
     moment,
@@ -63,8 +65,15 @@ def part_passed(month: str, zone: str = UTC_ZONE) -> Decimal:
 
 
 def within_month(filters: Filters, month: str, zone: str = UTC_ZONE) -> Filters:
-    """Return the filters with a month (`2026-03`) in place of their period. Raises UsageError."""
+    """Return the filters with a month (`2026-03`), up to now, in place of their period.
+
+    A wrong clock or date puts a run into the future. Raises UsageError.
+    """
     begin, end = bounds_of_month(month, zone)
+    return _between(filters, begin, min(end, this_moment()))
+
+
+def _between(filters: Filters, begin: datetime, end: datetime) -> Filters:
     found = without_period(filters).with_values("since", [begin.isoformat()])
     return found.with_values("until", [end.isoformat()])
 
@@ -304,13 +313,17 @@ def months(
     month: str = "",
     measure: CostMeasure = BEST,
 ) -> Months:
-    """Return what months cost, with one in detail, by default the last one with money.
+    """Return what months cost up to now, with one in detail, by default the last one with money.
 
     `month`: `2026-03`, or ALL_MONTHS, which a period of the filters implies. Raises StoreError.
     """
     words, now = GROUPS_OF[by], this_moment()
-    costs = by_month(store, filters, measure, words)
-    dated = sorted({row.month for row in costs if row.month and row.month <= this_month()})
+    times = [filters]
+    if not has_period(filters):
+        until_now = filters.with_values("until", [now.isoformat()])
+        times = [until_now, filters.with_values(TIME, [UNDATED])]
+    costs = [row for one in times for row in by_month(store, one, measure, words)]
+    dated = sorted({row.month for row in costs if row.month})
     known = [one for one in dated if any(row.spend.usd for row in costs if row.month == one)]
     chosen = month if month in dated else next(iter((known or dated)[-1:]), "")
     if month == ALL_MONTHS or has_period(filters):
@@ -330,9 +343,7 @@ def months(
                 if (not kept or key in kept) and (is_now or one.spent)
             }
     if chosen == this_month():
-        last = [(now - timedelta(days=7)).isoformat()]
-        recent = without_period(filters).with_values("since", last)
-        recent = recent.with_values("until", [now.isoformat()])
+        recent = _between(filters, now - timedelta(days=7), now)
         week = {
             names: sum_of(row for row in rows if row.names == names).usd or Decimal(0)
             for rows in [by_month(store, recent, measure, words)]

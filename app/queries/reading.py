@@ -31,7 +31,6 @@ from app.queries.filters import (
     TIME,
     UNCOUNTED,
     UNDATED,
-    FilterKind,
     Filters,
     has_period,
     where,
@@ -502,10 +501,10 @@ class Unmatched:
 
 
 def unmatched(store: Store, key: str, value: str) -> Unmatched | None:
-    """Return a name of a filter (`project`) that no run has, else None. Raises StoreError."""
+    """Return a name or label of a filter that no run has, else None. Raises StoreError."""
     # a screen does not list sessions to choose from, but a mistyped one is like any name
     column = "session_id" if key == "session" else FILTERS[key].options
-    if FILTERS[key].kind is not FilterKind.NAMES or not column:
+    if not FILTERS[key].kind.is_many or not column:
         return None
     condition = where(Filters(((key, (value,)), *EVERY_RUN.chosen)))
     having = f"select 1 from v_runs where {condition.sql} limit 1"

@@ -54,7 +54,7 @@ from schemas.units import Unit
 class BudgetVerdict:
     """One limit, the figure found (None: unknown), and whether it held.
 
-    `where` is the group with this figure. `mistyped`: says that no run has the name of a budget.
+    `where` is the group with this figure. `mistyped`: a sentence if no run has the budget's name.
     """
 
     limit: Limit
@@ -84,7 +84,7 @@ class BudgetVerdict:
 
     @property
     def is_judged(self) -> bool:
-        """Whether there is something to judge: runs, or money that later runs spent."""
+        """Whether there is something to judge: runs, or money of runs that ended later."""
         return self.runs > 0 or (self.found is not None and self.unit is Unit.USD)
 
     @property
@@ -115,29 +115,28 @@ class BudgetVerdict:
             )
             why = dates if self.undated.runs == self.runs else ""
             return f"Unknown for {whom}, so it cannot be checked.{why}"
-        over = abs(self.found - self.allowed)
-        said = [
-            f"over by {short(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""
-        ]
-        said += [f"on {self.where}" if self.where else ""]
-        said += [
-            "" if self.runs else f"{NO_RUN_ENDED}: the money is of runs that ended at another time"
-        ]
-        said += [f"includes {bound_words(self.bounds)}" if self.bounds else ""]
-        said += [
+        over = short(abs(self.found - self.allowed), self.unit)
+        notes = [
+            f"over by {over}" if not self.passed and self.unit is Unit.USD else "",
+            f"on {self.where}" if self.where else "",
+            f"{NO_RUN_ENDED}: the money is of runs that ended at another time"
+            if self.found and not self.runs
+            else "",
+            f"includes {bound_words(self.bounds)}" if self.bounds else "",
             (
                 f"based on {self.known:,} of {self.runs:,} "
                 f"{self.noun}s{' with known improvements' if self.noun == 'loop' else ''}"
             )
             if self.known < self.runs
-            else ""
+            else "",
+            (
+                f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, "
+                "counted on no day"
+            )
+            if self.undated.runs
+            else "",
         ]
-        undated = (
-            f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, "
-            "counted on no day"
-        )
-        said += [undated if self.undated.runs else ""]
-        text = "; ".join(filter(None, said))
+        text = "; ".join(filter(None, notes))
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -160,7 +159,10 @@ class BudgetVerdict:
 
 @dataclass(frozen=True)
 class Check:
-    """All verdicts on the runs that match the filters."""
+    """All verdicts on the runs that match the filters.
+
+    `is_empty`: there is no run, and no money of a period, to judge.
+    """
 
     store: str
     filters: Filters
@@ -171,25 +173,27 @@ class Check:
     uncounted: tuple[int, int] = (0, 0)
     undated: Undated = ALL_DATED
     noun: str = "run"
-    has_money: bool = False
+    is_empty: bool = False
 
     @property
     def passed(self) -> bool:
-        """Whether every limit held and there was a run, or money of a period, to check."""
-        return not self.is_refused and not self.broken
+        return not self.failure
 
     @property
-    def is_refused(self) -> bool:
-        """Whether there is nothing to check, and that is not allowed."""
-        return not (self.runs or self.has_money or self.allow_empty)
-
-    @property
-    def broken(self) -> int:
-        """Number of limits that did not hold."""
-        return sum(
+    def failure(self) -> str:
+        """Why the check fails; "" if it passes."""
+        if self.is_empty and not self.allow_empty:
+            why = (
+                "no run matches the filters"
+                if self.filters and self.noun == "run"
+                else f"the store holds no {self.noun}"
+            )
+            return f"{why}; --allow-empty lets this pass"
+        broken = sum(
             not verdict.passed and (verdict.is_judged or not self.allow_empty)
             for verdict in self.verdicts
         )
+        return f"{broken} of {plural(len(self.verdicts), 'budget')} not met" if broken else ""
 
     @property
     def covers(self) -> str:
@@ -206,16 +210,9 @@ class Check:
     @property
     def headline(self) -> str:
         """The outcome in a sentence."""
-        if self.is_refused:
-            why = (
-                "no run matches the filters"
-                if self.filters and self.noun == "run"
-                else f"the store holds no {self.noun}"
-            )
-            return f"FAIL: {why}; --allow-empty lets this pass"
-        broken = self.broken
-        budgets = plural(len(self.verdicts), "budget")
-        return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"
+        if self.failure:
+            return f"FAIL: {self.failure}"
+        return f"PASS: {plural(len(self.verdicts), 'budget')} met"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the check for programs."""
@@ -260,20 +257,9 @@ def check(
         LIMITS[key].is_of_loops for key in allowed
     )  # a store may have loops and no run
     runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
-    has_money = any(verdict.is_judged for verdict in judged)
-    judged += kept
-    return Check(
-        store.location,
-        filters,
-        zone,
-        runs,
-        judged,
-        allow_empty,
-        uncounted,
-        undated,
-        noun,
-        has_money,
-    )
+    is_empty = not (runs or any(verdict.is_judged for verdict in judged))
+    facts = allow_empty, uncounted, undated, noun, is_empty
+    return Check(store.location, filters, zone, runs, judged + kept, *facts)
 
 
 def verdicts(
@@ -337,12 +323,12 @@ def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[s
 
     A figure that rests on no run is unknown, never 0.
     """
-    asked = tuple(
+    metrics = tuple(
         dict.fromkeys(key for limit in limits for key in (limit.metric, limit.rests_on) if key)
     )
-    if not asked:
+    if not metrics:
         return {}
-    [row] = measured_queries.summary(store, filters, (), asked).to_pylist()
+    [row] = measured_queries.summary(store, filters, (), metrics).to_pylist()
     for limit in limits:
         if limit.rests_on:
             row[f"{limit.metric}{KNOWN_SUFFIX}"] = row[limit.rests_on]
@@ -466,7 +452,7 @@ def kept_verdicts(
     without any of them is left out. Raises StoreError.
     """
     month = month or this_month(zone)
-    mistyped = {(of.dimension, of.name): said for of, said in mistyped_budgets(store).items()}
+    mistyped = {(of.dimension, of.name): why for of, why in mistyped_budgets(store).items()}
     judged = list[BudgetVerdict]()
     for dimension in dict.fromkeys(of.dimension for of in kept_budgets(store)):
         found = budgets_of_month(store, month, dimension, filters, zone, measure)
@@ -476,10 +462,8 @@ def kept_verdicts(
             if wrong:
                 judged.append(BudgetVerdict(limit, one.budget, None, 0, 0, mistyped=wrong))
             elif one.runs or one.spent or not without_period(filters):
-                runs, known = (one.runs, one.known) if one.runs else (1, 1)
-                judged.append(
-                    BudgetVerdict(limit, one.budget, one.spent, known, runs, bounds=one.bounds)
-                )
+                figures = one.budget, one.spent, one.known, one.runs
+                judged.append(BudgetVerdict(limit, *figures, bounds=one.bounds))
     return tuple(judged)
 
 
