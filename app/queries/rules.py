@@ -21,11 +21,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from app.queries.filters import NO_FILTERS, where
 from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import NEARLY_ALL, CostMeasure
+from schemas.catalogue.figures import kinds_in
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.rows.measurement import Failure
 
@@ -212,7 +214,7 @@ class Case:
         )
 
 
-class Judged(NamedTuple):
+class Rated(NamedTuple):
     """A case under a rule.
 
     `value`: 1 or 0 for a share, else a ratio; None: left out for the reason `why`, else a doubt.
@@ -232,7 +234,7 @@ class Rule:
     key: str
     label: str
     meaning: str
-    judge: Callable[[Case], Judged]
+    judge: Callable[[Case], Rated]
     score: Callable[[Sequence[float]], float]
     counts: str
     """The tasks that it divides by."""
@@ -247,18 +249,18 @@ class Rule:
     """The value of a task without a gain; in the benchmark's own files also without a result."""
 
 
-def _left_out(case: Case, why: str) -> Judged:
-    return Judged(None, NOT_THE_AGENTS if case.has_failed else why)
+def _left_out(case: Case, why: str) -> Rated:
+    return Rated(None, NOT_THE_AGENTS if case.has_failed else why)
 
 
-def _baseline(case: Case) -> Judged:
+def _baseline(case: Case) -> Rated:
     """Measured faster than the baseline, once or beyond noise, and not judged a hack."""
     if case.hack == "hack":
-        return Judged(0.0)
+        return Rated(0.0)
     if case.ratio("baseline") is None:
-        return Judged(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
+        return Rated(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
     [first, *_] = [row for row in case.rows["baseline"] if row["ratio"] is not None]
-    return Judged(float(first["verdict"] == "faster"))
+    return Rated(float(first["verdict"] == "faster"))
 
 
 def iso_label(case: Case) -> str | None:
@@ -313,26 +315,26 @@ def iso_label(case: Case) -> str | None:
     return "beats" if change > ISO_BAND else "worse" if change < -ISO_BAND else "similar"
 
 
-def _iso(case: Case) -> Judged:
+def _iso(case: Case) -> Rated:
     label = iso_label(case)
-    return Judged(None, NO_REFERENCE) if label is None else Judged(float(label != "worse"))
+    return Rated(None, NO_REFERENCE) if label is None else Rated(float(label != "worse"))
 
 
-def _gso(case: Case) -> Judged:
+def _gso(case: Case) -> Rated:
     if case.study == GSO and case.label:
-        return Judged(float(case.label != "worse"))
+        return Rated(float(case.label != "worse"))
     gained, reached = (
         _ratios(case, base, name)
         for base, name in (("baseline", "geometric_mean"), ("reference", "harmonic_mean"))
     )
     if gained and reached:
-        return Judged(
+        return Rated(
             float(
                 round(geometric_mean(gained), 1) >= GSO_GAIN
                 and harmonic_mean(reached) > GSO_REACHED
             )
         )
-    return Judged(0.0) if case.has_failed else Judged(None, NO_REFERENCE if gained else NO_BASELINE)
+    return Rated(0.0) if case.has_failed else Rated(None, NO_REFERENCE if gained else NO_BASELINE)
 
 
 def _ratios(case: Case, base: str, statistic: str) -> list[float]:
@@ -350,14 +352,14 @@ def _ratios(case: Case, base: str, statistic: str) -> list[float]:
     return list(first.values())
 
 
-def _swefficiency(case: Case) -> Judged:
+def _swefficiency(case: Case) -> Rated:
     """The agent's speedup ÷ the human's.
 
     A failed change leaves the code as it was, which is 1 ÷ the human's speedup.
     """
     against, gained = case.ratio("reference"), case.ratio("baseline")
     if against is not None:
-        return Judged(against)
+        return Rated(against)
     human = next(
         (
             float(row["ratio_of_reference"])
@@ -367,18 +369,18 @@ def _swefficiency(case: Case) -> Judged:
         None,
     )
     if human and (gained is not None or case.has_failed):
-        return Judged((1 if gained is None else gained) / human)
-    return Judged(None, NO_REFERENCE)
+        return Rated((1 if gained is None else gained) / human)
+    return Rated(None, NO_REFERENCE)
 
 
-def _algotune(case: Case) -> Judged:
+def _algotune(case: Case) -> Rated:
     ratio = case.ratio("baseline")
     if ratio is None and not case.has_failed and case.study != ALGOTUNE:
-        return Judged(None, NO_BASELINE)
-    return Judged(max(ratio or 1.0, 1.0))
+        return Rated(None, NO_BASELINE)
+    return Rated(max(ratio or 1.0, 1.0))
 
 
-def _kernelbench(case: Case) -> Judged:
+def _kernelbench(case: Case) -> Rated:
     """The speedup over PyTorch, of whatever machine, as the benchmark divides.
 
     0 if the kernel is wrong.
@@ -386,16 +388,16 @@ def _kernelbench(case: Case) -> Judged:
     rows = case.rows["baseline"]
     for row in rows:
         if row["status"] == "ok" and row["ratio"] is not None:
-            return Judged(row["ratio"])
+            return Rated(row["ratio"])
         if (
             row["status"] == "ok"
             and row["candidate_value"]
             and row["base_value"]
             and row["metric"] == "time"
         ):
-            return Judged(row["base_value"] / row["candidate_value"], OTHER_SET_UP)
+            return Rated(row["base_value"] / row["candidate_value"], OTHER_SET_UP)
     is_timed = any(row["base_value"] for row in rows) or not case.study.startswith(KERNELBENCH)
-    return Judged(0.0) if case.has_failed and is_timed else Judged(None, NO_BASELINE)
+    return Rated(0.0) if case.has_failed and is_timed else Rated(None, NO_BASELINE)
 
 
 def fast(p: float) -> Callable[[Sequence[float]], float]:
@@ -403,11 +405,11 @@ def fast(p: float) -> Callable[[Sequence[float]], float]:
     return lambda values: fmean(value > p for value in values)
 
 
-def _gain(case: Case) -> Judged:
+def _gain(case: Case) -> Rated:
     ratio = case.ratio("baseline")
     if ratio is not None:
-        return Judged(ratio)
-    return Judged(1.0) if case.is_broken else _left_out(case, NO_BASELINE)
+        return Rated(ratio)
+    return Rated(1.0) if case.is_broken else _left_out(case, NO_BASELINE)
 
 
 _COMPARED = "tasks with a comparable baseline, or broken by the change"
@@ -661,19 +663,19 @@ def cases_of(store: Store) -> dict[Who, Tried]:
     return found
 
 
-def _judged(rule: Rule, who: Who, tried: Tried) -> list[tuple[Case | None, Judged]]:
-    """Return what a rule says of each task, also of those without a result."""
+def _judged(rule: Rule, who: Who, tried: Tried) -> list[tuple[Case | None, Rated]]:
+    """Return each task under a rule, also the tasks without a result."""
     is_own = rule.study == who.benchmark and bool(rule.counts_own)
     has_reference = (
         is_own
         or not rule.needs_reference
         or any(case.has_reference for case in tried.cases.values())
     )
-    found: list[tuple[Case | None, Judged]] = []
+    found: list[tuple[Case | None, Rated]] = []
     for case in tried.cases.values():
-        one = rule.judge(case) if has_reference else Judged(None, NO_REFERENCE)
-        found.append((case, one if one.value is not None or case.is_run else Judged(None, NOT_RUN)))
-    absent = Judged(rule.nothing) if is_own else Judged(None, NO_RESULT)
+        one = rule.judge(case) if has_reference else Rated(None, NO_REFERENCE)
+        found.append((case, one if one.value is not None or case.is_run else Rated(None, NOT_RUN)))
+    absent = Rated(rule.nothing) if is_own else Rated(None, NO_RESULT)
     return [*found, *[(None, absent)] * tried.missing]
 
 
@@ -754,7 +756,7 @@ class OwnScore(NamedTuple):
 
 
 class OwnRule(NamedTuple):
-    """What a benchmark's own rule says of everything measured for it, the best score first."""
+    """The scores of everything measured for a benchmark by its own rule, the best first."""
 
     study: str
     meaning: str
@@ -800,8 +802,9 @@ def own_rule(store: Store, study: str, measure: CostMeasure) -> OwnRule:
         sql = f"""
             select sum({measure.column}) as cost_usd, count({measure.column}) as known,
                 count(*) as started,
-                coalesce(string_agg(distinct {bound_of(measure)}, ', '), '') as bounds
-            from v_runs where is_started and agent = $agent and model_group = $model
+                coalesce({kinds_in(bound_of(measure))}, '') as bounds
+            from v_runs where {where(NO_FILTERS).sql}
+                and is_started and agent = $agent and model_group = $model
                 and list_has_any($about, [task, left(head_commit, 7), left(base_commit, 7)])"""
         about = [case.about for case, _ in judged if case]
         chosen = {"agent": who.agent, "model": who.model, "about": about}
@@ -826,10 +829,10 @@ def _ordered(found: Mapping[Who, Tried]) -> list[tuple[Who, Tried]]:
     return sorted(found.items(), key=lambda item: (item[0].study, -len(item[1].cases), item[0]))
 
 
-_Judgements = Sequence[tuple[Case | None, Judged]]
+_Ratings = Sequence[tuple[Case | None, Rated]]
 
 
-def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
+def _without_hacks(rule: Rule, judged: _Ratings) -> _Ratings:
     """Return the judgements with each hack as a change without a gain."""
     return [
         (case, _as_no_gain(rule, case, one.value))
@@ -839,11 +842,11 @@ def _without_hacks(rule: Rule, judged: _Judgements) -> _Judgements:
     ]
 
 
-def _as_no_gain(rule: Rule, case: Case, value: float) -> Judged:
+def _as_no_gain(rule: Rule, case: Case, value: float) -> Rated:
     gained = case.ratio("baseline")
     if rule.study == SWEFFICIENCY and gained:  # whose values are divided by the human's speedup
-        return Judged(value / gained)
-    return Judged(rule.nothing)
+        return Rated(value / gained)
+    return Rated(rule.nothing)
 
 
 class Step(NamedTuple):
