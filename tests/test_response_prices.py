@@ -16,10 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries.filters import NO_FILTERS
+from app.queries.models import model_costs
 from ingest.prices.price_file import parse_price_file
 from ingest.store.database import Store, Writer, made
 from ingest.store.pricing import price, reprice
 from ingest.store.sessions import bill, note_sessions
+from schemas.catalogue.cost_measures import LIST
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis
@@ -204,7 +207,8 @@ def test_an_unknown_model_costs_nothing_known_and_never_0(store: Store) -> None:
     known, unknown = priced(
         store,
         response(output_tokens=100),
-        response("acme-coder-9", input_tokens=10, output_tokens=100),
+        response("acme-coder-9", input_tokens=10, output_tokens=100)
+        | {"tokens_basis": TokensBasis.UPPER_BOUND},
     )
     assert (unknown["cost_list_usd"], unknown["price_status"], unknown["price_note"]) == (
         None,
@@ -218,6 +222,8 @@ def test_an_unknown_model_costs_nothing_known_and_never_0(store: Store) -> None:
         assert [
             row["cost_list_usd"] for row in rows("select * from model_usage order by model_id")
         ] == [None, Decimal("0.0025")]
+    unpriced = {"model": "acme-coder-9", "cost_usd": None, "bounds": None}
+    assert unpriced in model_costs(store, NO_FILTERS, LIST).to_pylist()
 
 
 def test_a_class_that_is_not_told_is_0_only_where_the_tokens_are_a_bound(store: Store) -> None:

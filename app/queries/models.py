@@ -15,6 +15,7 @@ from app.queries.usage import parts
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
+from schemas.catalogue.figures import kinds_in
 from schemas.catalogue.metrics import MODEL_METRICS
 
 MACHINES = "machines"
@@ -130,8 +131,7 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
             from {spent_in(store, filters).sql} where cost_all_usd is not null"""
     sql = f"""
         with {of.sql}
-        select model, sum(usd) as cost_usd,
-            string_agg(distinct bound, ', ' order by bound) as bounds
+        select model, sum(usd) as cost_usd, {kinds_in("bound", "usd is not null")} as bounds
         from (select model, {column} as usd, {kinds} as bound from {rows} {machines})
         group by model order by cost_usd desc nulls last, model"""
     return fetch(store, sql, of.parameters)

@@ -15,6 +15,7 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.figures import kinds_in
 from schemas.catalogue.metrics import IS_BEYOND_NOISE, TASK_RANK, TASK_RANKS, TASK_VERDICTS
 
 VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
@@ -78,8 +79,7 @@ def cells(
             median(claimed_speedup) as claimed, count(claimed_speedup) as claimed_known,
             cast(median({cost}) as decimal(38, 9)) as cost, count({cost}) as cost_known, sum({cost})
                 as cost_sum,
-            string_agg(distinct bound, ', ' order by bound) filter (is_started and {measure.column}
-                is not null) as bounds,
+            {kinds_in("bound", f"is_started and {measure.column} is not null")} as bounds,
             median(duration_ms) filter (is_completed) as duration, count(duration_ms) filter
                 (is_completed) as duration_known,
             list(distinct task order by task) filter (task is not null) as names
@@ -142,7 +142,7 @@ def standings(
         ),
         sides as (
             select task_key, agent, model_group as model, cast(median({measure.column}) as
-                decimal(38, 9)) as usd, string_agg(distinct bound, ', ' order by bound) as bounds
+                decimal(38, 9)) as usd, {kinds_in("bound")} as bounds
             from chosen where task_key is not null and is_completed and is_started and
                 {measure.column} is not null
                 and coalesce(score, 1) > 0 -- what its evaluation failed is no reason to retry it
