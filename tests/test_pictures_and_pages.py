@@ -23,14 +23,15 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
 
-from app.charts import images
-from app.charts.registry import CHARTS
+from app.charts import agents, images
+from app.charts.registry import CHARTS, claims
+from app.cli.figures import share
 from app.cli.main import cli
 from app.queries.filters import parse
 from app.queries.reading import exported, read_transaction
 from app.reports.exports import EXPORTS
 from app.reports.exports.page import html_shared
-from app.reports.shared import SCREENS, question, shared
+from app.reports.shared import CHOICES, SCREENS, question, shared
 from app.screens.parts import widgets
 from app.screens.parts.share_menu import SHARED
 from app.text.answers import Answer
@@ -79,6 +80,27 @@ def test_a_page_shows_the_month_and_groups_that_its_screen_shows(tmp_path: Path)
         ):
             with pytest.raises(UsageError, match=told):
                 shared(what, question(transaction, parse(""), choices=wrong))
+
+
+def test_every_word_of_a_page_is_one_of_the_command() -> None:
+    """Breaks if help lists `BEYOND` and the command of a page, `--show beyond`, is refused."""
+    types = {one.name: one.type for one in share.params}
+    for page, options in CHOICES.items():
+        for option, words in options.items():
+            for word in words:
+                assert types[option].convert(f"{word}", None, None) == word, page
+
+
+def test_the_claims_of_many_runs_are_drawn(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with read_transaction(sample_store) as transaction:
+        asked = question(transaction, parse(""))
+        total = asked.rows[0]
+        monkeypatch.setattr(agents, "MOST_POINTS", total.claimed.known)
+        drawn = claims(asked)
+    assert drawn is not None
+    assert (drawn.n, total.runs > drawn.n > 0) == (total.claimed.known, True)
 
 
 def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:

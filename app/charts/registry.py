@@ -87,6 +87,13 @@ class Question:
         return found
 
     @cached_property
+    def claiming(self) -> list[dict[str, Any]]:
+        """The runs with a claimed speedup."""
+        how = agents.MOST_POINTS, self.measure, "claimed_speedup"
+        found: list[dict[str, Any]] = self.ask(agent_queries.points, self.filters, *how).to_pylist()
+        return found
+
+    @cached_property
     def few(self) -> list[dict[str, Any]]:
         """The same, dearest first, each with its `spent_usd` in the period (None: all its cost)."""
         spent = self.ask(agent_queries.spent_by_run, self.filters, self.measure)
@@ -142,7 +149,8 @@ def _strips(
         )
         found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
         boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
-    strips = agents.strips_of(what, rows, asked.points, boxes)
+    points = asked.claiming if what == "claims" else asked.points
+    strips = agents.strips_of(what, rows, points, boxes)
     n = sum(len(strip.runs) for strip in strips)
     if boxes:
         n = sum((row.cost if what == "cost" else row.wall).known for row in rows)

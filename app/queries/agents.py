@@ -323,12 +323,14 @@ def hidden_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
     ]
 
 
-def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST) -> pa.Table:
+def points(
+    store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST, known: str = "run_id"
+) -> pa.Table:
     """Return runs as points of charts.
 
     Agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
 
-    At most `limit` runs, by id. Raises StoreError.
+    At most `limit` runs that have the column `known`, by id. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
@@ -337,8 +339,8 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
                {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms,
                    claimed_speedup, measured_speedup, scope_differs,
                    outcome, num_turns, output_tokens, measured_class, cost_list_usd, cost_cause
-        from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit
-            {int(limit)}"""
+        from {measured.with_verdicts(store)} where {condition.sql} and {known} is not null
+        order by run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters)
 
 

@@ -77,7 +77,7 @@ CHOICES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "tasks": {"show": (NOBODY, *task_words.KNOWN, "faster", "all")},
     "failures": {"by": failure_queries.COLUMNS},
     "compare": {"pair": comparison_queries.PAIRS},
-    "loops": {"show": tuple(loop_html.CLASSES)},
+    "loops": {"show": tuple(map(str, loop_html.CLASSES))},
 }
 """Screen → its options of `tachograph share` with their words, none for months."""
 
