@@ -21,6 +21,7 @@ FileChange = tuple[str, int, int]
 """(path, insertions, deletions)"""
 
 _GIT = re.compile(r'diff --git (?:"?a/.*"? )("?)b/(.*?)\1$')
+_SIDE = re.compile(r"^[ab]/")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NOTE = re.compile(
     r"(?:new|deleted) file mode|old mode|new mode|(?:rename|copy) from|Binary files|GIT "
@@ -178,7 +179,7 @@ def _named(line: str) -> str | None:
     if name == "/dev/null":
         return None
     quote = '"' if name.startswith('"') else ""
-    return _plain(name.strip('"').removeprefix("a/").removeprefix("b/"), quote) or None
+    return _plain(_SIDE.sub("", name.strip('"')), quote) or None
 
 
 def _plain(path: str, quote: str) -> str:

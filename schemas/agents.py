@@ -83,7 +83,8 @@ class Program:
 class Home:
     """The folder with an agent's settings, credentials and sessions.
 
-    `variable`: the environment variable with its path, or several paths separated by commas.
+    `variable`: the environment variable with its path, or several paths separated by commas; empty
+    if the agent has none.
     `usual`: the default path. `sessions`: its folders with transcripts, or its database. `others`:
     files and folders, at least one of which is beside them.
     """
@@ -874,7 +875,7 @@ ROO_CODE = Agent(
     (Format("ui_messages.json of a task", "2025-10 to 2026-05", "cline.Cline", _CLINE_TYPES),),
     unrecorded=CLINE.unrecorded,
     program=Program(("roo",)),
-    home=_extension("ROO_CODE_STORAGE", "rooveterinaryinc.roo-cline"),
+    home=_extension("", "rooveterinaryinc.roo-cline"),
 )
 """A fork of Cline."""
 
@@ -887,7 +888,7 @@ KILO_CODE = Agent(
     (Format("ui_messages.json of a task", "2025-10", "cline.Cline", _CLINE_TYPES),),
     unrecorded=CLINE.unrecorded,
     program=Program(("kilo", "kilocode")),
-    home=_extension("KILO_CODE_STORAGE", "kilocode.kilo-code"),
+    home=_extension("", "kilocode.kilo-code"),
 )
 """A fork of Roo Code."""
 

@@ -87,7 +87,7 @@ def test_two_efforts_of_one_model_are_two_scores_and_one_model(
     ("command", "effort"),
     [
         (["claude", "-p", "x", "--effort", "high"], "high"),
-        (["codex", "exec", "-c", 'model_reasoning_effort="xhigh"', "go"], "xhigh"),
+        (["codex", "exec", "-c", 'model_reasoning_effort = "xhigh"', "go"], "xhigh"),
         (["grok", "--reasoning-effort=low"], "low"),
         (["claude", "-p", "make an --effort high claim"], None),
     ],

@@ -24,7 +24,7 @@ from ingest.agents.shared.runs import (
     is_failed,
     wire_record,
 )
-from ingest.agents.shared.texts import outcome_of_error, text_at
+from ingest.agents.shared.texts import MODEL_TAG, outcome_of_error, text_at
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document, parse
 from ingest.sources.files import Unreadable
@@ -57,14 +57,13 @@ _DONE = ("completion_result", "resume_completed_task")
 _OF_TOOLS = ("command_output", "mcp_server_response", "browser_action_result")
 _OF_USERS = ("user_feedback", "user_feedback_diff", "task")
 _FOLDERS = {
-    "rooveterinaryinc.roo-cline": ROO_CODE.key,
-    "kilocode.kilo-code": KILO_CODE.key,
-    "saoudrizwan.claude-dev": CLINE.key,
+    agent.home.usual[-1].rpartition("/")[2]: agent.key
+    for agent in (ROO_CODE, KILO_CODE, CLINE)
+    if agent.home
 }
 """The extension's folder among those of the editor → agent."""
 
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n)]{1,400})\)")
-_MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
 
 _Key = tuple[str | None, str | None]
 """(provider, model)"""
@@ -124,7 +123,7 @@ class _Task(OpenRun):
             self._doubt(_NOT_READ)
             return
         text = request.request or ""
-        if found := _MODEL.search(text):
+        if found := MODEL_TAG.search(text):
             self.key = (self.key[0], found[1])
         if found := _CWD.search(text):
             self.cwd = self.cwd or found[1]

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from ingest.agents.shared.texts import prompt_in, text_at
+from ingest.agents.shared.texts import MODEL_TAG, prompt_in, text_at
 from ingest.context.small_files import (
     LARGEST_READ,
     MAP_FILE,
@@ -326,7 +326,7 @@ def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
 
 
 _EFFORT_OPTION = re.compile(
-    r"(?:^|\0)(?:--(?:reasoning-)?effort[=\0]|(?:-c|--config)[=\0]model_reasoning_effort=)"
+    r"(?:^|\0)(?:--(?:reasoning-)?effort[=\0]|(?:-c|--config)[=\0]model_reasoning_effort *= *)"
     r"[\"']?([A-Za-z]+)"
 )
 """Of Claude Code, Grok and Copilot, and of Codex."""
@@ -428,7 +428,6 @@ SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 # Files beside the messages of a task of Cline or Roo Code, which name its model if they do not.
 
 TASK_MESSAGES = "ui_messages.json"
-_TASK_MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
 
 
 def task_model_beside(path: Path) -> str | None:
@@ -441,7 +440,7 @@ def task_model_beside(path: Path) -> str | None:
     history = path.with_name("api_conversation_history.json")
     with suppress(OSError, ValueError):
         if not models and _state(str(history)):
-            models = {*_TASK_MODEL.findall(history.read_text(encoding="utf-8"))}
+            models = {*MODEL_TAG.findall(history.read_text(encoding="utf-8"))}
     return models.pop() if len(models) == 1 else None
 
 

@@ -273,7 +273,7 @@ def published_table(found: Iterable[Judgement], source_id: str, tool: str) -> pa
                 for name in PublishedRow.columns
                 if name in one.origin.columns
             },
-            **{each.name: getattr(one, each.name) for each in fields(one)[1:] if each.name != "_"},
+            **{each.name: getattr(one, each.name) for each in fields(one)[1:]},
         )
         for number, one in enumerate(found, 1)
     ]

@@ -160,8 +160,8 @@ def _what(detail: ErrorDetails, table: str, path: str) -> str:
         return "is missing"
     if detail["type"] != "extra_forbidden":
         found = "" if isinstance(detail["input"], dict) else f" (found {detail['input']!s:.60})"
-        said = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        return f"{_WORDS.get(detail['type'], said)}{found}"
+        message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        return f"{_WORDS.get(detail['type'], message)}{found}"
     is_inside = table in _TABLES and path
     words = (
         [info.alias or name for name, info in _TABLES[table].model_fields.items()]

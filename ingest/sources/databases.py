@@ -44,16 +44,7 @@ _MESSAGE = """
         then json_remove(data, '$.system', '$.summary.diffs', '$.tools') end"""
 
 _CRUSH: Mapping[str, Columns] = {
-    "sessions": (
-        "id",
-        "parent_session_id",
-        "title",
-        "prompt_tokens",
-        "completion_tokens",
-        "cost",
-        "created_at",
-        "updated_at",
-    ),
+    "sessions": ("id", "parent_session_id", "title", "cost", "created_at", "updated_at"),
     "messages": {
         name: name
         for name in (

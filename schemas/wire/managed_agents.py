@@ -44,14 +44,13 @@ class ManagedUsage(WireModel):
         default=None, description="Cache writes, of a session."
     )
     list_cost: ManagedCost | None = Field(default=None, description="Of a session.")
-    active_seconds: Secondary[float] = Field(default=None, description="Of a session.")
 
 
 class ManagedReason(WireModel):
-    """Why a session is idle, or what becomes of an error."""
+    """Why a session is idle."""
 
     type: Secondary[WireText] = Field(
-        default=None, description="end_turn, requires_action, retries_exhausted; retrying, …"
+        default=None, description="end_turn, requires_action, retries_exhausted."
     )
 
 
@@ -60,9 +59,6 @@ class ManagedError(WireModel):
 
     type: Secondary[WireText] = Field(default=None, description="Its kind.")
     message: Secondary[WireText] = Field(default=None, description="Its message.")
-    retry_status: Secondary[ManagedReason] = Field(
-        default=None, description="retrying, exhausted, terminal."
-    )
 
 
 class ManagedEvent(WireModel):

@@ -98,6 +98,10 @@ def text_at(value: Any, *names: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+MODEL_TAG = re.compile(r"<model>([^<\n]{1,200})</model>")
+"""The model in the environment that Roo Code and Kilo Code describe with a request."""
+
+
 # How a run ended, by the text of its error: for agents that write no status beside it
 
 _LIMIT = re.compile(
