@@ -255,7 +255,7 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
 def of_runs(
     store: Store, run_ids: Sequence[str], filters: Filters = NO_FILTERS
 ) -> dict[str, RunFacts]:
-    """Return the same of several runs."""
+    """Return `of_run` by run."""
     shown = where_shown(filters)
     columns = f"* exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown"
     claims = f"""

@@ -201,7 +201,7 @@ class LoopAnswer:
 
     @property
     def all_in_per_improvement(self) -> Decimal | None:
-        """What an improvement cost with the machine; None where that is unknown."""
+        """What an improvement cost with the machine; None if unknown."""
         machine = self.costs.machine_usd
         if self.cost_usd is None or machine is None:
             return None

@@ -252,10 +252,7 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
 
 
 def verdicts_of(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the same of those of several runs that were measured.
-
-    `decided_by`: words of DECIDING.
-    """
+    """Return `verdict_of` by run, of the measured ones. `decided_by`: words of DECIDING."""
     if not count(store):
         return {}
     sql = f"""
@@ -401,7 +398,7 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
 
 def of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, pa.Table]:
-    """Return the same of several runs."""
+    """Return `of_run` by run."""
     sql = f"""
         select * exclude (is_comparable, is_primary)
         from (
@@ -598,10 +595,10 @@ _CLIENTS = r"\bbench serve\b|\bbench_serving\b|\bbenchmark_serving\b"
 
 
 def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
-    """Return the runs measured faster once: those first that can be repeated, then the largest.
+    """Return the runs measured faster once: by what their benchmark needs, then the largest first.
 
-    `needs_server`: the recorded command is the client of a server. Those with such a command come
-    before those without one. Raises StoreError.
+    A command that runs alone comes first, then the client of a server (`needs_server`), then an
+    unknown command. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""

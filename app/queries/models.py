@@ -46,8 +46,8 @@ _SPENT_ROWS = f"""
 def _rows(store: Store, filters: Filters) -> Where:
     """Return SQL of common tables, and their values.
 
-    `ended` has the rows of `v_model_rows` of the runs that the filters choose, `used` those whose
-    figures add up: over a period their money and tokens are what was spent in it.
+    `ended` has the rows of `v_model_rows` of the runs that the filters choose. `used` has the money
+    and tokens to add up: over a period what was spent in it.
     """
     condition = where(filters)
     # filters are about runs: a run's cost is not that of one of its models

@@ -245,7 +245,7 @@ class ExportedStore(Store):
     """A store that can leave texts of sessions out of its queries."""
 
     leaves_out_every = False
-    """Whether the texts of all runs are left out, and not only those said in sessions."""
+    """Whether the texts of all runs are left out, and not only those of sessions."""
 
     searched: frozenset[str] | None = None
     """Texts of the filter `search`; they are looked up in `found` before the texts are left out.

@@ -292,7 +292,7 @@ def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
 
 
 def money_of_runs(store: Store, runs: Iterable[Mapping[str, Any]]) -> dict[str, RunMoney]:
-    """Return the same of several runs."""
+    """Return `money_of` by run."""
     by_id = {run["run_id"]: run for run in runs}
     alike: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in by_id}
     with read_transaction(store) as transaction:

@@ -304,7 +304,7 @@ def patch_files_of(store: Store, run_id: str) -> pa.Table:
 
 
 def patch_files_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, pa.Table]:
-    """Return the same of several runs."""
+    """Return `patch_files_of` by run."""
     sql = """
         select run_id, path, insertions, deletions from patch_files where $chosen
         order by run_id, path"""

@@ -124,7 +124,7 @@ def parts(store: Store, filters: Filters, *, by_time: bool = True) -> Where:
     """Return SQL of common tables that end with `parts`, and their values.
 
     A row is a part of what the runs of the filters spent in their period
-    (`schemas.catalogue.usage`). Without `by_time` runs are divided only where the period asks it.
+    (`schemas.catalogue.usage`). Without `by_time` runs are divided only if a period cuts them.
     """
     of = spent(store, filters) if by_time else spent_in(store, filters)
     return Where(_PARTS.format(spent=of.sql).strip(), of.parameters)
