@@ -77,7 +77,6 @@ read.
 """
 
 _KNOWN_LATER = ("source_id", "ordinal", "project", "repo_source", *PRICED)
-_PROJECT = "project_of(spooled.labels, repo, cwd, sources.name)"
 _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _BILLED = "select run_id from summed union select run_id from run_of_session"
@@ -349,10 +348,11 @@ def _write(
         all_labels = f"map_from_entries(list_sort(map_entries(map_concat(labels, {new}))))"
         runs = f"(select * replace ({all_labels} as labels, {columns}) from spool_runs)"
     connection.execute(
-        f"insert into runs by name select {_columns('runs', *_KNOWN_LATER)}, winners.source_id, "
-        f"winners.ordinal, {priced}, {_PROJECT}.name as project, {_PROJECT}.origin as repo_source "
+        "insert into runs by name select * exclude (named), named.name as project, named.origin "
+        f"as repo_source from (select {_columns('runs', *_KNOWN_LATER)}, winners.source_id, "
+        f"winners.ordinal, {priced}, project_of(spooled.labels, repo, cwd, sources.name) as named "
         f"from {runs} {of_winners} join priced_runs on priced_runs.run_id = spooled.run_id join "
-        "sources on sources.source_id = winners.source_id",
+        "sources on sources.source_id = winners.source_id)",
         given,
     )
 

@@ -27,28 +27,31 @@ create or replace temp macro has_other_ids(agent) as
     logs_share_no_id(agent) or has_whole_files(agent);
 """
 
-_EXAMINED_RUNS = "select 1 from runs semi join examined using (run_id) where {} limit 1"
-_EXAMINED_RECORDS = (
-    "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream'{} "
-    "limit 1"
-)
+_EXAMINED = "select 1 from runs join examined using (run_id) where "
 _WARNING = {"severity": Severity.WARNING}
 _STEPS: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
     (
         "03_possible_duplicates",
         (
             "select 1 from examined where session_id is not null group by session_id having "
-            "count(*) > 1 limit 1"
+            "count(*) > 1"
         ),
         _WARNING,
     ),
-    ("04_two_logs", _EXAMINED_RUNS.format("logs_share_no_id(agent)"), _WARNING),
-    ("05_copied_sessions", _EXAMINED_RUNS.format("has_whole_files(agent)"), _WARNING),
-    ("07_cut_off", _EXAMINED_RECORDS.format(""), _WARNING),
-    ("08_taken_in", _EXAMINED_RECORDS.format(" and not is_kept"), _WARNING),
+    ("04_two_logs", f"{_EXAMINED} logs_share_no_id(agent)", _WARNING),
+    ("05_copied_sessions", f"{_EXAMINED} has_whole_files(agent)", _WARNING),
+    ("07_cut_off", f"{_EXAMINED} record_kind = 'stream' and outcome = 'interrupted'", _WARNING),
+    (
+        "08_taken_in",
+        (
+            f"{_EXAMINED} record_kind = 'result' and len(part_ids) = 0 and run_id in "
+            "(select run_id from run_records where record_kind = 'stream' and not is_kept)"
+        ),
+        _WARNING,
+    ),
     (
         "06_transcripts",
-        "select 1 from responses semi join examined using (run_id) limit 1",
+        "select 1 from responses semi join examined using (run_id)",
         {"warning": Severity.WARNING, "info": Severity.INFO},
     ),
 )
@@ -70,7 +73,7 @@ def note_cross_checks(connection: duckdb.DuckDBPyConnection, changed: str) -> No
     rows += note_carried_over(connection, "runs semi join examined using (run_id)")
     rows += _note_patch_hints(connection)
     for step, concerned, severities in _STEPS:
-        if connection.execute(concerned).fetchone():
+        if connection.execute(f"{concerned} limit 1").fetchone():
             [(added,)] = run_step(connection, f"cross_checks/{step}", severities)
             rows += added
     if rows:

@@ -1,9 +1,3 @@
--- A folder of ids or times is there for one run, and a shared one for any project.
-create or replace temp macro name_of_project(candidate, is_folder) as case
-    when regexp_matches(candidate, '(?:[0-9][^0-9]*){6}|^[.~ ]*$') then null
-    when is_folder and regexp_matches(candidate, '(?i)^(?:[a-z]:|workspace|tmp|app|api|testbed|project)$') then null
-    else candidate
-end;
 -- A work tree of git belongs to the folder before it.
 create or replace temp macro worked_in(cwd) as regexp_replace(
     rtrim(replace(trim(cwd), '\', '/'), '/'), '/[.](?:claude/)?worktrees(?:/.*)?$', ''
@@ -16,20 +10,24 @@ create or replace temp macro folder_of_project(path) as case
         || '|^(?:[a-z]:)?/(?:root|(?:home|users)/[^/]+)$'
     ) then regexp_extract(path, '[^/]+$')
 end;
--- The project as {origin, name}, by the first origin that names one: label, record, git remote, working directory, folder OWNER+REPO.
+-- The project as {origin, name}, by the first origin that names one: label, record, git remote, working directory, folder OWNER+REPO. A folder of ids
+-- or times is there for one run, and a shared one for any project. Each pattern stands here once: DuckDB compiles it anew wherever it stands.
 create or replace temp macro project_of(labels, repo, cwd, path) as list_filter([
     {'origin': 'label', 'name': coalesce(nullif(labels['project'], ''), nullif(labels['repo'], ''))},
     {'origin': 'record', 'name': case when not regexp_matches(repo, '[/\\:]') then nullif(repo, '') end},
-    {'origin': 'remote', 'name': name_of_project(regexp_extract(repo, '([^/\\:]+?)(?:\.git)?[/\\]*$', 1), false)},
-    {'origin': 'folder', 'name': name_of_project(folder_of_project(worked_in(cwd)), true)},
+    {'origin': 'remote', 'name': regexp_extract(repo, '([^/\\:]+?)(?:\.git)?[/\\]*$', 1)},
+    {'origin': 'folder', 'name': folder_of_project(worked_in(cwd))},
     {
         'origin': 'archive',
-        'name': name_of_project(
-            regexp_extract(
-                path,
-                '(?:^|[/\\!])[A-Za-z0-9][A-Za-z0-9-]*\+([\w.-]*?[A-Za-z][\w.-]*?)(?:\.zip|\.tgz|\.tar(?:\.\w+)?)?[/\\!]', 1
-            ),
-            true
+        'name': regexp_extract(
+            path, '(?:^|[/\\!])[A-Za-z0-9][A-Za-z0-9-]*\+([\w.-]*?[A-Za-z][\w.-]*?)(?:\.zip|\.tgz|\.tar(?:\.\w+)?)?[/\\!]', 1
         )
     }
-], lambda one: one.name is not null)[1];
+], lambda one:
+    one.name is not null
+    and (one.origin in ('label', 'record') or not regexp_matches(one.name, '(?:[0-9][^0-9]*){6}|^[.~ ]*$'))
+    and (
+        one.origin not in ('folder', 'archive')
+        or not regexp_matches(one.name, '(?i)^(?:[a-z]:|workspace|tmp|app|api|testbed|project)$')
+    )
+)[1];

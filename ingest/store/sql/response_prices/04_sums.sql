@@ -1,26 +1,14 @@
 -- The responses of each run by model: once by its id as logged, and once by name (`is_by_name`), since a record may call a model by a shorter id
 -- than its transcript. A sum is NULL where a response has no price.
 create or replace temp table response_sums as
-with counted as (
+with of_services as (
     select
-        responses.run_id, services.service_no, cost_list_usd, output_is_final, is_assumed_5m(responses) as is_assumed_5m,
-        price_day(responses, touched) as day, source, rates, own_tokens(responses) as own
-    from responses, touched, services, request_prices
-    where is_price_of(request_prices, services, touched, responses)
-),
-exact as (
-    select
-        counted.*, exact_uncached_cost(own, rates) as uncached, own.write_5m * rates.write_5m + own.write_1h * rates.write_1h as written
-    from counted
-),
-of_services as (
-    select
-        run_id, service_no, count(*) as responses, count(*) filter (not output_is_final) as unfinished, count(cost_list_usd) as priced,
+        run_id, service_no, count(*) as responses, count(*) filter (not output_is_final) as unfinished, count(listed) as priced,
         bool_or(is_assumed_5m) as is_assumed_5m, max(day) as day, max(source) as source,
         sum(own.input) as input, sum(own.output) as output, sum(own.cache_read) as cache_read,
         sum(own.write_5m) as write_5m, sum(own.write_1h) as write_1h, sum(own.searches) as searches,
-        sum(cost_list_usd) as listed, sum(nanodollars(uncached)) as uncached, sum(nanodollars(written)) as written
-    from exact
+        sum(listed) as listed, sum(uncached) as uncached, sum(written) as written
+    from costed
     group by run_id, service_no
 ),
 of_models as (
