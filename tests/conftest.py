@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.nodeid import NodeId
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
@@ -158,19 +159,16 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.hookimpl(
-    tryfirst=True
-    # before xdist's own, which reads the groups: otherwise each process makes what is made once for
-    # a
-    # module
-)
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
     """Mark what `make quick` leaves out; leave to `make attack` what takes as long as 100 tests."""
     for item in items:
         if _is_slow(item):
             item.add_marker(pytest.mark.slow)
-        if _fills_its_module(item) and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        mark = item.get_closest_marker("xdist_group")
+        group = mark.args[0] if mark else item.path.stem if _fills_its_module(item) else ""
+        if group and getattr(config.option, "loadgroup", False):
+            # pytest-xdist 3.8 writes it where pytest 9.2 no longer reads it
+            item._id = NodeId.parse(f"{item.nodeid}@{group}")
     thorough = [item for item in items if not is_thorough() and item.get_closest_marker("thorough")]
     config.hook.pytest_deselected(items=thorough)
     items[:] = [item for item in items if item not in thorough]

@@ -226,3 +226,10 @@ def test_no_todo_is_left() -> None:
     assert not [
         path for path in FILES if any(word in path.read_text() for word in ("TODO", "FIXME", "XXX"))
     ]
+
+
+@pytest.mark.xdist_group("one")
+def test_the_scheduler_reads_the_group_of_a_test(request: pytest.FixtureRequest) -> None:
+    """Else each process starts a browser and makes what is made once for a module."""
+    is_grouped = getattr(request.config.option, "loadgroup", False)
+    assert request.node.nodeid.endswith("@one") == is_grouped
