@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -66,9 +67,19 @@ def fill(folder: Path, store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def worked(store_once: StoreOnce, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def worked(read_once: StoreOnce, tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("daily")
-    return store_once("daily", lambda store: fill(folder, store))
+    return read_once("daily", lambda store: fill(folder, store))
+
+
+@cache
+def paid_in(store: Store) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
+    """Every run, and by run its responses."""
+    sql = "select run_id, repo, dated_at, is_started, cost_best_usd from v_runs"
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for one in fetch(store, 'select run_id, "at", cost_list_usd from responses').to_pylist():
+        by_run.setdefault(one["run_id"], []).append(one)
+    return fetch(store, sql).to_pylist(), by_run
 
 
 @pytest.fixture
@@ -79,12 +90,10 @@ def clock() -> Iterator[None]:
 
 def by_hand(store: Store, begin: datetime, end: datetime) -> dict[str | None, Spend]:
     """The money of responses and of other runs, added up one by one."""
-    runs = fetch(store, "select run_id, repo, dated_at, is_started, cost_best_usd from v_runs")
-    answers = fetch(store, 'select run_id, "at", cost_list_usd from responses').to_pylist()
     found = dict[str | None, Spend]()
-    for run in runs.to_pylist():
-        own = [one for one in answers if one["run_id"] == run["run_id"]]
-        paid = [(one["at"], one["cost_list_usd"]) for one in own]
+    runs, responses = paid_in(store)
+    for run in runs:
+        paid = [(one["at"], one["cost_list_usd"]) for one in responses.get(run["run_id"], ())]
         paid = paid or [(run["dated_at"], run["cost_best_usd"])]
         costs = [cost for at, cost in paid if begin <= at < end and cost is not None]
         is_here = run["is_started"] and begin <= run["dated_at"] < end
