@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from ingest.measurements import measured as measured_rows
-from ingest.measurements import tools
 from ingest.measurements.base import MOST_JSON_VALUES, MeasuredFile, lines_of
 from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES, Spread, log_error
-from ingest.measurements.tools import Reading, possible_tools, read_measurements
+from ingest.measurements.tools import TOOLS, Reading, possible_tools, read_measurements
 from schemas.errors import RejectReason
 from schemas.rows.measurement import SpreadKind
 from tests.fuzz.measured_seeds import MEASURED
@@ -138,24 +137,18 @@ def _benches(count: int) -> str:
 )
 @pytest.mark.parametrize("place", ["recognises", "read"])
 def test_whatever_a_tool_raises_is_a_refusal_with_its_place(
-    monkeypatch: pytest.MonkeyPatch, place: str, error: type[Exception]
+    place: str, error: type[Exception]
 ) -> None:
     """Only an error about a file's form, at the check of its form, leaves it to other tools."""
 
     def broken(_file: MeasuredFile) -> Any:
         raise error
 
-    [tool] = [tool for tool in tools.TOOLS if tool.name == "wrk"]
-    monkeypatch.setattr(
-        tools,
-        "TOOLS",
-        (
-            replace(tool, recognises=broken)
-            if place == "recognises"
-            else replace(tool, read=broken),
-        ),
+    [tool] = [tool for tool in TOOLS if tool.name == "wrk"]
+    failing = (
+        replace(tool, recognises=broken) if place == "recognises" else replace(tool, read=broken)
     )
-    reading = read_measurements(MeasuredFile("x", MEASURED["wrk"]), "s")
+    reading = read_measurements(MeasuredFile("x", MEASURED["wrk"]), "s", [failing])
     if place == "recognises" and issubclass(error, ValueError | LookupError):
         assert reading is None
     else:

@@ -115,6 +115,14 @@ class LoopFormat:
     read: Callable[[MeasuredFile], Iterable[Loop]]
     marks: tuple[str, ...] = ()
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        return self.marks
+
+    def may_read(self, beginning: str, met: frozenset[str]) -> bool:
+        """Return whether a file with this beginning has one of its marks, and looks like it."""
+        return not (self.marks and met.isdisjoint(self.marks)) and self.looks(beginning)
+
 
 class LoopTables(NamedTuple):
     """The rows of `loops` and `experiments` of a file."""

@@ -5,9 +5,9 @@ A file is read as a loop's log if it contains no agent's run. Content decides, n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.literals import LiteralSearch
 from ingest.loops.aide import AIDE_JOURNAL, AIDE_RUN
 from ingest.loops.base import LoopFormat, LoopTables, loop_tables
 from ingest.loops.json_lines import JSON_LINES
@@ -15,7 +15,7 @@ from ingest.loops.openevolve import OPENEVOLVE_CHECKPOINT, OPENEVOLVE_LOG
 from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.shinka import SHINKA
 from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
-from ingest.measurements.base import MeasuredFile, refusal
+from ingest.measurements.base import MarkedReaders, MeasuredFile, refusal
 from schemas.errors import RejectReason
 
 FORMATS: tuple[LoopFormat, ...] = (
@@ -33,8 +33,6 @@ FORMATS: tuple[LoopFormat, ...] = (
 )
 """In order: the first that finds a loop in a file reads it."""
 
-_MARKS = LiteralSearch([mark for each in FORMATS for mark in each.marks], leftmost=True)
-
 
 @dataclass(frozen=True)
 class LoopReading:
@@ -46,25 +44,17 @@ class LoopReading:
     reason: RejectReason = RejectReason.INVALID_RECORD
 
 
-def possible_formats(beginning: str) -> list[LoopFormat]:
-    """Return the formats that a file with this beginning may have, in order.
-
-    It is searched for the marks of all at once.
-    """
-    met = {_MARKS.words[index] for index, _, _ in _MARKS.find(beginning)}
-    return [
-        each
-        for each in FORMATS
-        if not (each.marks and met.isdisjoint(each.marks)) and each.looks(beginning)
-    ]
+possible_formats = MarkedReaders(FORMATS).possible
 
 
-def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
-    """Return the loops in a file, or None if it has none.
+def read_loops(
+    file: MeasuredFile, source_id: str, formats: Sequence[LoopFormat]
+) -> LoopReading | None:
+    """Return the loops in a file, or None if it has none. `formats`: the possible ones.
 
     Never raises: a reader that fails refuses the file.
     """
-    for each in possible_formats(file.text[: 1 << 20]):
+    for each in formats:
         try:
             if loops := list(each.read(file)):
                 return LoopReading(each.name, loop_tables(loops, source_id, each.name))

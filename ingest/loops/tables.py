@@ -262,13 +262,14 @@ def _may_hold(beginning: str) -> bool:
     """Return whether one of the first lines has several cells, one with a word of decisions."""
     if begins_json(beginning):
         return False
-    text = beginning[:_BEGINNING].lower()
-    words = {_WORDS.words[index] for index, _, _ in _WORDS.find(text)}
-    return any(
-        word in line and (line.count("\t") > 1 or line.count(",") > 1)
-        for line in (text.splitlines() if words else ())
-        for word in words
-    )
+    text, seen = f"{beginning[:_BEGINNING].lower()}\n", 0
+    for _, start, end in _WORDS.find(text):
+        if start >= seen:
+            seen = text.index("\n", end)
+            line = text[text.rfind("\n", 0, start) + 1 : seen]
+            if line.count("\t") > 1 or line.count(",") > 1:
+                return True
+    return False
 
 
 def _may_hold_iterations(beginning: str) -> bool:

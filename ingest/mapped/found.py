@@ -211,15 +211,12 @@ def packaged_for(source: Source, kind: FileKind) -> tuple[KnownMap, ...]:
     """Return the map of the tool that a file without a run fits, by its path and its marks."""
     if kind not in (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE):
         return ()
-    fitting = [one for one in packaged_maps() if any(one.forms_for(source.name))]
-    if not fitting:
-        return ()
     with source.open() as stream:
         head = stream.read(MARKED_BYTES)
-    return tuple(
-        one
-        for one in fitting
-        if any(
-            all(mark.encode() in head for mark in form.marks) for form in one.forms_for(source.name)
-        )
-    )[:1]
+    for one in packaged_maps():
+        marked = [
+            form for form in one.content.rows if all(mark.encode() in head for mark in form.marks)
+        ]
+        if marked and any(form in marked for form in one.forms_for(source.name)):
+            return (one,)
+    return ()

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ingest.context.small_files import json_object
+from ingest.literals import LiteralSearch
 from ingest.measurements.measured import MOST_VALUES, Judgement, Measured, TooManyValues
 from ingest.measurements.words import snake_case
 from schemas.errors import RejectReason
@@ -50,13 +51,15 @@ class MeasuredFile:
 
     `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`:
     finds another file by its path relative to the folder of this one, or returns None. `nearby`:
-    returns the files for a pattern of such paths, such as `logs/*/journal.json`.
+    returns the files for a pattern of such paths, such as `logs/*/journal.json`. `value`: its text
+    as JSON, if it was parsed before.
     """
 
     name: str
     text: str
     neighbour: Callable[[str], Path | None] = lambda _: None
     nearby: Callable[[str], Sequence[Path]] = lambda _: ()
+    value: Any = None
 
     @property
     def documents(self) -> list[Any]:
@@ -72,6 +75,8 @@ class MeasuredFile:
 
     @cached_property
     def _parsed(self) -> list[Any] | TooManyValues:
+        if self.value is not None:
+            return [self.value]
         found: list[Any] = []
         decoder, text, at = json.JSONDecoder(), self.text.lstrip("\ufeff \t\r\n"), 0
         if not self.is_json:
@@ -249,7 +254,8 @@ class Tool:
     tool, the rarest first; cheap, so that most files are never parsed. `recognises`: whether the
     content is the tool's. `read`: the values of a recognised file; raises `ValueError` with a
     reason for people if it cannot be read. `marks_suffice`: broken JSON with all marks is refused
-    as a file of this tool, otherwise skipped.
+    as a file of this tool, otherwise skipped. `looks`: whether the beginning of a file with the
+    marks looks like the tool's, for tools without marks.
     """
 
     name: str
@@ -257,8 +263,57 @@ class Tool:
     recognises: Callable[[MeasuredFile], bool]
     read: Callable[[MeasuredFile], Iterable[Measured | Judgement]]
     marks_suffice: bool = True
+    looks: Callable[[str], bool] = lambda _: True
 
     @cached_property
     def is_json(self) -> bool:
         """Return whether its files are JSON: its marks have a name in quotes."""
         return any(mark.startswith('"') for mark in self.marks)
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        return self.marks[:1]
+
+    def may_read(self, beginning: str, met: frozenset[str]) -> bool:
+        """Return whether a file with this beginning has all of its marks."""
+        return (
+            met.issuperset(self.marks[:1])
+            and (not self.is_json or begins_json(beginning))
+            and all(mark in beginning for mark in self.marks[1:])
+            and self.looks(beginning)
+        )
+
+
+class MarkedReader(Protocol):
+    """A reader of files without a run: a tool's, a loop's.
+
+    `searched`: marks, one of which its files have.
+    """
+
+    @property
+    def searched(self) -> tuple[str, ...]: ...
+
+    def may_read(self, beginning: str, met: frozenset[str]) -> bool:
+        """Return whether it may read a file with this beginning. `met`: marks in it, of any."""
+
+
+_Reader = TypeVar("_Reader", bound=MarkedReader)
+
+
+class MarkedReaders(Generic[_Reader]):
+    """Readers in the order in which they are asked.
+
+    A file is searched for the marks of all at once: logs have megabytes, and few marks.
+    """
+
+    def __init__(self, readers: Sequence[_Reader]) -> None:
+        self._readers = readers
+        marks = {mark for reader in readers for mark in reader.searched}
+        self._marks = LiteralSearch(
+            sorted(marks, key=lambda mark: (-len(mark), mark)), leftmost=True
+        )
+
+    def possible(self, beginning: str) -> list[_Reader]:
+        """Return the readers that may read a file with this beginning, in order."""
+        met = self._marks.words_in(beginning)
+        return [reader for reader in self._readers if reader.may_read(beginning, met)]

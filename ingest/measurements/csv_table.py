@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from ingest.measurements.base import MeasuredFile, TableLine, Tool
+from ingest.measurements.base import MeasuredFile, TableLine, Tool, columns_of
 from ingest.measurements.measured import (
     MOST_VALUES,
     Measured,
@@ -345,4 +345,11 @@ def _is_number(written: str | None) -> bool:
         return False
 
 
-TOOL = Tool("csv_table", (), _recognises, _read, marks_suffice=False)
+TOOL = Tool(
+    "csv_table",
+    (),
+    _recognises,
+    _read,
+    marks_suffice=False,
+    looks=lambda beginning: len(columns_of(beginning)) > 1,
+)

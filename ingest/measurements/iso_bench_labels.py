@@ -49,7 +49,7 @@ def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
         names = file.columns
     else:
         try:
-            first = json.loads(file.text.lstrip("\ufeff \t\r\n").partition("\n")[0])
+            first = json.loads(_first_line(file.text))
             names = first.keys() if isinstance(first, dict) else ()
         except (ValueError, RecursionError):
             return []
@@ -60,6 +60,10 @@ def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
     if "agent" not in names or not has_task or not has_judgement:
         return []
     return file.objects if file.is_json else [line.cells for line in file.rows]
+
+
+def _first_line(text: str) -> str:
+    return text.lstrip("\ufeff \t\r\n").partition("\n")[0]
 
 
 def _recognises(file: MeasuredFile) -> bool:
@@ -144,4 +148,11 @@ def _label(change: float) -> str:
     return "beats" if change > _BAND else "worse" if change < -_BAND else "similar"
 
 
-TOOL = Tool("iso_bench_labels", ("agent",), _recognises, _read, marks_suffice=False)
+TOOL = Tool(
+    "iso_bench_labels",
+    (),
+    _recognises,
+    _read,
+    marks_suffice=False,
+    looks=lambda beginning: "agent" in _first_line(beginning).lower(),
+)

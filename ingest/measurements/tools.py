@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from ingest.literals import LiteralSearch
 from ingest.measurements import (
     asv,
     continuous,
@@ -29,7 +28,7 @@ from ingest.measurements import (
     pytest_benchmark,
     serving,
 )
-from ingest.measurements.base import MeasuredFile, Tool, begins_json, columns_of, refusal
+from ingest.measurements.base import MarkedReaders, MeasuredFile, Tool, refusal
 from ingest.measurements.measured import (
     MOST_VALUES,
     Judgement,
@@ -140,21 +139,4 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
     return False
 
 
-_FIRST_MARKS = LiteralSearch(
-    [tool.marks[0] for tool in TOOLS if tool.marks and not tool.is_json], leftmost=True
-)
-
-
-def possible_tools(beginning: str) -> Sequence[Tool]:
-    """Return the tools that may have written a file with this beginning, in order.
-
-    It has all of their marks, or the header of a table.
-
-    A log is searched for all first marks at once: it has megabytes, and few of them.
-    """
-    tools: Sequence[Tool] = TOOLS
-    if not begins_json(beginning):
-        met = {_FIRST_MARKS.words[index] for index, _, _ in _FIRST_MARKS.find(beginning)}
-        tools = [tool for tool in TOOLS if not tool.is_json and met.issuperset(tool.marks[:1])]
-    found = [tool for tool in tools if all(mark in beginning for mark in tool.marks)]
-    return found if any(tool.marks for tool in found) or len(columns_of(beginning)) > 1 else ()
+possible_tools = MarkedReaders(TOOLS).possible

@@ -34,19 +34,12 @@ from ingest.context.small_files import MAP_FILE, MEASURE_FILE, split
 from ingest.facts import Facts
 from ingest.mapped.found import error_in as error_in_map
 from ingest.measurements.base import columns_of
-from ingest.measurements.given import SaidBeside, error_in
+from ingest.measurements.given import error_in
 from ingest.reading.settings import SMALL_BYTES, Settings, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
 from ingest.sources.databases import session_documents
-from ingest.sources.decoding import (
-    DATABASE_START,
-    WRITE_AHEAD_STARTS,
-    Allowance,
-    Broken,
-    Opened,
-    Utf8,
-)
+from ingest.sources.decoding import Allowance, is_database
 from ingest.sources.document import Document, Events
 from ingest.sources.files import (
     CHANGED,
@@ -71,7 +64,6 @@ from schemas.wire.roll_ups import is_roll_up
 
 if TYPE_CHECKING:
     from ingest.mapped.found import KnownMap
-    from ingest.measurements.base import Tool
 
 _BEGINNING = "line 1, byte 0"
 
@@ -374,6 +366,7 @@ class _SourceReader:
         without_run = self._end()
         self._add_all(of_trial)
         is_log = bool(portion or self._has_records or self._result.rejected)
+        has_maps = bool(self._maps)
         if not is_log and self._read_mapped(source, found.file_kind):
             return
         self._let_go()
@@ -387,8 +380,11 @@ class _SourceReader:
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
-            if self._result.kind in NO_LOGS and not self._read_mapped(source, found.file_kind):
+            from ingest.reading.without_runs import read_without_runs  # all formats: 50 ms
+
+            read_without_runs(source, found, self._result, self._spool, self._sidecars)
+            is_other = self._result.kind in NO_LOGS
+            if is_other and not (has_maps and self._read_mapped(source, found.file_kind)):
                 self._note_rows(source)
 
     def _note_rows(self, source: Source) -> None:
@@ -454,7 +450,7 @@ class _SourceReader:
         self, source: Source, found: contents.Documents
     ) -> Iterator[Document | Unreadable]:
         """Yield the sessions of an agent's database, in a file or unpacked beside its archive."""
-        if self._number or found.file_kind is not FileKind.BINARY or not _if_database(source):
+        if self._number or found.file_kind is not FileKind.BINARY or not is_database(source):
             return
         path, name = None if source.temporary else source.path, split(self._result.name)[1]
         place = self._sidecars.neighbour(path, self._result.name, name)
@@ -600,97 +596,3 @@ def _at(ordinal: int, run: Read, place: int) -> Read:
     own = run.document
     places = (ordinal - own.ordinal if own.is_refused else 0) + place
     return run._replace(document=own.moved(places)) if places else run
-
-
-def _read_without_runs(
-    source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars
-) -> None:
-    """Read a file without runs as the log of a loop, or as measurements.
-
-    An unreadable one of a known kind becomes a reject.
-
-    Raises OSError, InputUnreadable.
-    """
-    from ingest.loops.formats import read_loops  # all formats: few logs need them
-    from ingest.measurements.base import MeasuredFile
-    from ingest.measurements.tools import read_measurements
-
-    kinds = (
-        FileKind.TEXT,
-        FileKind.JSON,
-        FileKind.CSV,
-        FileKind.SOURCE,
-    )  # `data.js` of github-action-benchmark is source code
-    path = None if source.temporary else source.path
-    neighbour = partial(sidecars.neighbour, path, result.name)
-    text, tools = (
-        _telling_text(source)
-        if kind in kinds
-        else (_if_database(source) if kind is FileKind.BINARY and path else "", ())
-    )
-    file = MeasuredFile(result.name, text, neighbour, partial(sidecars.nearby, path, result.name))
-    loops = read_loops(file, result.source_id) if file.text else None
-    reading = read_measurements(file, result.source_id, tools) if tools and not loops else None
-    result.kind, result.ignored = kind, 1
-    if loops:
-        result.kind = FileKind.LOOP
-        if loops.tables:
-            spool.loop(result, *loops.tables)
-        else:
-            result.ignored = 0
-            detail = f"a loop's log ({loops.format}) that cannot be read: {loops.refused}"
-            spool.reject(result, Unreadable(0, _BEGINNING, loops.reason, detail, file.text[:300]))
-    elif reading:
-        result.kind = FileKind.MEASUREMENT
-        if reading.refused:
-            result.ignored = 0
-            detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
-            spool.reject(result, Unreadable(0, _BEGINNING, reading.reason, detail, file.text[:300]))
-            return
-        if not path and (
-            place := neighbour(split(result.name)[1])
-        ):  # of a file on disk the pipeline asks, at each ingest
-            result.measures = SaidBeside().of(place)
-        spool.measure(result, reading.rows, reading.published)
-
-
-def _if_database(source: Source) -> str:
-    """Return the first bytes of an SQLite database as text, for its `…-wal` too.
-
-    The readers open it themselves. "" for any other file.
-    """
-    with source.open() as stream:
-        is_database = stream.read(len(DATABASE_START)).startswith(
-            (DATABASE_START, *WRITE_AHEAD_STARTS)
-        )
-    return DATABASE_START.decode() if is_database else ""
-
-
-def _telling_text(source: Source) -> tuple[str, Sequence[Tool]]:
-    """Return the text of a file, decompressed, and the measuring tools that may have written it.
-
-    "" if it begins like no loop's log and no tool's result, is too large or cannot be read.
-    """
-    from ingest.loops.formats import possible_formats
-    from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, possible_tools
-
-    if source.size > LARGEST_BYTES:
-        return "", ()
-    data, text = bytearray(), ""
-    tools: Sequence[Tool] = ()
-    with source.open() as stream:
-        try:
-            utf8 = Utf8(Opened(stream, Allowance(source.size)))
-            for most in (MARKED_BYTES, LARGEST_BYTES + 1):
-                before = len(data)
-                while len(data) < most and (block := utf8.read(min(1 << 20, most - len(data)))):
-                    data += block
-                if len(data) > before:
-                    text = data.decode("utf-8", "replace")
-                if most == MARKED_BYTES and not (
-                    (tools := possible_tools(text)) or possible_formats(text)
-                ):
-                    return "", ()
-        except Broken:
-            return "", ()
-    return (text, tools) if len(data) <= LARGEST_BYTES else ("", ())

@@ -16,6 +16,7 @@ from pydantic_core import from_json
 
 from ingest.sources.decoding import (
     DATABASE_START,
+    SNIFFED_BYTES,
     Allowance,
     Broken,
     Opened,
@@ -77,8 +78,9 @@ class Documents:
 
     `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line
     breaks), mixed (with text between), text (a log that is no JSON), none. `file_kind`: the kind of
-    the source, for one in which nothing looked like a run. Raises OSError if the file itself cannot
-    be read, InputUnreadable if it was shortened meanwhile.
+    the source, for one in which nothing looked like a run. `value`: the source as JSON, if it was
+    parsed as a whole. Raises OSError if the file itself cannot be read, InputUnreadable if it was
+    shortened meanwhile.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Documents:
     ) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
+        self.value: dict[str, Any] | None = None
         self._source = source
         self._portion = portion
         self._window_bytes = window_bytes
@@ -117,8 +120,8 @@ class Documents:
             and (document := _only_document(data))
         ):
             self.kind = "object"
-            if "value" in document.__dict__:
-                self.file_kind = FileKind.JSON
+            if (value := document.__dict__.get("value")) is not None:
+                self.file_kind, self.value = FileKind.JSON, value
             self._show(data)
             yield document
             return
@@ -250,13 +253,8 @@ class Documents:
             yield self._document(span).parsed_as(value)
         elif inner := self._inside(span):
             yield from inner
-        else:  # a wrapper of an event that names its session and is no result, or any other object
-            events = (
-                item for item in value.values() if _is_event(item) and item["type"] != "result"
-            )
-            event = next(
-                (event for event in events if isinstance(event.get("session_id"), str)), None
-            )
+        else:
+            event = _wrapped_event(value)
             if event or not noise:
                 yield self._document(span).parsed_as(event or value)
 
@@ -346,9 +344,8 @@ class _Tee:
 def _only_document(data: bytes) -> Document | None:
     """Return the document of a source in memory with just one record or object.
 
-    It is a record on one line, or an object of an agent over many lines.
-
-    Most small files are, and need no scanner.
+    It is a record on one line, an object of an agent, or one without a record inside. Most small
+    files are, and need no scanner.
     """
     line = data.rstrip(b" \t\r\n")
     if (
@@ -358,17 +355,29 @@ def _only_document(data: bytes) -> Document | None:
         and b"\0" not in line
     ):
         return Document(0, _BEGINNING, line)
-    if not data.startswith(b"{") or b"\n" not in data:
+    if not data.startswith(b"{") or wrapper_of(data[:SNIFFED_BYTES]):
         return None
     try:
         value = from_json(data, cache_strings="keys")
     except ValueError:
         return None
-    return (
-        Document(0, _BEGINNING, data).parsed_as(value)
-        if isinstance(value, dict) and is_agents_object(value)
-        else None
-    )
+    if not isinstance(value, dict):
+        return None
+    if is_agents_object(value):
+        return Document(0, _BEGINNING, data).parsed_as(value)
+    if (
+        _is_event(value)
+        or _is_record(value)
+        or any(name.encode() in data for name in WRAPPED_FIELDS)
+    ):
+        return None
+    return Document(0, _BEGINNING, line).parsed_as(_wrapped_event(value) or value)
+
+
+def _wrapped_event(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the event in an object that wraps one: it names its session and is no result."""
+    events = (item for item in value.values() if _is_event(item) and item["type"] != "result")
+    return next((event for event in events if isinstance(event.get("session_id"), str)), None)
 
 
 Nested = tuple[str, Any]

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
-from ingest.sources.files import object_of
+from ingest.sources.files import Source, object_of
 from ingest.sources.times import unix_time
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
@@ -453,6 +453,14 @@ def _joined(pieces: list[Piece]) -> bytes:
 DATABASE_START = b"SQLite format 3\0"
 WRITE_AHEAD_STARTS = (b"7\x7f\x06\x82", b"7\x7f\x06\x83")
 """Beginnings of SQLite's `…-wal`, by the byte order of its checksums."""
+
+
+def is_database(source: Source) -> bool:
+    """Return whether a source is an SQLite database, or its `…-wal`. Raises OSError."""
+    with source.open() as stream:
+        head = stream.read(len(DATABASE_START))
+    return head.startswith((DATABASE_START, *WRITE_AHEAD_STARTS))
+
 
 _OTHER_PROGRAMS = re.compile(
     rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format "
