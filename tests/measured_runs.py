@@ -25,7 +25,7 @@ from typing import Any
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import MeasuredStatus, MeasurementRow, Variant
 from schemas.units import Better
 from tests.conftest import fetched, record, record_text

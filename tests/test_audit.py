@@ -21,16 +21,8 @@ from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_with, headline
 from ingest.sources.document import Document
 from ingest.store.record_rows import read_record, tables_of
-from schemas.rows.claim import (
-    ClaimKind,
-    ClaimMetric,
-    ClaimRow,
-    Direction,
-    Evidence,
-    Origin,
-    Scope,
-    StatementRow,
-)
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimRow, StatementRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
 from schemas.rows.source import FindingRow, Severity

@@ -22,7 +22,7 @@ from ingest.claims import Claim, extract
 from ingest.claims.extraction import MOST_CLAIMS
 from ingest.claims.numbers import Kind, quantities
 from ingest.claims.search import find_triggers
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Scope
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Scope
 from schemas.rows.confidence import SHOWN_FROM
 from tests.conftest import ROOT, SAMPLES
 

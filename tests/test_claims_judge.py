@@ -11,7 +11,7 @@ from ingest.claims.extraction import effects_of, judged, measured_of
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
 from ingest.claims.words import TABLES, needed
-from schemas.rows.claim import ClaimKind, Scope
+from schemas.claims import ClaimKind, Scope
 from schemas.rows.confidence import SHOWN_FROM
 from tests.labelled import fitting
 from tests.labelled.texts import LABELLED, labelled_texts

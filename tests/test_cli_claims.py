@@ -20,7 +20,6 @@ from app.queries.filters import choose
 from ingest.store.database import Store
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
-from schemas.rows.claim import ClaimKind
 from schemas.rows.source import Severity
 from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record_text
 
@@ -169,7 +168,6 @@ def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) 
 
 
 def test_the_words_of_the_options_are_those_of_the_rows() -> None:
-    assert set(KINDS) == {*ClaimKind}
     assert set(SEVERITIES) == {*Severity}
 
 

@@ -25,8 +25,8 @@ from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
+from schemas.claims import ClaimKind
 from schemas.errors import UsageError
-from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM, is_shown
 from tests.conftest import StoreOnce, fetched, page_text, record_text
 from tests.test_audit import run as run_row

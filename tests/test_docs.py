@@ -31,8 +31,8 @@ from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from schemas.catalogue.metrics import LIMITS
+from schemas.claims import Evidence, Scope
 from schemas.errors import ExitCode, RejectReason
-from schemas.rows.claim import Evidence, Scope
 from schemas.rows.run import RecordKind, TokensBasis
 from tests import agents_table, claude_lines, conftest
 from tests.conftest import ROOT, SAMPLES, Run, StoreOnce, ingest_paths

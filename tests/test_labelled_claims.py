@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from ingest.claims import extract
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 from tests.labelled.reversals import KINDS, TEXTS, counted
 from tests.labelled.scoring import SPEEDUPS, Score, score
 from tests.labelled.texts import LabelledText, labelled_texts

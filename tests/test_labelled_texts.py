@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 from tests.labelled.texts import LABELLED, Label, LabelledText, labelled_texts
 
 TEXTS = labelled_texts()

@@ -35,7 +35,8 @@ from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
-from schemas.rows.claim import ClaimRow, StatementKind
+from schemas.claims import StatementKind
+from schemas.rows.claim import ClaimRow
 from schemas.rows.source import Severity
 from schemas.rows.tables import arrow_schema
 from tests.conftest import ROOT, StoreOnce, page_text, record_text

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.findings.statements import FileChange, read_statements
-from schemas.rows.claim import StatementKind
+from schemas.claims import StatementKind
 from tests.conftest import SAMPLES
 
 COMMIT, ARTEFACT, PASSED, FAILED = (

@@ -16,15 +16,12 @@ from app.cli.terminal import put
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.reports import results
 from ingest.sources.walking import is_device, standard_input
+from schemas.claims import ClaimKind
 from schemas.errors import InputUnreadable
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import in_json
 
-KINDS = ("quantified", "qualitative")
-"""The words of `schemas.rows.claim.ClaimKind`, repeated because that imports pydantic; a test
-compares them.
-"""
-
+KINDS = tuple(map(str, ClaimKind))
 
 MOST_BYTES = 128 << 20
 

@@ -32,8 +32,8 @@ from ingest.store.database import DEFAULT_WAIT_SECONDS
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import BAND, RUN_METRICS
+from schemas.claims import ClaimKind
 from schemas.errors import InputUnreadable, UsageError, unknown_word
-from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.source import Severity
 from schemas.text import did_you_mean, one_line, plural

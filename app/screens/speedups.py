@@ -15,7 +15,7 @@ from app.text import speedups as sentences
 from app.text.claims import EXAMPLE_TABLE, MEASURED_WITH, band_words, hidden_words
 from app.text.html_parts import code_span
 from schemas.catalogue.metrics import QUADRANTS
-from schemas.rows.claim import ClaimKind
+from schemas.claims import ClaimKind
 from schemas.text import plural
 
 LISTED, CLAIMS, SENTENCES, MOST_AGAIN = 200, 50, 2_000, 12

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 from schemas.rows.confidence import SHOWN_FROM
 
 __all__ = ["MOST_TRIGGERS", "Claim", "extract", "extract_all", "triggers_in"]

@@ -15,7 +15,7 @@ from ingest.claims.numbers import Effect
 from ingest.claims.search import Passage
 from ingest.claims.words import BULLETS, ESTIMATES, MEASURED, TAGS, any_of, needed, whole_words
 from ingest.literals import LiteralSearch, pattern
-from schemas.rows.claim import ClaimMetric, Evidence, Origin
+from schemas.claims import ClaimMetric, Evidence, Origin
 
 _LEFT, _RIGHT, _NEAR = 160, 60, 24
 
@@ -284,7 +284,7 @@ def _is_measured(text: str, effect: Effect, around: Around) -> bool:
     Benchmark, tool, machine, or input size.
     """
     lower, start, end = lowered(text), effect.start, effect.end
-    if ("measured" in tagged(lower) and _MEASURED.search(around.title.lower)) or _says_ran(text):
+    if _says_ran(text, around.title.lower):
         return True
     reach = _SECTION if effect.is_pair else _LINES
     if _says("measured", _MEASURED, lower, start - reach, end + reach) or _says(
@@ -302,22 +302,28 @@ def _is_measured(text: str, effect: Effect, around: Around) -> bool:
 def _says(tag: str, words: Pattern[str], lower: str, low: int, high: int) -> bool:
     """Return whether the words match between `low` and `high`.
 
-    A match needs a word of the tag.
+    A match has a word of the tag, so only around these it is searched.
     """
     offsets = tagged(lower).get(tag, ())
-    first = bisect_left(offsets, low)
-    return (
-        first < len(offsets)
-        and offsets[first] < high
-        and words.search(lower, max(0, low), high) is not None
+    return any(
+        words.search(lower, max(0, low, at - _PHRASE), min(high, at + _PHRASE))
+        for at in offsets[bisect_left(offsets, low) : bisect_left(offsets, high)]
     )
 
 
+_PHRASE = 32
+"""More characters than any phrase of measurement, tool or machine has."""
+
+
 @lru_cache(maxsize=4)
-def _says_ran(text: str) -> bool:
-    return ("bench" in lowered(text) or "easured " in text) and _RAN.search(
-        lowered(text)
-    ) is not None
+def _says_ran(text: str, title: str) -> bool:
+    """Return whether the title speaks of a measurement, or the text of benchmarks that were run."""
+    lower = lowered(text)
+    if "measured" in tagged(lower) and _MEASURED.search(title):
+        return True
+    return ("bench" in lower or "easured " in text) and any(
+        _RAN.search(line) for line in lower.split("\n") if "bench" in line or "measured " in line
+    )
 
 
 _CITED = pattern(whole_words("evidence", "cited"))

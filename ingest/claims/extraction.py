@@ -27,7 +27,7 @@ from ingest.claims.search import Passage, find_triggers, passages
 from ingest.claims.sides import OPPOSITE, is_of_baseline
 from ingest.claims.tables import row_effects
 from ingest.claims.words import Sense
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence
 from schemas.rows.confidence import SHOWN_FROM, is_shown
 
 MOST_CLAIMS = 1000

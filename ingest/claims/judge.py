@@ -23,7 +23,7 @@ from ingest.claims.words import (
     senses,
 )
 from ingest.literals import pattern
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 
 # --- ratios
 

@@ -11,8 +11,8 @@ import math
 import tomllib
 from bisect import bisect_left
 from functools import cache, lru_cache
-from importlib.resources import files
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from ingest.claims.evidence import Around, lowered, tagged
@@ -20,7 +20,7 @@ from ingest.claims.judge import SIGNS, Measure, Range, is_round
 from ingest.claims.numbers import Effect
 from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense
 from ingest.literals import pattern
-from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
+from schemas.claims import ClaimMetric, Direction, Evidence, Scope
 
 
 class Candidate(NamedTuple):
@@ -259,7 +259,7 @@ def weights() -> dict[str, dict[str, float]]:
 
     The weight without any feature is called `intercept`.
     """
-    return tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))
 
 
 _TABLES = ("confidence", *Scope)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ingest.claims.words import Sense
 from ingest.literals import pattern
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 
 
 class ClaimUnit(NamedTuple):

@@ -14,7 +14,7 @@ from re import Pattern
 from ingest.claims import Claim
 from ingest.claims.words import TABLES
 from ingest.literals import pattern
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 
 _WORDS = TABLES["qualitative"]
 _Found = list[tuple[int, int, Pattern[str]]]

@@ -6,11 +6,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from enum import Enum
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ingest.literals import pattern
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 
 _VARIANTS = str.maketrans("İıſ", "iis")
 
@@ -34,7 +34,7 @@ class Sense(Enum):
 
 
 TABLES: dict[str, Any] = tomllib.loads(
-    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 
 

@@ -52,7 +52,7 @@ class SourceContext:
         rank = self.sidecar.context_rank + self.path.context_rank + STREAM_RANK * log.in_stream
         facts = behind | log.known() | before
         times = {"time_source": time_source, "started_at": started_at, "ended_at": ended_at}
-        return Facts(**facts | times | {"context_rank": rank})
+        return Facts.of({**facts, **times, "context_rank": rank})
 
     @cached_property
     def _around(self) -> tuple[dict[str, Any], dict[str, Any]]:

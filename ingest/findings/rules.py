@@ -20,7 +20,7 @@ from ingest.findings.lines import Lines, marked_lines
 from ingest.findings.statements import Statements
 from ingest.literals import LiteralSearch, pattern
 from schemas.catalogue.rules import FINDING_RULES
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow
 from schemas.rows.source import Severity
 from schemas.text import quoted

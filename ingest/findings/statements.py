@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ingest.findings.lines import NO_LINES, Lines, Span, list_below, marked_lines
 from ingest.literals import pattern
-from schemas.rows.claim import StatementKind
+from schemas.claims import StatementKind
 
 _QUOTED = pattern(r"`([^`\n]{1,300})`")
 

@@ -14,7 +14,7 @@ from ingest.claims import Claim, extract_all
 from ingest.findings.rules import MEASURED, SPEED, AuditedRun, Finding, audit, exit_code_of
 from ingest.findings.statements import FileChange, Statement, read_statements
 from ingest.findings.titles import title_of
-from schemas.rows.claim import ClaimKind, Direction, Evidence, Origin, Scope
+from schemas.claims import ClaimKind, Direction, Evidence, Origin, Scope
 from schemas.rows.confidence import is_shown
 from schemas.rows.run import ModelUsageRow, Outcome, RunRow
 from schemas.rows.source import Severity

@@ -30,7 +30,7 @@ from ingest.measurements.measured import (
 )
 from ingest.measurements.words import joined, metric_name, number, numbers
 from ingest.sources.times import unix_time
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind
 from schemas.units import Better
 

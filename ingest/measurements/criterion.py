@@ -23,7 +23,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin, Spread
 from ingest.measurements.words import number, numbers
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
 from schemas.units import stored_unit
 

@@ -69,9 +69,9 @@ def says_variant(said: Mapping[str, str]) -> bool:
 
 
 def _words(key: str) -> tuple[str, ...]:
-    from schemas.rows.claim import (
-        Scope,
-    )  # the models of rows, which an ingest without anything said does not need
+    from schemas.claims import (
+        Scope,  # the models of rows, which an ingest without anything said does not need
+    )
     from schemas.rows.measurement import Variant
 
     better = tuple(word for word in Better if word is not Better.UNKNOWN)

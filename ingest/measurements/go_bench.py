@@ -17,7 +17,7 @@ from statistics import median
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import MOST_VALUES, Measured, ResultOrigin, TooManyValues
 from ingest.measurements.words import joined, metric_name
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 from schemas.units import Better
 

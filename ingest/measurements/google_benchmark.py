@@ -19,7 +19,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import is_hash, joined, metric_name, number, written_time
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import MeasuredStatus
 
 Entry = Mapping[str, Any]

@@ -23,7 +23,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin
 from ingest.measurements.words import is_number, statistic_named
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.units import Better, Flagged
 
 _TIMES = ("http_req_", "grpc_req_", "ws_", "iteration_duration", "group_duration")

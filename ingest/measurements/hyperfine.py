@@ -13,7 +13,7 @@ from statistics import fmean
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import number, numbers
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 
 

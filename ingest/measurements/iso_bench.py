@@ -38,7 +38,7 @@ from ingest.measurements.iso_bench_outcomes import (
 )
 from ingest.measurements.measured import Measured, ResultOrigin
 from schemas.agents import ISO_BENCH_AGENTS
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import MeasuredStatus, Variant
 from schemas.units import Flagged
 from schemas.wire.iso_bench import agent_named, model_named, run_folder

@@ -20,7 +20,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.iso_bench import text
 from ingest.measurements.measured import Measured, ResultOrigin
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import Variant
 from schemas.units import Better, Flagged
 from schemas.wire.iso_bench import agent_named, model_named

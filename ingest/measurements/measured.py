@@ -23,7 +23,7 @@ import pyarrow as pa
 from ingest.measurements.words import is_hash, number
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import (
     Failure,
     MeasuredStatus,

@@ -64,7 +64,7 @@ from ingest.measurements.measured import (
     statistics_of,
 )
 from ingest.prices.model_ids import without_effort
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, Variant
 from schemas.rows.published import Judged
 from schemas.units import Better

@@ -14,7 +14,7 @@ from statistics import fmean, median, stdev
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin, statistics_of
 from ingest.measurements.words import joined, numbers, written_time
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 
 _QUANTITIES = {"second": ("time", "second"), "byte": ("memory", "byte"), "integer": ("value", None)}
 """`metadata.unit` -> metric and unit. Without one the values are seconds."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, ResultOrigin, Spread, statistics_of
 from ingest.measurements.words import joined, number, numbers, written_time
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import SpreadKind
 
 

@@ -32,7 +32,7 @@ from ingest.measurements.words import (
     snake_case,
     variant_named,
 )
-from schemas.rows.claim import Scope
+from schemas.claims import Scope
 from schemas.rows.measurement import MeasuredStatus
 from schemas.units import Flagged
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import pyarrow as pa
 
+from schemas.claims import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope, StatementKind
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.row import (
     ArrowType,
@@ -22,60 +22,6 @@ from schemas.rows.row import (
     column,
     optional,
 )
-
-
-class ClaimKind(StrEnum):
-    """Whether a number states the size of the change."""
-
-    QUANTIFIED = "quantified"
-    QUALITATIVE = "qualitative"
-
-
-class ClaimMetric(StrEnum):
-    """The performance quantity of a claim."""
-
-    TIME = "time"
-    THROUGHPUT = "throughput"
-    MEMORY = "memory"
-    SIZE = "size"
-    OPERATIONS = "operations"
-    TOKENS = "tokens"
-    COST = "cost"
-    OTHER = "other"
-
-
-class Direction(StrEnum):
-    """Which way the quantity went, from its user's view."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    SAME = "same"
-
-
-class Evidence(StrEnum):
-    """The basis of a claim, strongest first."""
-
-    BENCHMARKED = "benchmarked"
-    FIGURES = "figures"
-    STATED = "stated"
-    ESTIMATED = "estimated"
-
-
-class Scope(StrEnum):
-    """How much of the software a claim covers."""
-
-    MICRO = "micro"
-    COMPONENT = "component"
-    END_TO_END = "end_to_end"
-    UNSPECIFIED = "unspecified"
-
-
-class Origin(StrEnum):
-    """Whose number it is."""
-
-    OWN = "own"
-    CITED = "cited"
-
 
 ClaimMetricName = Annotated[ClaimMetric, ArrowType(pa.string())]
 EvidenceName = Annotated[Evidence, ArrowType(pa.string())]
@@ -137,18 +83,6 @@ class ClaimRow(Row):
         f"Probability that the claim is read rightly, from 0 to 1. Below {SHOWN_FROM:.0%} it is "
         "hidden and counted nowhere. Empty for claims without a number.",
     )
-
-
-class StatementKind(StrEnum):
-    """The closed list of kinds of statements."""
-
-    COMMIT = "commit"
-    ARTEFACT = "artefact"
-    TESTS_PASSED = "tests_passed"
-    TESTS_FAILED = "tests_failed"
-    FILES_CHANGED = "files_changed"
-    LINES_INSERTED = "lines_inserted"
-    LINES_DELETED = "lines_deleted"
 
 
 class StatementRow(Row):

@@ -25,7 +25,7 @@ import ingest.claims
 from ingest.claims.extraction import effects_of, judged, measured_of
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
-from schemas.rows.claim import ClaimMetric
+from schemas.claims import ClaimMetric
 from tests.labelled.scoring import SPEEDUPS, Score, judge, matches, ratio_agrees
 from tests.labelled.texts import LABELLED, Label, LabelledText
 

@@ -19,7 +19,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from schemas.rows.claim import ClaimKind, ClaimMetric
+from schemas.claims import ClaimKind, ClaimMetric
 from tests.labelled.texts import Label, LabelledText, labelled_texts
 
 FIELDS = ("metric", "direction", "evidence", "scope", "hedged", "origin")

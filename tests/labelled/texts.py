@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PositiveFloat, model_validator
 
-from schemas.rows.claim import ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.claims import ClaimMetric, Direction, Evidence, Origin, Scope
 
 LABELLED = Path(__file__).parent / "claims.jsonl"
 
