@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import tomllib
 from collections.abc import Callable
 from enum import StrEnum
@@ -183,6 +184,11 @@ def test_the_commands_of_every_page_run(
     sessions = tmp_path / conftest.SESSIONS / "projects"
     sessions.mkdir(parents=True)
     (sessions / f"{claude_lines.SESSION}.jsonl").write_text(lines(*claude_lines.SESSION_LOG))
+    if " landed " in line:
+        for words in ("init -q -b main .", "commit -q --allow-empty -m first"):
+            settings = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+            subprocess.run(["git", *settings, *words.split()], cwd=tmp_path, check=True)
+        (tmp_path / "widget").symlink_to(".")
     if " -- " in line:
         monkeypatch.setenv("PATH", f"{programs(tmp_path / 'bin')}:{os.environ['PATH']}")
     done = tachograph(*shlex.split(line)[1:], fresh=(page, line) in FRESH)

@@ -255,7 +255,7 @@ def test_values_are_bound_never_pasted(key: str) -> None:
         "min-claim": "1",
     }
     readable |= {"starred": "yes", "excluded": "only", "copies": "only", "min-confidence": "80%"}
-    readable |= {"verdict": "nobody", "judged": "hack", "time": "today"}
+    readable |= {"verdict": "nobody", "judged": "hack", "time": "today", "landed": "open"}
     value = readable.get(key, "injected")
     condition = where(choose({key: value}))
     assert "injected" not in condition.sql

@@ -78,6 +78,10 @@ COMMANDS = {
             "tasks."
         ),
     ),
+    "landed": (
+        "app.cli.landed",
+        "Read from a checkout which changes of runs landed, and what each cost.",
+    ),
     "label": ("app.cli.annotate", "Label runs, or remove labels."),
     "note": ("app.cli.annotate", "Note a text on runs; an empty text removes the note."),
     "star": ("app.cli.annotate", "Star runs. `--starred` then filters by it."),

@@ -52,6 +52,10 @@ class FilterWords(TypedDict, total=False):
     )
     judged: Literal["any", "hack", "clean"] | None
     experiment: Names | None
+    branch: Names | None
+    pull_request: Names | None
+    ticket: Names | None
+    landed: Literal["any", "landed", "open", "abandoned", "unknown"] | None
     ingested_by: Names | None
     label: Labels | None
     time: str | None

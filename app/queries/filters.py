@@ -440,6 +440,31 @@ FILTERS = {
             "experiment",
         ),
         Filter(
+            "branch",
+            FilterKind.NAMES,
+            "branch = $value",
+            "Filter by branch that the agent worked on.",
+            "branch",
+        ),
+        Filter(
+            "pull-request",
+            FilterKind.NAMES,
+            "list_contains(string_split(pull_request, ', '), $value)",
+            "Filter by pull request, owner/name#12.",
+            "unnest(string_split(pull_request, ', '))",
+            "Pull request",
+        ),
+        Filter(
+            "ticket", FilterKind.NAMES, "ticket = $value", "Filter by ticket, ABC-12.", "ticket"
+        ),
+        Filter(
+            "landed",
+            FilterKind.CHOICE,
+            "($value = 'any' or coalesce(landed, 'unknown') = $value)",
+            "Filter by what became of the run's changes, as `tachograph landed` read it.",
+            words=("any", "landed", "open", "abandoned", "unknown"),
+        ),
+        Filter(
             "ingested-by",
             FilterKind.NAMES,
             "ingested_by = $value",

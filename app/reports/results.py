@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import failures as failure_queries
+from app.queries import landed as landed_queries
 from app.queries import measured as measured_queries
 from app.queries import models as model_queries
 from app.queries import quality as quality_queries
@@ -39,8 +42,9 @@ from app.text.claims import (
     verdict_words,
 )
 from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
-from app.text.formatting import UNKNOWN, UNKNOWN_NAME
+from app.text.formatting import UNKNOWN, UNKNOWN_NAME, usd
 from app.text.tasks import Matrix, matrix
+from ingest.landings import Reading
 from ingest.store.database import Store
 from schemas.catalogue.columns import (
     CLAIMS,
@@ -48,6 +52,7 @@ from schemas.catalogue.columns import (
     FAILURES,
     FINDINGS,
     INGESTS,
+    LANDINGS,
     MEASUREMENTS,
     MODELS,
     PUBLISHED,
@@ -66,6 +71,7 @@ from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, NOBODY, QUADRANTS
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.errors import UsageError
+from schemas.rows.landing import Landed
 from schemas.text import agreeing, did_you_mean, plural
 from schemas.units import Unit
 
@@ -117,6 +123,17 @@ SOURCES_SHOWN = (
     "bytes",
     "container",
     "received_at",
+)
+LANDED_SHOWN = (
+    "title",
+    "state",
+    "cost_best_usd",
+    "reason",
+    "pull_request",
+    "ticket",
+    "landed_at",
+    "dated_at",
+    "run_id",
 )
 INGESTS_SHOWN = (
     "ingest_id",
@@ -283,6 +300,29 @@ def ingests(store: Store) -> Answer:
     return Answer(
         table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS
     )
+
+
+def landed(store: Store, reading: Reading) -> Answer:
+    """Return what became of the changes of the runs that worked in a checkout."""
+    table = landed_queries.landings(store, reading.repository)
+    states = Counter(table["state"].to_pylist())
+    runs = ", ".join(f"{states[state]} {state}" for state in Landed if states[state])
+    changes = {one for row in table["changes"].to_pylist() for one in row}
+    costs = [one for one in table["cost_best_usd"].to_pylist() if one is not None]
+    spent = sum(costs, Decimal())
+    what = f"{plural(table.num_rows, 'run')} in {reading.repository}" + (
+        f": {runs}" if runs else ""
+    )
+    per = f", {usd(spent / len(changes))} each" if changes else ""
+    note = (
+        f"{plural(len(changes), 'change')} landed on {reading.branch}{per}: all these runs cost "
+        f"{usd(spent)}.\n{reading.branch} has {plural(reading.commits, 'commit')} since the "
+        f"first of them: {reading.by_runs:,} by runs, {reading.commits - reading.by_runs:,} by "
+        "others."
+    )
+    if reading.is_shallow:
+        note += "\nThe checkout lacks older commits: `git fetch --unshallow`."
+    return Answer(table, heading(what, store.location), LANDED_SHOWN, of=LANDINGS, note=note)
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:

@@ -16,7 +16,15 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
-from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, described, joined, logged_by
+from ingest.agents.shared.logged import (
+    LOGGING_TOOL,
+    commits_in,
+    described,
+    joined,
+    logged_by,
+    opens_pull_request,
+    pull_requests_in,
+)
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
     LONGEST_NAME,
@@ -77,6 +85,9 @@ class _Response:
     failed: list[str] = field(default_factory=list)
     logged: str | None = None
     commits: tuple[str, ...] = ()
+    pull_requests: tuple[str, ...] = ()
+    opening: set[str] = field(default_factory=set)
+    """Ids of its calls that open a pull request."""
 
 
 @dataclass
@@ -210,6 +221,8 @@ class _Session(OpenRun):
                 response.logged = joined((response.logged, logged_by(name, block.get("arguments"))))
                 if isinstance(call := block.get("id"), str):
                     self.calls[call] = response, name
+                    if opens_pull_request(block.get("arguments")):
+                        response.opening.add(call)
                     if len(self.calls) > CALLS_KEPT:
                         del self.calls[next(iter(self.calls))]
         if response.tokens is None or response.tokens.total or response.tools:
@@ -226,6 +239,8 @@ class _Session(OpenRun):
         if message.is_error:
             response.failed.append(name)
         response.commits = tuple(dict.fromkeys((*response.commits, *commits_in(message.content))))
+        if message.tool_call_id in response.opening:
+            response.pull_requests += pull_requests_in(message.content)
         if LOGGING_TOOL in name and isinstance(details := message.details, dict):
             state = details.get("state")
             results = state.get("results") if isinstance(state, dict) else None
@@ -330,6 +345,7 @@ class _Session(OpenRun):
                 "cost_reported_usd": response.cost,
                 "logged": response.logged,
                 "commits": response.commits or None,
+                "pull_requests": response.pull_requests or None,
             }
             if tokens:
                 row |= {

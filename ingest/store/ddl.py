@@ -19,6 +19,7 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
 from schemas.catalogue.figures import (
+    BRANCH_SQL,
     IS_DATED_BY_LABEL,
     MODEL_FIGURES,
     PROJECT_SOURCE_SQL,
@@ -57,7 +58,8 @@ only_models as (
 )
 {outer}select
     runs.* exclude (raw, result, title, labels, place, machine_rates, project, repo_source, {named}) replace (
-{times}
+{times},
+        {branch} as branch
     ),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
@@ -93,6 +95,18 @@ left join (
     from sources
     group by source_id
 ) as sources using (source_id)
+-- grouped, too
+left join (
+    select
+        run_id, any_value(state) as state, any_value(changes) as changes, any_value(pull_request) as pull_request, any_value(ticket) as ticket
+    from landings
+    group by run_id
+) as landings on landings.run_id = runs.run_id
+left join (
+    select run_id, string_agg(distinct pull_request, ', ' order by pull_request) as pull_requests
+    from (select run_id, unnest(pull_requests) as pull_request from responses)
+    group by run_id
+) as opened on opened.run_id = runs.run_id
 left join annotations on annotations.run_id = runs.run_id{ended};
 """  # noqa: E501
 
@@ -172,7 +186,7 @@ def _view(sql: str, figures: Mapping[str, Figure]) -> str:
         "ended": "\n)" * len(outer),
     }
     parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
-    parts["times"] = _TIMES
+    parts |= {"times": _TIMES, "branch": BRANCH_SQL}
     columns = {
         key: f"case when annotations.labels['{key}'] is null then runs.{key} else "
         f"nullif(annotations.labels['{key}'], '') end"

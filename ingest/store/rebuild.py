@@ -56,6 +56,7 @@ _KEPT_TABLES = (
     "superseded_sources",
     "superseded_rejects",
     "annotations",
+    "landings",
     "saved_views",
     "budgets",
     "measurements",

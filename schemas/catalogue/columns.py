@@ -24,6 +24,7 @@ from schemas.catalogue.metrics import (
 from schemas.catalogue.usage import LOWER_BOUNDS, TOOL_METRICS, USAGE_DIMENSIONS, USAGE_METRICS
 from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.landing import LandingRow
 from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.response import ResponseRow
@@ -234,6 +235,12 @@ FAILURE_TEXTS: Columns = by_key(
 
 SOURCES: Columns = _SOURCE
 INGESTS: Columns = entries_of(IngestRow)
+LANDINGS: Columns = {
+    **entries_of(LandingRow),
+    **by_key(
+        *(RUNS[key] for key in ("title", "dated_at", "agent", "cost_best_usd", "cost_best_bounds"))
+    ),
+}
 REJECTS: Columns = {**entries_of(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],

@@ -58,6 +58,16 @@ DIMENSIONS = by_key(
             "its name."
         ),
     ),
+    _by("branch", "Branch", "branch", "Branch that the agent worked on."),
+    _by("pull-request", "Pull request", "pull_request", "Pull request of the run's changes."),
+    _by("ticket", "Ticket", "ticket", "Ticket that the run worked on."),
+    _by(
+        "landed",
+        "Landed",
+        "landed",
+        "What became of the run's changes: landed, open, abandoned or unknown; see `tachograph "
+        "landed`.",
+    ),
     _by(
         "experiment", "Experiment", "experiment", "Experiment the run belongs to, from its labels."
     ),

@@ -223,7 +223,56 @@ _LISTED_RATE = f"list_max(list_transform({_RATES}, lambda listed: {_rate('listed
 _ANY_RATE = _rate("machine_rates['']")
 _RATE_SQL = f"coalesce({_OWN_RATE}, {_LISTED_RATE}, {_ANY_RATE})"
 
+TICKET, PULL_REQUEST, BRANCH = "ticket", "pull-request", "branch"
+"""Labels that take the place of what log and checkout have."""
+
+
+def _labelled(label: str, *others: str) -> str:
+    """Return SQL of a label given later, else at ingest, else of other columns.
+
+    An empty label hides them.
+    """
+    given = f"annotations.labels['{label}'], runs.labels['{label}']"
+    return f"nullif(coalesce({', '.join((given, *others))}), '')"
+
+
+BRANCH_SQL = _labelled(BRANCH, "runs.branch")
+
 RUN_FIGURES = by_key(
+    Figure(
+        "pull_request",
+        "Pull request",
+        Unit.TEXT,
+        "neither",
+        f"Pull request of the run (`owner/name#12`, several by commas): its label `{PULL_REQUEST}`,"
+        " else as the checkout has it (`tachograph landed`), else those that its log opened.",
+        sql=_labelled(PULL_REQUEST, "landings.pull_request", "opened.pull_requests"),
+    ),
+    Figure(
+        "ticket",
+        "Ticket",
+        Unit.TEXT,
+        "neither",
+        f"Ticket of the run: its label `{TICKET}`, else as `tachograph landed --ticket` found it.",
+        sql=_labelled(TICKET, "landings.ticket"),
+    ),
+    Figure(
+        "landed",
+        "Landed",
+        Unit.TEXT,
+        "neither",
+        "What became of the run's changes, as `tachograph landed` read it from a checkout: landed, "
+        "open, abandoned or unknown. Empty where nobody looked.",
+        sql="landings.state",
+    ),
+    Figure(
+        "landed_changes",
+        "Landed changes",
+        Unit.TEXT,
+        "neither",
+        "Pull requests and commits of the main branch that the run's changes became.",
+        sql="landings.changes",
+    ),
     Figure(
         "title",
         "Title",

@@ -573,6 +573,9 @@ _NEVER_STARTED = (
 )
 
 
+_LANDED = "len(list_distinct(flatten(list(landed_changes) filter (landed = 'landed'))))"
+
+
 _RUN_METRICS = by_key(
     Metric(
         "runs",
@@ -618,6 +621,37 @@ _RUN_METRICS = by_key(
         "Runs whose task was solved: its evaluation gave 1 or more.",
         sql="count(*) filter (score >= 1)",
         known="count(score)",
+    ),
+    Metric(
+        "changes_landed",
+        "Landed changes",
+        Unit.COUNT,
+        "higher",
+        "Pull requests and commits of the main branch that runs' changes became; see `tachograph "
+        "landed`.",
+        sql=_LANDED,
+        known="count(landed)",
+    ),
+    Metric(
+        "cost_per_landed_usd",
+        "Cost per landed change",
+        Unit.USD,
+        "lower",
+        "Best-known cost of the runs whose checkout was read, divided by the changes that landed: "
+        "runs that did not land are included in the cost.",
+        sql=_MONEY.format(f"sum(cost_best_usd) filter (landed is not null) / nullif({_LANDED}, 0)"),
+        known="count(cost_best_usd) filter (landed is not null)",
+    ),
+    Metric(
+        "unattributed_share",
+        "Cost of unknown changes (%)",
+        Unit.SHARE,
+        "lower",
+        "Share of that cost that comes from runs of which the checkout does not show what became "
+        "of their changes.",
+        sql="sum(cost_best_usd) filter (landed = 'unknown') / "
+        "nullif(sum(cost_best_usd) filter (landed is not null), 0)",
+        known="count(cost_best_usd) filter (landed is not null)",
     ),
     Metric(
         "never_started_runs",

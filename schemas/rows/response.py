@@ -122,6 +122,10 @@ class _Response(Row):
     commits: Names | None = optional(
         "Commits", "Hashes of commits that its tool calls made, as git printed them. Empty: none."
     )
+    pull_requests: Names | None = optional(
+        "Pull requests",
+        "Pull requests that its tool calls opened: `owner/name#12`. Empty: none.",
+    )
 
 
 class ResponseCopyRow(_Response):

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.rows.annotation import AnnotationRow, BudgetRow, SavedViewRow
 from schemas.rows.claim import ClaimRow, StatementRow
+from schemas.rows.landing import LandingRow
 from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
@@ -77,6 +78,7 @@ TABLES: dict[str, type[Row]] = {
     "superseded_rejects": SupersededRejectRow,
     "superseded_response_copies": SupersededResponseCopyRow,
     "annotations": AnnotationRow,
+    "landings": LandingRow,
     "saved_views": SavedViewRow,
     "budgets": BudgetRow,
 }

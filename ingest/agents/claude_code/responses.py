@@ -26,7 +26,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeGuard
 
-from ingest.agents.shared.logged import commits_in, joined, logged_by
+from ingest.agents.shared.logged import (
+    commits_in,
+    joined,
+    logged_by,
+    opens_pull_request,
+    pull_requests_in,
+)
 from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
 from ingest.facts import NO_SUBAGENT, Subagent
 from ingest.prices.model_ids import ModelId, parse_model_id
@@ -159,9 +165,9 @@ _NO_EXTRAS = _Extras()
 class ClaudeResponse:
     """One response so far.
 
-    `searches`: number of provider searches by its WEB_SEARCH calls. `logged` and `commits`: what
-    its tool calls wrote into an experiments' log, and committed. `is_copied`: copied from another
-    session. `lines`: its lines, if it has no request id.
+    `searches`: number of provider searches by its WEB_SEARCH calls. `logged`, `commits` and
+    `pull_requests`: what its tool calls wrote into an experiments' log, committed and opened.
+    `is_copied`: copied from another session. `lines`: its lines, if it has no request id.
     """
 
     message_id: str
@@ -178,9 +184,14 @@ class ClaudeResponse:
     searches: int = 0
     logged: str | None = None
     commits: tuple[str, ...] = ()
+    pull_requests: tuple[str, ...] = ()
     is_copied: bool = False
     limit_resets_at: datetime | None = None
     lines: set[str] = field(default_factory=set)
+
+    def opened(self, *pull_requests: str) -> None:
+        """Store pull requests, each once."""
+        self.pull_requests = tuple(dict.fromkeys((*self.pull_requests, *pull_requests)))
 
     def note(
         self,
@@ -288,6 +299,7 @@ class ClaudeResponse:
             self.limit_resets_at,
             self.logged,
             self.commits or None,
+            self.pull_requests or None,
             session_id,
             number,
             self.message_id,
@@ -310,6 +322,7 @@ class ClaudeResponses:
         self._by_request: dict[tuple[Any, Any], ClaudeResponse] = {}
         self._by_id: dict[str, list[ClaudeResponse]] = {}
         self._calls: dict[str, tuple[ClaudeResponse, str]] = {}
+        self._opening: set[str] = set()
         self._answered: set[str] = set()
         self._last: tuple[ClaudeResponse | None, TokenUsage] = None, {}
         self.earlier = 0
@@ -358,6 +371,8 @@ class ClaudeResponses:
                     response.logged = joined((response.logged, text))
                 if type(call) is str:
                     self._calls[call] = response, name
+                    if opens_pull_request(block.get("input")):
+                        self._opening.add(call)
         return response
 
     def _placed(
@@ -401,13 +416,12 @@ class ClaudeResponses:
             called[0].failed.append(called[1])
 
     def committed(self, call: object, output: object) -> None:
-        """Store the commits that git reports in the output of a tool call."""
-        if (
-            (found := commits_in(output))
-            and isinstance(call, str)
-            and (called := self._calls.get(call))
-        ):
+        """Store the commits and pull requests that a tool call made, by its output."""
+        called = self._calls.get(call) if isinstance(call, str) else None
+        if called and (found := commits_in(output)):
             called[0].commits = tuple(dict.fromkeys((*called[0].commits, *found)))
+        if called and call in self._opening:
+            called[0].opened(*pull_requests_in(output))
 
     def searched(self, call: object, times: object) -> None:
         """Store the number of provider searches of a WEB_SEARCH call, once."""

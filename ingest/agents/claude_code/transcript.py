@@ -227,6 +227,10 @@ class SessionFacts:
             self.titles[kind] = _text(line.get(name)) or self.titles.get(kind, "")
         elif kind == "permission-mode":
             self.permission_mode = _text(line.get("permissionMode")) or self.permission_mode
+        elif kind == "pr-link" and self.last_response:
+            name, number = _text(line.get("prRepository")), whole(line.get("prNumber"))
+            if name and number:
+                self.last_response.opened(f"{name}#{number}")
         elif kind == "cost-state":
             cost, time = dollars(line.get("totalCostUSD")), line.get("totalAPIDuration")
             key = (_text(line.get("sessionId")), str(line.get("startTime")))

@@ -28,7 +28,13 @@ from pydantic import ValidationError
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
 from ingest.agents.distilled import complaints
-from ingest.agents.shared.logged import commits_in, joined, logged_by
+from ingest.agents.shared.logged import (
+    commits_in,
+    joined,
+    logged_by,
+    opens_pull_request,
+    pull_requests_in,
+)
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
     LONGEST_NAME,
@@ -192,6 +198,8 @@ class _Call:
     tool: str
     logged: str | None = None
     commits: tuple[str, ...] = ()
+    pull_requests: tuple[str, ...] = ()
+    is_opening: bool = False
     failed: bool = False
 
 
@@ -269,6 +277,7 @@ class CodexResponses:
         if call_id is not None and call_id in self.open_calls:
             return
         call = _Call(str(paired(tool[:LONGEST_NAME])), logged_by(tool, arguments))
+        call.is_opening = opens_pull_request(arguments)
         self.calls.append(call)
         if call_id is not None:
             if len(self.open_calls) >= CALLS_KEPT:
@@ -280,9 +289,12 @@ class CodexResponses:
             call.failed = True
 
     def committed(self, call_id: str, output: Any) -> None:
-        """Store the commits that git reports in the output of a call."""
-        if (found := commits_in(output)) and (call := self.open_calls.get(call_id)):
-            call.commits = found
+        """Store the commits and pull requests that a call made, by its output."""
+        if not (call := self.open_calls.get(call_id)):
+            return
+        call.commits = commits_in(output) or call.commits
+        if call.is_opening:
+            call.pull_requests = pull_requests_in(output) or call.pull_requests
 
     def grew(
         self, used: CodexCounts, total: CodexCounts, moment: Moment, *, may_repeat: bool = False
@@ -677,6 +689,10 @@ class _Session(OpenRun):
                 "failed_tools": tuple(call.tool for call in calls if call.failed),
                 "logged": joined(call.logged for call in calls),
                 "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits))
+                or None,
+                "pull_requests": tuple(
+                    dict.fromkeys(opened for call in calls for opened in call.pull_requests)
+                )
                 or None,
                 "response_no": number,
             }

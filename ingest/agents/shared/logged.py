@@ -78,6 +78,9 @@ _PATCH, _PATCHED_FILE = "*** Begin Patch", re.compile(r"\*\*\* (?:Add|Update) Fi
 _ESCAPED = re.compile(r"(?<!\\)\\[tn]")
 
 _MADE_COMMIT = re.compile(r"\[[^\[\]\n]{1,250} ([0-9a-f]{7,40})\] ")
+_PULL_REQUEST = re.compile(
+    r"(?m)^\s*https://[\w.-]{1,100}/([\w.-]{1,100}/[\w.-]{1,100})/pull/(\d{1,9})\s*$"
+)
 COMMIT_MARK = " changed, "
 """Part of what git prints below the line `[branch abc1234] message` of a commit: `2 files changed,
 3 insertions(+)`.
@@ -148,6 +151,26 @@ def commits_in(output: Any) -> tuple[str, ...]:
         if isinstance(text, str) and any(mark in text for mark in _COMMIT_MARKS)
     ]
     return tuple(dict.fromkeys(found for text in marked for found in _MADE_COMMIT.findall(text)))
+
+
+def opens_pull_request(arguments: Any) -> bool:
+    """Return whether a tool call's command opens a pull request on GitHub."""
+    if isinstance(arguments, dict):
+        arguments = arguments.get("command") or arguments.get("cmd")
+    if isinstance(arguments, list):
+        arguments = " ".join(word for word in arguments if isinstance(word, str))
+    return isinstance(arguments, str) and "gh pr create" in arguments
+
+
+def pull_requests_in(output: Any) -> tuple[str, ...]:
+    """Return the pull requests (`owner/name#12`) whose addresses stand alone in lines of an output.
+
+    A text, or blocks with texts.
+    """
+    parts = output if isinstance(output, list) else [output]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    found = (_PULL_REQUEST.findall(text) for text in texts if isinstance(text, str))
+    return tuple(dict.fromkeys(f"{name}#{number}" for pairs in found for name, number in pairs))
 
 
 def _new_text(arguments: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
--- The tables of the store, version 23. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 24. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -287,6 +287,7 @@ create table responses (
     "limit_resets_at" timestamptz,
     "logged" varchar,
     "commits" varchar[],
+    "pull_requests" varchar[],
     "run_id" varchar not null,
     "session_id" varchar not null,
     "response_id" varchar not null,
@@ -328,6 +329,7 @@ create table response_copies (
     "limit_resets_at" timestamptz,
     "logged" varchar,
     "commits" varchar[],
+    "pull_requests" varchar[],
     "source_id" varchar not null,
     "session_id" varchar not null,
     "response_no" bigint not null,
@@ -619,6 +621,7 @@ create table superseded_response_copies (
     "limit_resets_at" timestamptz,
     "logged" varchar,
     "commits" varchar[],
+    "pull_requests" varchar[],
     "source_id" varchar not null,
     "session_id" varchar not null,
     "response_no" bigint not null,
@@ -640,6 +643,22 @@ create table annotations (
     "given_at" timestamptz,
     "changed_at" timestamptz not null,
     "changed_by" varchar not null
+);
+
+-- What became of the changes of one run, which is there once.
+create table landings (
+    "run_id" varchar not null,
+    "state" varchar not null,
+    "reason" varchar not null,
+    "commits" varchar[] not null,
+    "changes" varchar[] not null,
+    "landed_at" timestamptz,
+    "pull_request" varchar,
+    "ticket" varchar,
+    "repository" varchar not null,
+    "branch" varchar not null,
+    "read_at" timestamptz not null,
+    "read_by" varchar not null
 );
 
 -- A set of filters with a name, which is unique.
@@ -903,6 +922,7 @@ select * from (values
     ('responses', 'limit_resets_at', 'When the limit of the account resets that was reached after the response (UTC), as the agent says.'),
     ('responses', 'logged', 'What its tool calls wrote into an experiments'' log, without line ends, at most 2,000 characters: the arguments of `log_experiment`, a command that appends to a .tsv, .csv or .jsonl file, or the new text of such a file.'),
     ('responses', 'commits', 'Hashes of commits that its tool calls made, as git printed them. Empty: none.'),
+    ('responses', 'pull_requests', 'Pull requests that its tool calls opened: `owner/name#12`. Empty: none.'),
     ('responses', 'run_id', 'Id of the run.'),
     ('responses', 'session_id', 'Session that owns it: of those with a copy, the one that began first.'),
     ('responses', 'response_id', 'Id of the response; unique in the store.'),
@@ -940,6 +960,7 @@ select * from (values
     ('response_copies', 'limit_resets_at', 'When the limit of the account resets that was reached after the response (UTC), as the agent says.'),
     ('response_copies', 'logged', 'What its tool calls wrote into an experiments'' log, without line ends, at most 2,000 characters: the arguments of `log_experiment`, a command that appends to a .tsv, .csv or .jsonl file, or the new text of such a file.'),
     ('response_copies', 'commits', 'Hashes of commits that its tool calls made, as git printed them. Empty: none.'),
+    ('response_copies', 'pull_requests', 'Pull requests that its tool calls opened: `owner/name#12`. Empty: none.'),
     ('response_copies', 'source_id', 'Id of the file it was read from.'),
     ('response_copies', 'session_id', 'Session of the file: the run of its transcript.'),
     ('response_copies', 'response_no', 'Number of the response within its reading of the file, from 0.'),
@@ -1171,6 +1192,7 @@ select * from (values
     ('superseded_response_copies', 'limit_resets_at', 'When the limit of the account resets that was reached after the response (UTC), as the agent says.'),
     ('superseded_response_copies', 'logged', 'What its tool calls wrote into an experiments'' log, without line ends, at most 2,000 characters: the arguments of `log_experiment`, a command that appends to a .tsv, .csv or .jsonl file, or the new text of such a file.'),
     ('superseded_response_copies', 'commits', 'Hashes of commits that its tool calls made, as git printed them. Empty: none.'),
+    ('superseded_response_copies', 'pull_requests', 'Pull requests that its tool calls opened: `owner/name#12`. Empty: none.'),
     ('superseded_response_copies', 'source_id', 'Id of the file it was read from.'),
     ('superseded_response_copies', 'session_id', 'Session of the file: the run of its transcript.'),
     ('superseded_response_copies', 'response_no', 'Number of the response within its reading of the file, from 0.'),
@@ -1188,6 +1210,18 @@ select * from (values
     ('annotations', 'given_at', 'Moment of the label `date`. A day is its noon in UTC, which is the same day in all zones from -12 to +11.'),
     ('annotations', 'changed_at', 'When any of it was changed last (UTC).'),
     ('annotations', 'changed_by', 'Who changed it: user@host, or the signed-in visitor of a dashboard.'),
+    ('landings', 'run_id', 'Id of the run.'),
+    ('landings', 'state', 'landed: on the main branch. open: on another branch. abandoned: reverted, or on no branch any more. unknown: the run records no change, or the checkout does not have it.'),
+    ('landings', 'reason', 'What decides the state, such as `same patch as 1a2b3c4`.'),
+    ('landings', 'commits', 'Hashes of the run''s commits, as its log has them.'),
+    ('landings', 'changes', 'What landed of the run: pull requests (`owner/name#12`), and commits of the main branch that came with none.'),
+    ('landings', 'landed_at', 'When the last of them landed (UTC).'),
+    ('landings', 'pull_request', 'Pull request of the run''s changes: `owner/name#12`, several by commas.'),
+    ('landings', 'ticket', 'Ticket named by the branch, the title or the landed commits of the run.'),
+    ('landings', 'repository', 'Name of the repository that was read.'),
+    ('landings', 'branch', 'Its main branch.'),
+    ('landings', 'read_at', 'When it was read (UTC).'),
+    ('landings', 'read_by', 'Who read it: user@host.'),
     ('saved_views', 'name', 'What the view is called.'),
     ('saved_views', 'address', 'The filters as they stand in addresses: `agent=codex&outcome=completed`.'),
     ('saved_views', 'saved_at', 'When it was saved (UTC).'),
@@ -1198,6 +1232,10 @@ select * from (values
     ('budgets', 'usd', 'The budget in US dollars. In USD.'),
     ('budgets', 'set_at', 'When it was set (UTC).'),
     ('budgets', 'set_by', 'Who set it: user@host, or the signed-in visitor of a dashboard.'),
+    ('v_runs', 'pull_request', 'Pull request of the run (`owner/name#12`, several by commas): its label `pull-request`, else as the checkout has it (`tachograph landed`), else those that its log opened.'),
+    ('v_runs', 'ticket', 'Ticket of the run: its label `ticket`, else as `tachograph landed --ticket` found it.'),
+    ('v_runs', 'landed', 'What became of the run''s changes, as `tachograph landed` read it from a checkout: landed, open, abandoned or unknown. Empty where nobody looked.'),
+    ('v_runs', 'landed_changes', 'Pull requests and commits of the main branch that the run''s changes became.'),
     ('v_runs', 'title', 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.'),
     ('v_runs', 'task_key', 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.'),
     ('v_runs', 'asked_model', 'The model that was asked for, without provider, region and date, where the record names none that answered: by the log, the harness or the folder.'),

@@ -6,6 +6,7 @@ join runs using (source_id, ordinal)
 where earlier.run_id <> runs.run_id;
 update run_records set run_id = renamed.run_id from renamed where run_records.run_id = renamed.earlier_id;
 update annotations set run_id = renamed.run_id from renamed where annotations.run_id = renamed.earlier_id;
+update landings set run_id = renamed.run_id from renamed where landings.run_id = renamed.earlier_id;
 update tool_calls set run_id = renamed.run_id from renamed where tool_calls.run_id = renamed.earlier_id;
 update patch_files set run_id = renamed.run_id from renamed where patch_files.run_id = renamed.earlier_id;
 update patches set run_id = renamed.run_id from renamed where patches.run_id = renamed.earlier_id;

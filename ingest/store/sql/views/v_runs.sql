@@ -39,7 +39,8 @@ select
         -- a log may be wrong, a file a copy: the date that somebody gave takes their place
         case when annotations.given_at is not null then given_at else started_at end as started_at,
         case when annotations.given_at is not null then null else ended_at end as ended_at,
-        case when annotations.given_at is not null then 'label' else time_source end as time_source
+        case when annotations.given_at is not null then 'label' else time_source end as time_source,
+        nullif(coalesce(annotations.labels['branch'], runs.labels['branch'], runs.branch), '') as branch
     ),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
@@ -61,6 +62,10 @@ select
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
     runs.place,
+    nullif(coalesce(annotations.labels['pull-request'], runs.labels['pull-request'], landings.pull_request, opened.pull_requests), '') as pull_request,
+    nullif(coalesce(annotations.labels['ticket'], runs.labels['ticket'], landings.ticket), '') as ticket,
+    landings.state as landed,
+    landings.changes as landed_changes,
     coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null and coalesce(head_commit, task_status, case when nullif(coalesce(annotations.labels['task'], runs.task), '') is null then base_commit end) is not null then concat_ws('@', nullif(coalesce(coalesce(annotations.labels['project'], annotations.labels['repo']), case when runs.repo_source not in ('folder', 'archive') then runs.project end), ''), left(lower(coalesce(base_commit, head_commit)), 8)) when nullif(coalesce(annotations.labels['task'], runs.task), '') is not null then concat_ws('/', nullif(coalesce(coalesce(annotations.labels['project'], annotations.labels['repo']), case when runs.repo_source not in ('folder', 'archive') then runs.project end), ''), nullif(coalesce(annotations.labels['task'], runs.task), '')) end as task_key,
     case when runs.model is null and requested_model not ilike 'auto%' then nullif(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_extract(requested_model, '^(?:.*/)?(?:(?:us-gov|us|eu|apac|jp|au|ca|sa|global)[.-])?(?:(?:anthropic|openai)[.-]|[a-z0-9]+\.)?([A-Za-z].*?)(?:-v\d+[:-]\d+(?::\d+k)?)?(?:\[[^\]]*\])?$', 1), '^(claude.*)-v\d+$', '\1'), '^(claude.*\d)\.(\d)', '\1-\2'), '(?:-(x?high)| \((minimal|low|medium|high|xhigh|max)\))$', ''), '^claude-([4-9](?:-[0-9]{1,2})?)-([a-z]+)', 'claude-\2-\1'), '(.)[-@](20[0-9]{2}-?(0[1-9]|1[0-2])(-?(0[1-9]|[12][0-9]|3[01]))?|(0[1-9]|1[0-2])-20[0-9]{2}|(0[1-9]|1[0-2])-?(0[1-9]|[12][0-9]|3[01])|2[3-9](0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?)$', '\1'), '') end as asked_model,
@@ -95,6 +100,18 @@ left join (
     from sources
     group by source_id
 ) as sources using (source_id)
+-- grouped, too
+left join (
+    select
+        run_id, any_value(state) as state, any_value(changes) as changes, any_value(pull_request) as pull_request, any_value(ticket) as ticket
+    from landings
+    group by run_id
+) as landings on landings.run_id = runs.run_id
+left join (
+    select run_id, string_agg(distinct pull_request, ', ' order by pull_request) as pull_requests
+    from (select run_id, unnest(pull_requests) as pull_request from responses)
+    group by run_id
+) as opened on opened.run_id = runs.run_id
 left join annotations on annotations.run_id = runs.run_id
 )
 )

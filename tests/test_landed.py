@@ -1,0 +1,166 @@
+"""What became of runs' changes, read from real checkouts by git."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ingest.landings import Reading, RunChanges, read_landings
+from schemas.errors import UsageError
+
+NAME = "acme/widget"
+BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+class Work:
+    """A repository with a remote's address; each commit is a minute after the one before."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.at = folder, BEGAN
+        self.git("init", "-q", "-b", "main")
+        self.git("remote", "add", "origin", f"git@github.com:{NAME}.git")
+        self.commit("first", "readme")
+
+    def git(self, *words: str) -> str:
+        self.at += timedelta(minutes=1)
+        who = {"NAME": "a", "EMAIL": "a@b.c", "DATE": self.at.isoformat()}
+        settings = {
+            f"GIT_{role}_{key}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for key, value in who.items()
+        }
+        done = subprocess.run(
+            ["git", *words],
+            cwd=self.folder, check=True, capture_output=True, text=True,
+            env=os.environ | settings | {"GIT_CONFIG_GLOBAL": "/dev/null"},
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    def commit(self, message: str, file: str, text: str = "") -> str:
+        with (self.folder / file).open("a") as out:
+            out.write(f"{text or message}\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def branch(self, name: str, *files: str) -> list[str]:
+        """Return the commits of a branch that leaves main here, one for each file."""
+        self.git("checkout", "-q", "-b", name, "main")
+        made = [self.commit(f"{name}: {file}", file) for file in files]
+        self.git("checkout", "-q", "main")
+        return made
+
+    def read(self, *runs: RunChanges, ticket: str = "") -> Reading:
+        return read_landings(self.folder, runs, "", re.compile(ticket) if ticket else None)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    return Work(tmp_path)
+
+
+def run(number: int, *commits: str, **facts: object) -> RunChanges:
+    begun = {"started_at": BEGAN, "ended_at": BEGAN + timedelta(hours=1), "project": NAME}
+    return RunChanges(f"run-{number}", commits=[one[:9] for one in commits], **(begun | facts))  # type: ignore[arg-type]
+
+
+def states(reading: Reading) -> list[str]:
+    return [str(row.state) for row in reading.rows]
+
+
+def test_a_commit_landed_by_itself_by_its_patch_or_by_a_squash_of_its_whole_branch(
+    work: Work,
+) -> None:
+    [merged] = work.branch("merged", "a")
+    work.git("merge", "-q", "--no-ff", "-m", f"Merge pull request #4 from {NAME}", "merged")
+    [rebased] = work.branch("rebased", "b")
+    work.commit("between", "other")
+    work.git("cherry-pick", rebased)
+    copy = work.git("rev-parse", "HEAD")
+    squashed = work.branch("squashed", "c", "d")
+    work.git("merge", "-q", "--squash", "squashed")
+    work.git("commit", "-q", "-m", "Both at once (#6)")
+    squash = work.git("rev-parse", "HEAD")
+    reading = work.read(run(1, merged), run(2, rebased), run(3, squashed[0]), run(4, squashed[1]))
+    assert states(reading) == ["landed"] * 4
+    assert [row.changes for row in reading.rows] == [
+        (f"{NAME}#4",), (copy,), (f"{NAME}#6",), (f"{NAME}#6",)
+    ]  # fmt: skip
+    assert reading.rows[3].reason == f"{squash[:9]} on main has the changes of its whole branch"
+    assert (reading.commits, reading.by_runs) == (5, 3)  # first, between and three of runs
+
+
+def test_a_pull_request_landed_by_the_number_in_the_subject_of_a_squash(work: Work) -> None:
+    work.commit("Faster loop, changed in review (#12)", "a")
+    work.commit("See #13 for more", "b")
+    ours, other = run(1, pull_requests=[f"{NAME}#12"]), run(2, pull_requests=[f"{NAME}#13"])
+    reading = work.read(ours, other, run(3, pull_requests=["else/where#12"], project="else/where"))
+    assert states(reading) == ["landed", "unknown"]
+    assert [row.pull_request for row in reading.rows] == [f"{NAME}#12", f"{NAME}#13"]
+
+
+def test_what_is_on_another_branch_is_open_and_what_is_on_none_is_abandoned(work: Work) -> None:
+    [kept] = work.branch("kept", "a")
+    [lost] = work.branch("lost", "b")
+    work.git("branch", "-D", "lost")
+    reading = work.read(run(1, kept), run(2, lost), run(3, "0" * 40), run(4), run(5, lost, kept))
+    assert states(reading) == ["open", "abandoned", "unknown", "unknown", "open"]
+    assert [row.reason for row in reading.rows[:3]] == [
+        f"{kept[:9]} is on kept", f"{lost[:9]} is on no branch", "000000000 is not in the checkout"
+    ]  # fmt: skip
+
+
+def test_a_reverted_change_is_abandoned_unless_the_revert_was_reverted(work: Work) -> None:
+    once, twice = work.commit("once", "a"), work.commit("twice", "b")
+    work.git("revert", "--no-edit", once)
+    work.git("revert", "--no-edit", twice)
+    work.git("revert", "--no-edit", "HEAD")
+    assert states(work.read(run(1, once), run(2, twice))) == ["abandoned", "landed"]
+
+
+def test_a_patch_landed_if_a_commit_of_the_main_branch_has_it(work: Work) -> None:
+    work.commit("by hand", "a", "quick")
+    patch = work.git("show", "--format=", "HEAD") + "\n"
+    reading = work.read(run(1, patch=patch), run(2, patch=patch.replace("quick", "quicker")))
+    assert states(reading) == ["landed", "unknown"]
+
+
+def test_a_short_hash_of_another_project_is_ours_only_at_the_time_of_the_run(work: Work) -> None:
+    made = work.commit("ours", "a")
+    year = timedelta(days=365)
+    late = {"started_at": BEGAN + year, "ended_at": BEGAN + year}
+    nameless, other = run(1, made, project=None), run(2, made, project="else/where", **late)
+    assert [row.run_id for row in work.read(nameless, other).rows] == ["run-1"]
+
+
+def test_a_ticket_is_looked_for_in_branch_title_and_message(work: Work) -> None:
+    made = work.commit("Speed up\n\nFor ABC-3", "a")
+    reading = work.read(
+        run(1, made), run(2, made, branch="fix/ABC-1", title="ABC-2"), run(3), ticket=r"ABC-\d+"
+    )
+    assert [row.ticket for row in reading.rows] == ["ABC-3", "ABC-1", None]
+
+
+def test_nothing_of_the_checkout_runs(work: Work, tmp_path: Path) -> None:
+    mark = tmp_path.parent / f"{tmp_path.name}-ran"
+    [away] = work.branch("away", "a")
+    for setting in ("core.fsmonitor", "diff.external", "core.pager", "diff.word.textconv"):
+        work.git("config", setting, f"touch {mark} #")
+    (work.folder / ".gitattributes").write_text("* diff=word filter=word\n")
+    assert states(work.read(run(1, away))) == ["open"]
+    assert not mark.exists()
+
+
+def test_a_folder_that_is_no_checkout_and_an_unknown_branch_are_named(
+    work: Work, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("plain")
+    with pytest.raises(UsageError, match="is no git repository"):
+        read_landings(elsewhere, [])
+    with pytest.raises(UsageError, match="has no branch 'trunk'"):
+        read_landings(work.folder, [], "trunk")
