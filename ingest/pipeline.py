@@ -122,6 +122,7 @@ class SourceReport:
     rejected: int = 0
     ignored: int = 0
     measurements: int = 0
+    judgements: int = 0
     without_variant: int = 0
     without_run: int = 0
     loops: int = 0
@@ -560,6 +561,7 @@ def _reports(
                 rejected=sum(result.rejected for result in parts),
                 ignored=sum(result.ignored for result in parts),
                 measurements=sum(result.measurements for result in parts),
+                judgements=sum(result.judgements for result in parts),
                 without_variant=0 if is_given else sum(result.without_variant for result in parts),
                 without_run=first.without_run,
                 loops=sum(result.loops for result in parts),

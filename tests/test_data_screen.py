@@ -148,14 +148,14 @@ def test_rows_that_no_reader_knows_are_mapped_and_read(
     tmp_path: Path, store: Store, screens: Callable[..., AppTest]
 ) -> None:
     """Fields to choose, the rows by them, and one button: no file to write."""
-    rows = b"job,tool,model,usd\na,codex,gpt-5,0.5\nb,codex,gpt-5,1.5\n"
+    rows = b"job,tool,model,cost_usd\na,codex,gpt-5,0.5\nb,codex,gpt-5,1.5\n"
     source = Source("rows.csv", rows)
     [report] = ingest([source], store, Options(jobs=1)).sources
     app = screens(store.location, "screens/data.py", view="upload")
     app.session_state["arrived"] = Arrived(reports=(report,))
     app.session_state["mapped-forms"] = proposed([source])
     app.run()
-    assert next(box for box in app.selectbox if box.label == "Cost").value == "usd"
+    assert next(box for box in app.selectbox if box.label == "Cost").value == "cost_usd"
     next(box for box in app.selectbox if box.label == "Agent").select("tool").run()
     next(box for box in app.selectbox if box.label == "Task").select("job").run()
     assert "$1.50" in "".join(element.proto.body for element in app.get("html"))

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from ingest.mapped.found import KnownMap, parse_map
+from ingest.mapped.propose import map_of, proposed
 from ingest.mapped.reading import MappedReading, read_by_maps
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
@@ -260,7 +261,7 @@ def test_a_map_is_proposed_and_shown_and_ingest_reads_it(tmp_path: Path, tachogr
     proposed = tachograph("map", rows)
     assert "Claude Code" in proposed.stdout
     assert "$3.50" in proposed.stdout
-    assert "4 runs in 4 files" in proposed.stderr
+    assert "4 rows in 4 files: 4 runs" in proposed.stderr
     assert "task = { folder = 1 } would be task-0" in proposed.stderr
     written = (rows / "tachograph-map.toml").read_text()
     corrected = written.replace("\ncost =", "\ntask = { folder = 1 }\ncost =")
@@ -268,6 +269,58 @@ def test_a_map_is_proposed_and_shown_and_ingest_reads_it(tmp_path: Path, tachogr
     assert "task-3" in tachograph("map", rows).stdout
     told = json.loads(tachograph("ingest", rows, "--json").stdout)
     assert told["accepted"] == 4
+
+
+def _proposed(folder: Path) -> list[Any]:
+    return proposed([one for one in read_paths([folder]) if isinstance(one, Source)], f"{folder}/")
+
+
+def test_rows_lie_in_objects_by_their_tasks_and_have_the_model_around_them(tmp_path: Path) -> None:
+    """The names of tasks are no fields: only those of one task were proposed."""
+    for number in range(2):  # the second file has all runs of the first
+        models = [
+            {
+                "model": model,
+                "harness": "codex",
+                "results": {
+                    f"task-{task}": {
+                        "run_id": f"run-{model}-{task}",
+                        "correct": task == 0,
+                        "seconds": 60,
+                        "verdict": "clean" if task else "reward_hack",
+                    }
+                    for task in range(number, 3)
+                },
+            }
+            for model in ("one", "two")
+        ]
+        (tmp_path / f"board-{number}.json").write_text(json.dumps({"models": models}))
+    [form] = _proposed(tmp_path)
+    reading = read_by_maps(form.files[0], (map_of([form], "boards"),))
+    found = {(run.agent, run.requested_model, run.task, run.score) for run in reading.kept}
+    assert len(found) == len(reading.kept) == 6
+    assert ("codex", "two", "task-0", 1) in found
+    assert form.form.run.run_id
+    assert [one.judged for one in reading.judged].count("hack") == 2
+
+
+def test_another_form_in_the_same_folder_costs_no_row(tmp_path: Path) -> None:
+    """Files of a form were told by any of their names, also by one that most rows lack."""
+    runs = [
+        {"model": "m", "task": str(place), "cost": 1, "error": None, "night": 1, "status": status}
+        for place, status in enumerate(["completed", "failed", "completed"])
+    ]
+    (tmp_path / "runs.json").write_text(json.dumps(runs))
+    (tmp_path / "more.json").write_text(json.dumps(runs[:2]))
+    for name in "abcde":
+        other = {"model": "m", "score": 1, "p50": 1, "p75": 2, "p90": 3}
+        (tmp_path / f"{name}.json").write_text(json.dumps(other))
+    forms = {form.form.run.cost is not None: form for form in _proposed(tmp_path)}
+    known = map_of([forms[True]], "runs")
+    readings = [read_by_maps(source, (known,)) for source in forms[True].files]
+    ended = [str(run.outcome) for reading in readings for run in reading.kept]
+    assert ended.count("execution_error") == 2  # beside `completed`, `failed` is no test's result
+    assert len(ended) == 5
 
 
 def test_a_parquet_table_has_rows(tmp_path: Path) -> None:

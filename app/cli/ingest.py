@@ -222,6 +222,7 @@ def note_ingest(report: pipeline.IngestReport, location: str, excluded: int = 0)
         ingests.measured(
             report.total("measurements"), sum(one.measurements > 0 for one in report.sources)
         ),
+        ingests.judged(report.total("judgements")),
         ingests.without_variant(report.total("without_variant")),
         ingests.by_other_map([one for one in report.sources if one.has_other_map]),
         ingests.without_run([source for source in report.sources if source.without_run]),

@@ -132,4 +132,4 @@ def _show(found: Preview) -> None:
         terminal.put(drawing.body)
     terminal.note(found.found)
     if found.refused:
-        terminal.note(f"the first reject: {one_line(found.refused)}", fg="yellow")
+        terminal.note(f"rejected: {one_line(found.refused)}", fg="yellow")

@@ -119,6 +119,11 @@ def measured(values: int, files: int) -> str:
     )
 
 
+def judged(judgements: int) -> str:
+    """Return `283 published judgements`, or "" for none."""
+    return plural(judgements, "published judgement") if judgements else ""
+
+
 def looped(report: IngestReport) -> str:
     """Return how many loops with how many experiments the logs have, or "" for none.
 

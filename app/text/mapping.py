@@ -12,6 +12,7 @@ from ingest.mapped.reading import MappedReading, read_by_maps
 from ingest.measurements.measured import Judgement, Measured
 from ingest.sources.files import Source, Unreadable
 from schemas.rows.distilled import Run
+from schemas.rows.run import Outcome
 from schemas.text import one_line, plural
 from schemas.units import Unit
 
@@ -73,6 +74,8 @@ class Preview:
     judged: Sequence[Judgement]
     experiments: TextTable
     rejects: Sequence[Unreadable]
+    rows: int
+    ignored: int
     looked_at: int
     files: int
 
@@ -87,22 +90,34 @@ class Preview:
 
     @property
     def found(self) -> str:
-        """Return `120 runs, 120 measured values, 3 rejects in 40 of 1,494 files`."""
-        counts = (
-            (len(self.runs), "run"),
-            (len(self.values), "measured value"),
-            (len(self.judged), "judgement"),
-            (len(self.experiments.rows), "experiment"),
-            (len(self.rejects), "reject"),
-        )
-        said = ", ".join(plural(count, noun) for count, noun in counts if count) or "nothing"
+        """Return `125 rows in 40 of 1,494 files: 120 runs, 2 judgements, 5 rejects`."""
+        failed = sum(run.score == 0 and run.outcome is Outcome.COMPLETED for run in self.runs)
+        counts = {
+            "run": len(self.runs),
+            "measured value": len(self.values),
+            "judgement": len(self.judged),
+            "experiment": len(self.experiments.rows),
+            "reject": len(self.rejects),
+        }
+        said = [plural(count, noun) for noun, count in counts.items() if count]
+        if failed:
+            said[0] += f" ({failed:,} completed with score 0: the test failed, not the run)"
+        if self.ignored:
+            said.append(f"{self.ignored:,} left out")
         first = f"{self.looked_at} of " if self.looked_at < self.files else ""
-        return f"{said} in {first}{plural(self.files, 'file')}"
+        rows = f"{plural(self.rows, 'row')} in {first}{plural(self.files, 'file')}"
+        return f"{rows}: {', '.join(said) or 'nothing'}"
 
     @property
     def refused(self) -> str:
-        """Return the first reject in words, or ""."""
-        return f"{self.rejects[0].position}: {self.rejects[0].detail}" if self.rejects else ""
+        """Return the rejects by what does not fit, each with its first place, or ""."""
+        fields: dict[str, list[Unreadable]] = {}
+        for one in self.rejects:
+            fields.setdefault(one.detail.partition(": ")[0], []).append(one)
+        return "; ".join(
+            f"{first.position}: {first.detail}{f', and {len(more):,} more' if more else ''}"
+            for first, *more in [*fields.values()][:FIRST_ROWS]
+        )
 
 
 def preview(known: KnownMap, sources: Sequence[Source], most: int = 40) -> Preview:
@@ -117,6 +132,8 @@ def preview(known: KnownMap, sources: Sequence[Source], most: int = 40) -> Previ
         [one for each in read for one in each.judged],
         TextTable(_EXPERIMENTS, tried[:FIRST_ROWS]),
         [reject for each in read for reject in each.rejects],
+        sum(each.rows for each in read),
+        sum(each.ignored for each in read),
         len(read),
         len(fitting),
     )

@@ -87,11 +87,13 @@ def text(value: Any, _: MapField) -> str:
     return (str(value) if isinstance(value, str) else word_of(value)).strip()
 
 
-TRUTHS = {"true": 1, "yes": 1, "pass": 1, "false": 0, "no": 0, "fail": 0}
+TRUTHS = dict.fromkeys("true yes pass passed".split(), 1) | dict.fromkeys(
+    "false no fail failed".split(), 0
+)
 
 
 def number(value: Any, _: MapField) -> float:
-    """Return a number; true and yes are 1, false and no 0."""
+    """Return a number; true, yes and passed are 1, false, no and failed 0."""
     if isinstance(value, str):
         value = TRUTHS.get(value.lower(), value)
     try:

@@ -9,26 +9,26 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
 from math import log2
 from os.path import commonpath, commonprefix
 from typing import Any, NamedTuple
 
 from ingest.mapped.fields import OUTCOMES, TRUTHS, time, value_of, word_of
 from ingest.mapped.found import KnownMap, parse_map
-from ingest.mapped.reading import content
+from ingest.mapped.reading import JUDGED, content
 from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of, rows_of
-from ingest.measurements.words import VARIANTS, is_number, quantity, snake_case
+from ingest.measurements.words import VARIANTS, is_number, metric_name, quantity
 from ingest.sources.decoding import DATABASE_START
 from ingest.sources.files import Source, Unreadable
-from ingest.system.bounds import TooMuch
 from schemas.agents import agent_key, agent_of_program
-from schemas.errors import UsageError
 from schemas.rows.measurement import Variant
 from schemas.rows.run import Outcome
+from schemas.units import UNITS
 from schemas.wire.result_map import (
     MILLISECONDS,
     MapField,
@@ -44,13 +44,12 @@ _ALIKE = 0.6
 """Share of names that documents of one form have in common."""
 
 _UNITS = {
-    **dict.fromkeys("s sec secs second seconds".split(), "s"),
-    **dict.fromkeys("ms msec millis milliseconds".split(), "ms"),
-    **dict.fromkeys("min mins minutes".split(), "min"),
-    **dict.fromkeys("h hr hrs hours".split(), "h"),
-    **dict.fromkeys("us usec microseconds".split(), "us"),
-    **dict.fromkeys("ns nsec nanoseconds".split(), "ns"),
+    word: unit
+    for unit, milliseconds in MILLISECONDS.items()
+    for word, stored in UNITS.items()
+    if (stored.unit, stored.factor) == ("ms", milliseconds) and word.isalpha()
 }
+"""Words for units of time → the unit in a map."""
 
 
 def _is_text(value: Any) -> bool:
@@ -93,98 +92,62 @@ def _rule(name: str, names: str, fits: Callable[[Any], bool], weight: int = 1) -
     return _Rule(name, re.compile(names), fits, weight)
 
 
+_ID, _UNIT = "(_id|_name|_slug)?", f"_({'|'.join(_UNITS)})"
 _RULES = (
-    _rule("agent", "agent(_name|_id)?|harness|cli|cli_tool|scaffold|runner|coder", _is_text, 3),
-    _rule("model", "(llm|agent)?_?model(_name|_id|_slug|_key)?|llm|model", _is_text, 3),
-    _rule("effort", "(reasoning_?|thinking_?)?effort|thinking_level", _is_text),
-    _rule("run_id", "run_?id|trial_?id|uuid|id|attempt_id|trial_name|result_id", _is_text),
-    _rule("session_id", "(agent_)?session_?id|thread_id|conversation_id", _is_text),
-    _rule(
-        "task",
-        "task(_id|_name|_key|_slug)?|instance(_id)?|problem(_id|_name)?|question_id|issue(_id)?"
-        "|case(_id|_name)?|test_?case|scenario(_id)?|challenge|exercise|kernel(_name)?|op_name",
-        _is_text,
-        2,
-    ),
-    _rule("repo", "repo(sitory)?(_name)?", _is_text),
-    _rule("base_commit", "(base_)?commit(_sha|_hash)?|sha", _is_text),
-    _rule(
-        "cost",
-        r"(?!max_|budget|limit|cap_|baseline_)(\w+_)?(cost|spend|price)(_usd|_dollars|_total)?"
-        r"|usd|dollars|(cost_|total_)?cents",
-        _is_amount,
-        5,
-    ),
-    _rule("credits", "(total_)?credits(_used)?", _is_amount, 2),
-    _rule(
-        "whole_input_tokens",
-        "(total_)?(prompt_tokens|input_tokens_total|tokens_prompt)|promptTokens",
-        _is_amount,
-        2,
-    ),
-    _rule(
-        "input_tokens",
-        "(total_)?(uncached_)?input_?tokens|(tokens?_)(in|input)|input|n_input_tokens|tokens_in",
-        _is_amount,
-        2,
-    ),
+    _rule("agent", f"(agent|harness){_ID}|cli", _is_text, 3),
+    _rule("model", f"model{_ID}", _is_text, 3),
+    _rule("effort", "(reasoning_)?effort|thinking(_level)?", _is_word),
+    _rule("run_id", "run_id|id|uuid|trial_name", _is_text),
+    _rule("session_id", "session_id", _is_text),
+    _rule("task", f"(task|instance|problem|case|scenario){_ID}", _is_text, 2),
+    _rule("repo", "repo(sitory)?", _is_text),
+    _rule("base_commit", "(base_)?commit", _is_text),
+    _rule("cost", r"(?!.*(max|mean|median|upstream)_)(\w+_)?cost(_total)?(_usd)?", _is_amount, 5),
+    _rule("credits", "credits", _is_amount, 2),
+    _rule("whole_input_tokens", "(total_)?prompt_tokens", _is_amount, 2),
+    _rule("input_tokens", "((n|total)_)?input_tokens|tokens_in|input", _is_amount, 2),
     _rule(
         "output_tokens",
-        "(total_)?(output|completion)_?tokens|tokens?_(out|output|completion)|output|n_output_tokens",
+        "((n|total)_)?(output|completion)_tokens|tokens_out|output",
         _is_amount,
         2,
     ),
     _rule(
         "cache_read_tokens",
-        "cache_read(_input)?_tokens|cached(_input|_prompt)?_tokens|tokens_cache_read|cache_read"
-        "|n_cache_tokens|cached",
+        "(cache_read|cached)((_input)?_tokens)?|n_cache_tokens",
         _is_amount,
     ),
-    _rule(
-        "cache_write_tokens",
-        "cache_(creation|write)(_input)?_tokens|tokens_cache_write|cache_write",
-        _is_amount,
-    ),
-    _rule("reasoning_tokens", "(reasoning|thinking)(_output)?_tokens", _is_amount),
+    _rule("cache_write_tokens", "cache_creation(_input)?_tokens|cache_write(_tokens)?", _is_amount),
+    _rule("reasoning_tokens", "(reasoning(_output)?|thinking)_tokens", _is_amount),
     _rule(
         "duration",
-        "((agent|wall|wall_?clock|elapsed|total|run|exec(ution)?|solve)_?)*"
-        "(duration|elapsed|runtime|wall_?time|wall_?clock|time_taken|time|total|agent|latency|wall)"
-        "_?(s|secs?|seconds?|ms|millis|milliseconds|min|mins|minutes|h|hours)?|seconds|secs",
+        f"((total|agent)_)?((duration|elapsed|runtime)({_UNIT})?"
+        f"|(latency|time|wall(_clock)?){_UNIT})|(total|agent){_UNIT}|seconds|secs",
         _is_amount,
         2,
     ),
-    _rule(
-        "turns", "(num_|n_|total_)?(turns|steps|iterations)(_used|_taken|_count)?", _is_amount, 1
-    ),
-    _rule("started_at", "start(ed)?(_at|_time|_ts)?|timestamp|created_at|date|ts|time", _is_time),
-    _rule("ended_at", "(end(ed)?|finish(ed)?|completed)(_at|_time|_ts)", _is_time),
-    _rule(
-        "outcome",
-        "(run_|exit_|final_)?(status|outcome|state)|exit_reason|termination(_reason)?|stop_reason",
-        _is_word,
-        2,
-    ),
+    _rule("turns", "((n|num|total)_)?turns", _is_amount),
+    _rule("started_at", "started_at|start_time|timestamp|created_at|date", _is_time),
+    _rule("ended_at", "(ended|finished|completed)_at|end_time", _is_time),
+    _rule("outcome", "status|outcome|state|stop_reason", _is_word, 2),
     _rule(
         "score",
-        "(is_)?(passed|resolved|solved|success(ful)?|correct|pass)|reward|score|final_score"
-        "|(overall|total|mean)_score|scores?_(total|overall|mean)|tests_passed",
+        "passed|resolved|solved|success|correct|pass|reward|(weighted_)?score|scores?_total",
         _is_mark,
         2,
     ),
-    _rule("error", "error(_message|_type|_kind)?|failure(_reason)?|exception", _is_text),
-    _rule("experiment", "experiment(_id|_name)?|benchmark|suite|bench|dataset|campaign", _is_text),
+    _rule("error", "error", _is_text),
+    _rule("experiment", f"(experiment|bench(mark)?|dataset|suite){_ID}", _is_text),
     _rule("title", "title|name|label", _is_text),
 )
+"""A name stands in rows of at least two public repositories, or is that of the field."""
+
 _NAMED = {rule.field: rule for rule in _RULES}
 _OF_AROUND = ("agent", "model", "effort", "task", "experiment", "repo")
 """Fields that an object around the rows may have for all of them. A cost there is that of all."""
 
-_SPEEDUP = re.compile(r"(?:.*_)?speedups?(?:_.*)?")
-_JUDGED = re.compile(
-    r"(?:annotation_|judge_|audit_)?verdict|(?:is_|reward_)?hack(?:ed|_flag)?|suspicious"
-)
-_HACK_WORDS = frozenset("true false clean hack hacked reward_hack suspicious suspect".split())
+_SPEEDUP = re.compile(r"(?:.*_)?speedup(?:_.*)?")
+_JUDGED = re.compile(r"(\w+_)?verdict|suspicious|(reward_)?hack(ed)?")
 _FIGURES = frozenset(
     "cost credits input_tokens whole_input_tokens output_tokens turns outcome score "
     "duration".split()
@@ -192,7 +155,6 @@ _FIGURES = frozenset(
 """Fields without any of which a row is no run."""
 
 _ANY = MappedValue(value=MapField(value=0))
-_FAILED_WORDS = frozenset("failed fail failure incorrect unresolved unsolved wrong false".split())
 
 
 @dataclass(frozen=True)
@@ -235,18 +197,16 @@ def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
     """
     forms: list[_Form] = []
     step = max(1, len(sources) // _MOST_FILES)
-    for number, source in enumerate(sources):
-        if number % step and len(sources) > _MOST_FILES:
-            continue
+    for source in sources[::step]:
         try:
             if source.size <= _MOST_BYTES:
                 for names, file, table in _looked_at(source):
                     _grouped(forms, names, table, source, file)
-        except (ValueError, OSError, TooMuch):
+        except Exception:  # noqa: S112  a bulkhead: nothing is proposed for one file
             continue
     made: list[ProposedForm] = []
     for form in forms:
-        with suppress(ValueError, UsageError, TooMuch):  # a form that no map can be written for
+        with suppress(Exception):  # a form that no map can be written for
             one = _of_form(form, forms, base, step)
             made += [one] if one and (one.rows > 1 or len(sources) == 1) else []
     made.sort(key=lambda one: (-one.weight, -one.rows))
@@ -304,23 +264,37 @@ def _grouped(
 
 
 Leaves = Mapping[str, list[Any]]
-"""Path in a row → its values that are not empty."""
+"""Path in a row → its values that are not empty. `^`: the name of the row in what encloses it."""
+
+
+class _Rows(NamedTuple):
+    """Some rows of a form, at a path in its documents."""
+
+    each: str | None
+    rows: Sequence[FoundRow]
+    leaves: Leaves
 
 
 def _of_form(form: _Form, others: Sequence[_Form], base: str, step: int) -> ProposedForm | None:
     """Return the best choice of rows in the files of a form, or None if none are like runs."""
-    best: tuple[float, str | None, list[FoundRow], dict[str, str]] | None = None
-    for each in _places(form):
+    best: tuple[float, _Rows, dict[str, str]] | None = None
+    places = _places(form)
+    for each in places:
         rows = _rows(form, each)
         if not rows:
             continue
-        chosen = _chosen(_leaves(rows), len(rows))
-        weight = sum(_NAMED[name].weight for name in chosen) if chosen else 0
-        values = _measured(_leaves(rows))
-        weight += 4 * bool(values)
+        start = f"{each}." if each else ""
+        lists = {one.removeprefix(start).removesuffix(".*") for one in places if one}
+        leaves = _leaves(rows, lists)
+        chosen = _chosen(leaves, len(rows))
+        own = [name for name, path in chosen.items() if path[0] != "^"]
+        values = _measured(leaves)
+        if not (values or _FIGURES.intersection(own)):
+            continue
+        weight = sum(_NAMED[name].weight for name in own) + 4 * bool(values)
         more = min(3.0, log2(max(1, len(rows) / len(form.read))))
         if weight >= 5 and (best is None or weight + more > best[0]):
-            best = weight + more, each, rows, chosen
+            best = weight + more, _Rows(each, rows, leaves), chosen
     return _written(form, others, base, step, *best[1:]) if best else None
 
 
@@ -336,19 +310,21 @@ def _places(form: _Form) -> list[str | None]:
 
 
 def _lists(value: Any, path: str, depth: int = 0) -> Iterator[str]:
-    if depth > 4:
+    if depth > 8:
         return
     if isinstance(value, list):
         objects = [one for one in value if isinstance(one, dict)]
         if objects and (depth or path):
             yield f"{path}[*]"
-        if objects:
-            yield from _lists(objects[0], f"{path}[*]" if path else "[*]", depth + 1)
+        for one in objects[:5]:
+            yield from _lists(one, f"{path}[*]" if path else "[*]", depth + 1)
         return
     if not isinstance(value, dict):
         return
     inner = [one for one in value.values() if isinstance(one, dict)]
-    if len(inner) == len(value) > 1 and len(set(inner[0]) & set(inner[-1])) * 2 >= len(inner[0]):
+    if len(inner) == len(value) > 1 and 2 * len(inner[0].keys() & inner[-1].keys()) >= len(
+        inner[0]
+    ):
         yield f"{path}.*" if path else "*"
         yield from _lists(inner[0], f"{path}.*" if path else "*", depth + 1)
         return
@@ -365,21 +341,20 @@ def _step(name: str) -> str:
 
 
 def _rows(form: _Form, each: str | None) -> list[FoundRow]:
-    rows: list[FoundRow] = []
-    for file in form.read:
-        for row in rows_of(file, RowsMap.model_construct(table=form.table, each=each)):
-            if isinstance(row, FoundRow) and isinstance(row.value, dict):
-                rows.append(row)
-            if len(rows) >= _MOST_ROWS:
-                return rows
-    return rows
+    most = max(8, _MOST_ROWS // len(form.read))
+    found = (
+        islice(rows_of(file, RowsMap.model_construct(table=form.table, each=each)), most)
+        for file in form.read
+    )
+    return [row for row in chain(*found) if isinstance(row, FoundRow) and type(row.value) is dict]
 
 
-def _leaves(rows: Sequence[FoundRow]) -> Leaves:
+def _leaves(rows: Sequence[FoundRow], lists: Set[str]) -> Leaves:
+    """Return the values in rows, but for those of rows that lie in them, and those around."""
     found: dict[str, list[Any]] = defaultdict(list)
 
     def walk(value: Any, path: str, depth: int) -> None:
-        if isinstance(value, dict) and depth < 4:
+        if isinstance(value, dict) and depth < 4 and path not in lists:
             for name, one in value.items():
                 if step := _step(name):
                     walk(one, f"{path}.{step}" if path else step, depth + 1)
@@ -388,11 +363,18 @@ def _leaves(rows: Sequence[FoundRow]) -> Leaves:
 
     for row in rows:
         walk(row.value, "", 0)
+        around: dict[str, Any] = {}
+        for outer, name in row.around:
+            if isinstance(outer, dict):
+                around |= {f"^.{_step(key)}": value for key, value in outer.items() if _step(key)}
+            around["^"] = name if isinstance(outer, dict) else None
+        for path, value in around.items():
+            walk(value, path, 4)
     return found
 
 
 def _leaf(path: str) -> str:
-    return snake_case(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", path.rpartition(".")[2].strip('"')))
+    return metric_name(path.rpartition(".")[2])
 
 
 def _last_two(path: str) -> str:
@@ -409,13 +391,16 @@ def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
             (-min(len(values), rows) // max(1, rows // 4), _distance(rule, path), place, path)
             for place, (path, values) in enumerate(leaves.items())
             if path not in taken
+            and (path[0] != "^" or rule.field in _OF_AROUND)
             and (rule.names.fullmatch(_leaf(path)) or rule.names.fullmatch(_last_two(path)))
             and sum(map(rule.fits, values)) >= 0.9 * len(values)
-            and not _is_general(rule, path)
+            and not _is_general(path)
         ]
         if fitting:
             chosen[rule.field] = min(fitting)[3]
             taken.add(chosen[rule.field])
+    if len({*leaves.get("^", ())}) > 1:
+        chosen.setdefault("task", "^")
     return chosen
 
 
@@ -424,17 +409,15 @@ def _distance(rule: _Rule, path: str) -> tuple[int, int]:
     leaf = _leaf(path)
     word = rule.field.removesuffix("_tokens")
     near = 0 if leaf == rule.field else 1 if word in leaf or "agent" in leaf else 2
-    return path.count("."), near
+    return path.count(".") + (path[0] == "^"), near
 
 
-def _is_general(rule: _Rule, path: str) -> bool:
+def _is_general(path: str) -> bool:
     """Return whether a common name (`input`, `id`) stands where it means something else."""
     leaf, parent = _leaf(path), _leaf(path.rpartition(".")[0]) if "." in path else ""
     if leaf in ("input", "output", "cached", "cache_read", "cache_write"):
-        return not re.search("usage|token|stat", parent)
-    if leaf in ("time", "total", "agent", "wall", "latency") and rule.field == "duration":
-        return True
-    return bool(re.search("config|args|param|setting|env|price|pricing|limit|budget", parent))
+        return not re.search("usage|token", parent)
+    return bool(re.search("config|setting|param", parent))
 
 
 def _measured(leaves: Leaves) -> list[dict[str, str]]:
@@ -442,13 +425,16 @@ def _measured(leaves: Leaves) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     sides: dict[tuple[str, str], dict[Variant, str]] = defaultdict(dict)
     for path, values in leaves.items():
-        if sum(map(_is_amount, values)) < 0.9 * len(values) or all(
-            isinstance(value, bool) for value in values
+        if (
+            path[0] == "^"
+            or sum(map(_is_amount, values)) < 0.9 * len(values)
+            or all(isinstance(value, bool) for value in values)
         ):
             continue
         leaf = _leaf(path)
         if _SPEEDUP.fullmatch(leaf):
-            base = "reference" if re.search("reference|human|expert|gold", leaf) else "baseline"
+            is_over = Variant.REFERENCE in map(VARIANTS.get, leaf.split("_"))
+            base = "reference" if is_over else "baseline"
             found.append({"value": path, "over": base, "name": leaf})
             continue
         word, _, rest = leaf.partition("_")
@@ -466,15 +452,15 @@ def _written(
     others: Sequence[_Form],
     base: str,
     step: int,
-    each: str | None,
-    rows: list[FoundRow],
+    found: _Rows,
     chosen: dict[str, str],
 ) -> ProposedForm | None:
     """Return the part of a map for the files of a form, with its doubts.
 
     None for rows that are neither runs nor measured.
     """
-    leaves, doubts = _leaves(rows), list[str]()
+    each, rows, leaves = found
+    doubts = list[str]()
     fields = {
         name: _field(name, path, leaves[path], doubts)
         for name, path in chosen.items()
@@ -482,7 +468,6 @@ def _written(
     }
     given = {name: path[1:] for name, path in chosen.items() if path.startswith("=")}
     fields |= {name: f"{{ value = {_quoted(text)} }}" for name, text in given.items()}
-    _from_around(rows, fields)
     measured = _measured(leaves)
     is_run = bool(_FIGURES & fields.keys()) and bool({"agent", "model"} & fields.keys())
     if not (is_run or measured):
@@ -500,8 +485,9 @@ def _written(
     matched = KnownMap(ResultMap(rows=(RowsMap(files=files, measurement=(_ANY,)),)), "", base)
     caught = [one for one in rest if any(any(matched.forms_for(each.name)) for each in one.files)]
     own = form.names.difference(*(one.names for one in caught))
-    if caught and own and not each:
-        lines.append(f'where = {{ {_quoted(min(own, key=len))} = "*" }}')
+    filled = sorted(own & leaves.keys(), key=lambda name: (-len(leaves[name]), len(name), name))
+    if caught and filled and not each:
+        lines.append(f'where = {{ {_quoted(filled[0])} = "*" }}')
     of_run: list[str] = []
     if is_run:
         lines += ["", "[rows.run]"]
@@ -520,8 +506,9 @@ def _written(
         if "task" in fields:
             lines.append(f"benchmark = {fields['task']}")
     for path, values in leaves.items():
-        words = {word_of(value).lower() for value in values}
-        if _JUDGED.fullmatch(_leaf(path)) and words & _HACK_WORDS and all(map(_is_word, values)):
+        no_hacks = TRUTHS if _leaf(path).endswith("verdict") else ()
+        hacks = {word_of(value).lower() for value in values} & JUDGED.keys() - {*no_hacks}
+        if _JUDGED.fullmatch(_leaf(path)) and hacks and all(map(_is_word, values)):
             used.add(path)
             lines += ["", "[[rows.judgement]]", f"label = {_quoted(path)}"]
             lines += [f"hack = {_quoted(path)}", *of_run]
@@ -530,7 +517,7 @@ def _written(
     unused = [
         path
         for path, values in leaves.items()
-        if path not in used and sum(map(_is_amount, values)) >= 0.9 * len(values)
+        if path not in used and path[0] != "^" and sum(map(_is_amount, values)) >= 0.9 * len(values)
     ]
     parsed = parse_map("the proposal", toml).rows[0]
     count = len(rows) * max(1, len(form.files) // len(form.read)) * step
@@ -547,7 +534,7 @@ def _written(
         unused,
         list(leaves),
         chosen,
-        partial(_written, form, others, base, step, each, rows),
+        partial(_written, form, others, base, step, found),
     )
 
 
@@ -568,15 +555,15 @@ def _marks(rows: Sequence[FoundRow], run: MappedRun | None) -> Mapping[str, Set[
 
 def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> str:
     """Return a field as TOML, with its unit or its choice of words."""
+    if path == "^":
+        return "{ key = 1 }"
     written = _quoted(path)
     leaf = _leaf(path)
     if name == "duration":
         unit = next((_UNITS[word] for word in leaf.split("_")[::-1] if word in _UNITS), None)
-        unit = unit or ("ms" if "milli" in leaf else None)
         if not unit:
             unit = "s"
             doubts.append(f"{path} has no unit in its name: taken as seconds")
-        assert unit in MILLISECONDS
         return f'{{ path = {written}, unit = "{unit}" }}'
     if name == "agent":
         programs = {word: agent_of_program(word) for word in sorted({*map(word_of, values)})}
@@ -588,17 +575,17 @@ def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> st
         if meant:  # the name of its program
             listed = ", ".join(f'{_quoted(word)} = "{key}"' for word, key in meant.items())
             return f'{{ path = {written}, words = {{ {listed}, "*" = "*" }} }}'
-    if name == "cost" and "cent" in leaf:
-        return f'{{ path = {written}, unit = "¢" }}'
     if name == "outcome":
         words = Counter(map(word_of, values))
+        verdicts = _verdicts(words)
         ends = {
-            word: OUTCOMES.get(
-                word.lower(),
-                Outcome.COMPLETED if word.lower() in _FAILED_WORDS else Outcome.UNKNOWN,
-            )
+            word: Outcome.COMPLETED
+            if word in verdicts
+            else OUTCOMES.get(word.lower(), Outcome.UNKNOWN)
             for word, _ in words.most_common(12)
         }
+        if "completed" in ends and "failed" in ends:
+            ends["failed"] = Outcome.EXECUTION_ERROR
         unknown = [word for word, outcome in ends.items() if outcome is Outcome.UNKNOWN]
         if unknown:
             doubts.append(f"{path}: which outcome is {', '.join(unknown)}?")
@@ -607,28 +594,13 @@ def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> st
     return written
 
 
-def _from_around(rows: Sequence[FoundRow], fields: dict[str, str]) -> None:
-    """Add fields of the objects around the rows, and the names under which they stand."""
-    objects = [outer for row in rows[:50] for outer, _ in row.around if isinstance(outer, dict)]
-    for name in _OF_AROUND:
-        if name in fields:
-            continue
-        for outer in objects[::-1]:
-            flat = {key: value for key, value in outer.items() if _step(key) == key}
-            near = next(
-                (
-                    key
-                    for key, value in flat.items()
-                    if _NAMED[name].names.fullmatch(_leaf(key)) and _NAMED[name].fits(value)
-                ),
-                None,
-            )
-            if near:
-                fields[name] = _quoted(f"^.{near}")
-                break
-    keys = {row.around[-1][1] for row in rows if row.around}
-    if "task" not in fields and len(keys) > 1 and all(isinstance(key, str) for key in keys):
-        fields["task"] = "{ key = 1 }"
+def _verdicts(words: Iterable[str]) -> Mapping[str, int]:
+    """Return the score of each word for a test's result, if some passed and some failed.
+
+    `failed` beside `completed` is how a run ended, and no result.
+    """
+    found = {word: TRUTHS[word.lower()] for word in words if word.lower() in TRUTHS}
+    return found if len({*found.values()}) > 1 else {}
 
 
 def _settled(
@@ -640,18 +612,21 @@ def _settled(
 ) -> None:
     """Settle what one field says of another, and note what is missing."""
     if chosen.get("run_id") in leaves:
-        values = [word_of(value) for value in leaves[chosen["run_id"]]]
-        if len(values) != len(set(values)) or min(map(len, values)) < 6:
+        known: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            facts = [row.at(path) for path in chosen.values() if path in leaves and path != "^"]
+            known[word_of(row.at(chosen["run_id"]))].add(repr(facts))
+        if max(map(len, known.values())) > 1 or min(map(len, known.keys() - {""})) < 6:
             shared = fields.pop("run_id")
-            if "experiment" not in fields and len(set(values)) * 2 <= len(values):
+            if "experiment" not in fields and len(known) * 2 <= len(rows):
                 fields["experiment"] = shared
             doubts.append(f"{chosen['run_id']} is not one of each run: ids are made of the rows")
     if "score" not in fields and chosen.get("outcome") in leaves:
-        words = {word_of(value) for value in leaves[chosen["outcome"]]}
-        good = [word for word in words if OUTCOMES.get(word.lower()) is Outcome.COMPLETED]
-        if len(good) == 1 and any(word.lower() in _FAILED_WORDS for word in words):
+        verdicts = _verdicts(map(word_of, leaves[chosen["outcome"]]))
+        if good := sorted(word for word, score in verdicts.items() if score):
+            listed = "".join(f"{_quoted(word)} = 1, " for word in good)
             path = _quoted(chosen["outcome"])
-            fields["score"] = f'{{ path = {path}, words = {{ {_quoted(good[0])} = 1, "*" = 0 }} }}'
+            fields["score"] = f'{{ path = {path}, words = {{ {listed}"*" = 0 }} }}'
     if "cache_read_tokens" not in fields:
         doubts += [
             f"{chosen[name]}: without counts of the cache, list prices are a bound"
@@ -683,7 +658,7 @@ def _patterns(names: Sequence[str], others: Sequence[str], base: str) -> str | l
     is_flat = len({name.rpartition("/")[0] for name in inside}) == 1
     start = "/" + "".join(f"{part}/" for part in (folder, "" if is_flat else "**") if part)
     ends = [name.rpartition("/")[2] for name in inside]
-    last = [f"*.{ending}" for ending in {end.rpartition(".")[2] for end in ends}]
+    last = [f"*.{ending}" for ending in sorted({end.rpartition(".")[2] for end in ends})]
     if len({*ends}) <= _MOST_NAMES:
         last = sorted({*ends})
     elif any(name.endswith(tuple(one[1:] for one in last)) for name in others):

@@ -357,7 +357,7 @@ def _measured(form: MappedValue, row: FoundRow, run: Run | None) -> Iterator[Mea
             yield replace(one, origin=beside, value=other, spread=None, n=None)
 
 
-_JUDGED = {
+JUDGED = {
     **dict.fromkeys("hack hacked reward_hack true 1 yes".split(), Judged.HACK),
     **dict.fromkeys("clean false 0 no".split(), Judged.CLEAN),
 }
@@ -373,7 +373,7 @@ def _judged(form: MappedJudgement, row: FoundRow, run: Run | None) -> Iterator[J
     if label:
         yield Judgement(
             _of_run("judgement", form, row, run),
-            _JUDGED.get((given("hack") or "").lower()),
+            JUDGED.get((given("hack") or "").lower()),
             label,
             score=given("score", number),
             detail=given("detail"),

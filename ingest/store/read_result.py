@@ -55,6 +55,7 @@ class ReadResult:
     rejected: int = 0
     ignored: int = 0
     measurements: int = 0
+    judgements: int = 0
     without_variant: int = 0
     without_run: int = 0
     loops: int = 0

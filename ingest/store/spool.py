@@ -96,6 +96,7 @@ class SpoolWriter:
     def measure(self, result: ReadResult, rows: pa.Table, published: pa.Table) -> None:
         """Add the rows of `measurements` and `published` of a file."""
         result.measurements += len(rows)
+        result.judgements += len(published)
         result.without_variant += rows["variant"].null_count
         self._add_of_file(result, "measurements", rows)
         self._add_of_file(result, "published", published)
