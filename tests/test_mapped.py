@@ -25,6 +25,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import UsageError
+from schemas.rows.published import Judged
 from schemas.wire.result_map import ResultMap
 from tests.conftest import Run
 from tests.examples import examples
@@ -301,7 +302,7 @@ def test_rows_lie_in_objects_by_their_tasks_and_have_the_model_around_them(tmp_p
     assert len(found) == len(reading.kept) == 6
     assert ("codex", "two", "task-0", 1) in found
     assert form.form.run.run_id
-    assert [one.judged for one in reading.judged].count("hack") == 2
+    assert [one.judged for one in reading.judged].count(Judged.HACK) == 2
 
 
 def test_another_form_in_the_same_folder_costs_no_row(tmp_path: Path) -> None:

@@ -222,8 +222,14 @@ def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
 
 
 def _are_same(one: ProposedForm, other: ProposedForm) -> bool:
-    """Return whether two forms have runs of the same ids, times, or models and tasks."""
-    return any(
+    """Return whether two forms have runs of the same ids, times, or models and tasks.
+
+    Files of the same names are no copies.
+    """
+    ours, theirs = (
+        {source.name.rpartition("/")[2] for source in form.files} for form in (one, other)
+    )
+    return ours != theirs and any(
         2 * len(values & other.marks[kind]) > min(len(values), len(other.marks[kind]))
         for kind, values in one.marks.items()
         if values and other.marks.get(kind)
