@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -26,10 +27,8 @@ from hypothesis.internal.conjecture import providers
 from app.queries.reading import read_transaction
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.walking import read_paths
-from ingest.store import opening
 from ingest.store.database import Store
 from ingest.system.defects import DEBUG
-from tests.empty_store import begin_as_copy_of, write_empty
 from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
 
@@ -47,6 +46,7 @@ os.environ |= {
     # screens draw themselves again only where that is tested: a test would not know whether it did
     # that
     "TACHOGRAPH_LOOK_SECONDS": "0",
+    "XDG_CACHE_HOME": str(Path(tempfile.gettempdir(), f"tachograph-tests-{os.getuid()}")),
 }  # folders in the working folder: no test reads those of its machine, nor writes there
 
 ROOT = Path(__file__).parent.parent
@@ -334,25 +334,6 @@ def read_once(store_once: StoreOnce) -> Iterator[StoreOnce]:
 
 
 @pytest.fixture(scope="session")
-def empty(made_once: MadeOnce) -> Callable[[], Path]:
-    """A file with the tables of a store and no row, as the program makes it."""
-    return lambda: made_once("empty", lambda folder: write_empty(folder / FILE)) / FILE
-
-
-@pytest.fixture(scope="session", autouse=True)
-def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
-    """In this process a new store begins as a copy of an empty one.
-
-    So do those of the commands that `tachograph` runs.
-
-    So does the new store of a rebuild. Commands of attacks, those in an interpreter of their own and killed processes make theirs.
-    """  # noqa: E501
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "begin_file", begin_as_copy_of(empty))
-        yield
-
-
-@pytest.fixture(scope="session")
 def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
     """The file of a store of the three sample runs, with labels: read once, to be copied."""
 
@@ -446,7 +427,7 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture
-def tachograph(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Run:
+def tachograph(tmp_path: Path, forks: Forks) -> Run:
     """The command, in an empty folder and a process of its own.
 
     `tachograph("report --by model", "--db", path)`: the first argument is a line of words.
@@ -465,9 +446,7 @@ def tachograph(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Run:
         arguments = (*line.split(), *others)
         if fresh or not options.keys() <= {"input"}:
             return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
-        ended = forks.run(
-            cwd, *arguments, environment=environment(), given=options.get("input"), empty=empty()
-        )
+        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"))
         return subprocess.CompletedProcess(
             command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr)
         )

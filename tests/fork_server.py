@@ -29,12 +29,8 @@ import tomllib
 import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
-from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypedDict
-
-from ingest.store import opening
-from tests.empty_store import begin_as_copy_of
 
 ROOT = Path(__file__).parent.parent
 MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"][
@@ -69,16 +65,12 @@ class Request(TypedDict):
     """A command: its words, working folder, environment, and the most a file may hold.
 
     The words are those behind `tachograph`; all of the environment is given; 0 means any file size.
-
-    `empty`: a file with the tables of a store, of which new ones are copies; without it the command
-    makes them.
     """
 
     arguments: list[str]
     folder: str
     environment: dict[str, str]
     file_bytes: int
-    empty: str
 
 
 class End(TypedDict):
@@ -209,8 +201,6 @@ def _settle(request: Request) -> None:
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]  # as `python -m` has it
     sys.argv = ["", *request["arguments"]]
-    if request["empty"]:
-        opening.begin_file = begin_as_copy_of(partial(Path, request["empty"]))  # type: ignore[assignment]
     if request["file_bytes"]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"], request["file_bytes"]))
 

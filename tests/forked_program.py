@@ -34,11 +34,8 @@ os._exit(code)
 
 
 @contextmanager
-def forked_program(path: Path, forks: Forks, empty: Path) -> Iterator[None]:
-    """Write the program to a file, which works until the end of the block.
-
-    `empty`: see `Forks.start`.
-    """
+def forked_program(path: Path, forks: Forks) -> Iterator[None]:
+    """Write the program to a file, which works until the end of the block."""
     with (
         TemporaryDirectory() as short,
         socket.socket(socket.AF_UNIX) as listening,
@@ -48,14 +45,14 @@ def forked_program(path: Path, forks: Forks, empty: Path) -> Iterator[None]:
         listening.listen()
         path.write_text(_PROGRAM.format(python=sys.executable, address=str(address)))
         path.chmod(0o755)
-        server = Thread(target=_serve, args=(listening, forks, empty), daemon=True)
+        server = Thread(target=_serve, args=(listening, forks), daemon=True)
         server.start()
         yield
         listening.shutdown(socket.SHUT_RDWR)
         server.join()
 
 
-def _serve(listening: socket.socket, forks: Forks, empty: Path) -> None:
+def _serve(listening: socket.socket, forks: Forks) -> None:
     while True:
         try:
             connection, _ = listening.accept()
@@ -63,6 +60,6 @@ def _serve(listening: socket.socket, forks: Forks, empty: Path) -> None:
             return
         with connection:
             folder, words, environment = json.load(connection.makefile())
-            ended = forks.run(Path(folder), *words, environment=environment, empty=empty)
+            ended = forks.run(Path(folder), *words, environment=environment)
             said = (base64.b64encode(text).decode() for text in (ended.stdout, ended.stderr))
             connection.sendall(json.dumps([ended.code, *said]).encode())

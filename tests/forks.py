@@ -166,13 +166,11 @@ class Forks:
         environment: Mapping[str, str] | None = None,
         given: str | None = None,
         file_bytes: int = 0,
-        empty: Path | None = None,
     ) -> Running:
         """Start a command in `folder`.
 
         Its temporary folder is `tmp` there, unless there are other variables. `given` comes through
-        a pipe, `file_bytes` the most a file may hold, 0 for any. `empty`: a store of which a new
-        one is a copy; without it the command makes its tables.
+        a pipe, `file_bytes` the most a file may hold, 0 for any.
         """
         if environment is None:
             (folder / "tmp").mkdir(exist_ok=True)
@@ -183,7 +181,6 @@ class Forks:
             folder=str(folder),
             environment=dict(environment),
             file_bytes=file_bytes,
-            empty=str(empty or ""),
         )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         said = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115  closed once it was waited for

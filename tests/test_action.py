@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def job(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Iterator[Job]:
+def job(tmp_path: Path, forks: Forks) -> Iterator[Job]:
     """One in which Tachograph is installed already.
 
     To install it anew takes a minute and a package index. `tests/test_wheel.py` does.
@@ -34,7 +34,7 @@ def job(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Iterator[Job
     workspace.mkdir()
     tools.mkdir(parents=True)
     (workspace / "agent logs").symlink_to(SAMPLES)
-    with forked_program(tools / "tachograph", forks, empty()):
+    with forked_program(tools / "tachograph", forks):
         yield Job(
             workspace,
             tmp_path / "temp",

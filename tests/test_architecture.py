@@ -204,7 +204,8 @@ INGESTING = (
     [
         ("ingest.reading.read_source", {"duckdb", "ingest.measurements.tools", "ftfy"}),
         ("ingest.watching", {"duckdb", "pydantic", "pyarrow", "pathspec"}),
-        ("ingest.prices.library", {"asyncio", "httpx2"}),
+        ("ingest.prices.price_book", {"genai_prices"}),
+        ("ingest.prices.genai", {"asyncio", "httpx2"}),
         (INGESTING, {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
     ],
 )

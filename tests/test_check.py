@@ -233,9 +233,7 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_recipe_for_ci_of_the_docs_runs(
-    tmp_path: Path, forks: Forks, empty: Callable[[], Path]
-) -> None:
+def test_the_recipe_for_ci_of_the_docs_runs(tmp_path: Path, forks: Forks) -> None:
     """As a script, without an option of the shell.
 
     Without logs it ends at once, with the exit code of the ingest.
@@ -243,7 +241,7 @@ def test_the_recipe_for_ci_of_the_docs_runs(
     [script] = re.findall(
         r"^```sh\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL | re.MULTILINE
     )
-    with forked_program(tmp_path / "tachograph", forks, empty()):
+    with forked_program(tmp_path / "tachograph", forks):
         variables = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
         how: dict[str, Any] = {"cwd": tmp_path, "env": variables, "capture_output": True}
         missing = subprocess.run(["sh", "-c", script], text=True, check=False, **how)

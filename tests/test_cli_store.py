@@ -23,7 +23,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from app.cli.doctor import _package, price_age
-from ingest.prices.library import newest_price
+from ingest.prices.genai import newest_price
 from ingest.system.command_lines import install_command
 from schemas.errors import StoreError
 from tests.conftest import PATIENCE_SECONDS, ROOT, SAMPLES, Run, environment

@@ -6,10 +6,13 @@ Nothing priced that has no price.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from subprocess import run
 from typing import Any
 
 import duckdb
@@ -23,6 +26,7 @@ from hypothesis import strategies as st
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import Options, ingest
+from ingest.prices import genai as library
 from ingest.prices.library import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
@@ -279,6 +283,50 @@ def test_rates_are_the_librarys_own() -> None:
             )  # some of theirs were floats once
             checked += 1
     assert checked > 1000
+
+
+LOOK_UP = """
+import json, sys
+from ingest.prices.library import claude_rates, keep_prices, periods
+from schemas.rows.price import ModelKey
+print(claude_rates(), *(periods(ModelKey(*key)) for key in json.load(sys.stdin)), sep="\\n")
+keep_prices()
+print("genai_prices" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_prices_are_looked_up_in_the_library_once(tmp_path: Path) -> None:
+    """Kept prices equal the library's, with tiers, variants and gateways."""
+    keys = [
+        *(
+            (one.id, one.id, provider.id)
+            for provider in get_snapshot().providers
+            for one in provider.models[:9]
+        ),
+        ("claude-opus-4-6", "claude-opus-4-6", "my-gateway"),
+        ("no-such-model", "no-such-model", None),
+    ]
+
+    def answered() -> list[str]:
+        done = run(
+            [sys.executable, "-c", LOOK_UP],
+            input=json.dumps(keys),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+        )
+        return done.stdout.splitlines()
+
+    *found, has_imported = answered()
+    assert found[1:] == [str(library.periods(ModelKey(*key))) for key in keys]
+    assert has_imported == "True"
+    assert answered() == [*found, "False"]
+    [kept] = (tmp_path / "tachograph").iterdir()
+    kept.write_text("{")
+    assert answered() == [*found, "True"]
 
 
 def is_by_hour_or_cheaper_kinds(model: Any) -> bool:

@@ -151,6 +151,23 @@ def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("cache", ["missing", "no-folder", "broken"])
+def test_a_new_store_needs_no_cache(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
+    """Its tables are the same whether an empty store was kept, cannot be, or was damaged."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    if cache == "no-folder":
+        folder.write_text("a file")
+    elif cache == "broken":
+        ingest_paths(Store(str(tmp_path / "first.duckdb")), SAMPLES)
+        [kept] = (folder / "tachograph").iterdir()
+        kept.write_bytes(kept.read_bytes()[:5000])
+    ingest_paths(store, SAMPLES)
+    assert fetched(store, "select count(*) from v_verdicts") == [(3,)]
+
+
 def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: Store) -> None:
     told: list[str] = []
     impatient = Store(sample_store.location, wait_seconds=0.8, on_wait=told.append)

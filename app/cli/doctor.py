@@ -26,7 +26,7 @@ from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import short
-from ingest.prices.library import newest_price
+from ingest.prices.genai import newest_price
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line, install_command
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError

@@ -443,7 +443,7 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
     prices = [price for price in stored_book(connection).prices(key) if not price.gateway]
     if prices:
         return prices
-    from ingest.prices.library import known_models
+    from ingest.prices.genai import known_models
 
     names: dict[str, str] = {}
     for served_by, known in known_models():

@@ -18,12 +18,13 @@ import platform
 import random
 import re
 import secrets
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
@@ -32,7 +33,7 @@ from typing import NamedTuple, TypeVar
 import duckdb
 
 from ingest.system.command_lines import DEFAULT_STORE, command_line
-from ingest.system.files import clear, is_old
+from ingest.system.files import cache_file, clear, is_old, write_cache
 from ingest.system.locks import WATCHING, LockFile
 from ingest.system.secrets import scrubbed, without_secrets
 from ingest.system.signals import put_off
@@ -105,14 +106,15 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
             connection.close()
 
 
-def detach(connection: duckdb.DuckDBPyConnection) -> None:
+def detach(
+    connection: duckdb.DuckDBPyConnection, aliases: Sequence[str] = (ALIAS, PREVIOUS)
+) -> None:
     """Close the attached stores, even if cursors and answers keep the engine alive for a moment."""
     with put_off():
         for statement in (
             "rollback",
             "use memory",
-            f"detach database if exists {ALIAS}",
-            f"detach database if exists {PREVIOUS}",
+            *(f"detach database if exists {alias}" for alias in aliases),
         ):
             with suppress(duckdb.Error):
                 connection.execute(statement)
@@ -194,7 +196,32 @@ def make_store(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attach a new file with the tables of a store, but not yet the row that makes it one."""
+    """Attach a new file with the tables of a store, but not yet the row that makes it one.
+
+    It begins as a copy of an empty one in the user's cache: to make the tables takes as long as to
+    read a hundred records.
+    """
+    texts = [sql_of(step) for step in ("schema", *(f"views/{view}" for view in VIEWS))]
+    with suppress(OSError, duckdb.Error):
+        empty = cache_file("empty.duckdb", duckdb.__version__, *NEW_FILE_OPTIONS, *texts)
+        if not empty.exists():
+            write_cache(empty, partial(_make_file, connection))
+        shutil.copyfile(empty, path)
+        connection.execute(attach_sql(str(path), ALIAS, *FILE_OPTIONS))
+        connection.execute(f"use {ALIAS}")
+        return
+    # no home, no room there, or something else wrote into the cache
+    detach(connection, [ALIAS])
+    remove_database(path)
+    _attach_tables(connection, path)
+
+
+def _make_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    _attach_tables(connection, path)
+    write_out(connection)
+
+
+def _attach_tables(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     connection.execute(attach_sql(str(path), ALIAS, *NEW_FILE_OPTIONS))
     connection.execute(f"use {ALIAS}; begin")
     make_tables(connection)

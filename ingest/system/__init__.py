@@ -4,7 +4,8 @@
   that reading one source may take
 - `children`: processes in which a library reads a stranger's file, and that can be killed;
   `databases`: tables of SQLite, read in one
-- `files`: locks that end with their process, temporary folders, TOML that people wrote
+- `files`: locks that end with their process, temporary folders, the user's cache, TOML that people
+  wrote
 - `secrets`: passwords and keys, which are never shown; `command_lines`: commands that messages
   print; `defects`: errors nobody expected
 """

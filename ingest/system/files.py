@@ -1,9 +1,10 @@
-"""Temporary folders, each locked by its process, and small files that people wrote."""
+"""Temporary folders, each locked by its process, the user's cache, and small files of people."""
 
 from __future__ import annotations
 
 import atexit
 import glob
+import hashlib
 import os
 import shutil
 import stat
@@ -128,6 +129,36 @@ def _remove(stack: ExitStack, maker: int) -> None:
 def use_folder_of_parent(folder: Path) -> None:
     """Use the parent's folder, in a worker process."""
     _folders[os.getpid(), tempfile.gettempdir()] = folder
+
+
+def cache_file(name: str, *made_of: str | bytes) -> Path:
+    """Return the place of a file in the user's cache: its name has the hash of its inputs.
+
+    Raises OSError for a user without a home.
+    """
+    default = os.environ.get("LOCALAPPDATA") or "~/.cache"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or default).expanduser() / "tachograph"
+    if not folder.is_absolute():
+        raise FileNotFoundError(f"no cache in {folder}")
+    digest = hashlib.sha256(b"\0".join(os.fsencode(one) for one in made_of)).hexdigest()
+    return folder / f"{name}-{digest[:16]}"
+
+
+def write_cache(place: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` make a file of the cache; it is there when it is whole. Raises OSError.
+
+    Files of the same name that other versions made over a day ago are removed.
+    """
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with held_folder(place.parent, PREFIX) as folder:
+        made = folder / place.name
+        write(made)
+        with made.open("rb+") as file:
+            os.fsync(file.fileno())
+        made.replace(place)
+    for other in place.parent.glob(f"{place.name.rpartition('-')[0]}-*"):
+        if other != place and is_old(other):
+            other.unlink(missing_ok=True)
 
 
 def read_small_text(path: Path) -> str:

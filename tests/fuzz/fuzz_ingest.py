@@ -34,7 +34,6 @@ import duckdb
 from app.cli.doctor import BALANCES
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
-from ingest.store import opening
 from ingest.store.database import Store
 from schemas.errors import RejectReason
 from schemas.rows.row import stored_type
@@ -42,7 +41,6 @@ from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.tables import TABLES, arrow_schema
 from schemas.units import Unit
 from tests.conftest import record_text
-from tests.empty_store import begin_as_copy_of, write_empty
 from tests.fuzz import measured_seeds, seeds
 
 BATCH = 50
@@ -311,7 +309,7 @@ def _impossible_values() -> str:
     return " union all ".join(parts)
 
 
-def in_child(inputs: Mapping[str, bytes], empty: Path) -> list[Wrong]:
+def in_child(inputs: Mapping[str, bytes]) -> list[Wrong]:
     """The same in a process with a bound on its CPU time.
 
     Says too where that or the memory did not suffice.
@@ -321,7 +319,6 @@ def in_child(inputs: Mapping[str, bytes], empty: Path) -> list[Wrong]:
         os.close(read)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_DATA, (4 * MEMORY_BYTES, 4 * MEMORY_BYTES))
-        opening.begin_file = begin_as_copy_of(lambda: empty)  # type: ignore[assignment]
         with tempfile.TemporaryDirectory() as folder, os.fdopen(write, "wb") as out:
             pickle.dump(ingested(inputs, Path(folder)), out)
         os._exit(0)
@@ -395,9 +392,7 @@ def main() -> int:
     asked = parser.parse_args()
     these = {name: seed for name, seed in our_seeds().items() if asked.only.lower() in name.lower()}
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
-    empty = write_empty(folder / "empty.duckdb")
-    run = partial(in_child, empty=empty)
-    tally = fuzz(asked.inputs, asked.seed, these, run, folder / "wrong")
+    tally = fuzz(asked.inputs, asked.seed, these, in_child, folder / "wrong")
     print(f"{asked.inputs:,} inputs, {len(tally.told)} kinds of wrong")
     return any(not told.startswith("reader defect") for told in tally.told)
 
