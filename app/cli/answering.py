@@ -27,13 +27,14 @@ from app.cli.terminal import note, note_once, opened, short
 from app.queries.filters import (
     EXAMPLES,
     NO_FILTERS,
+    RUN,
+    SESSION,
     Filters,
     moment,
     taken_as_now,
     this_moment,
 )
 from app.queries.reading import CheckedStore
-from app.queries.run_page import with_whole_ids
 from app.text.answers import uncounted_notes
 from ingest.store.database import Store
 from ingest.system.command_lines import on_disk
@@ -86,7 +87,10 @@ def answering(
             with taken_as_now(as_of):
                 store = opened(CheckedStore(on_disk(db), wait, note_once(), at=as_of))
                 require_no_store_file(store, shown.path)
-                chosen = with_whole_ids(store, chosen)
+                if chosen.values(RUN) or chosen.values(SESSION):
+                    from app.queries.run_page import with_whole_ids
+
+                    chosen = with_whole_ids(store, chosen)
                 if not shown.keeps_text:
                     store.leave_out_texts()
                 if filters:

@@ -140,7 +140,10 @@ def report(
         deliver(replace(answer, shown=()) if whole else answer, asked.output)
         return
     sections = printed_sections(asked.output, whole=whole)
-    made = cost_report.report(asked.store, replace(request, sections=sections))
+    is_page = asked.output.is_drawn and not whole
+    made = cost_report.report(
+        asked.store, replace(request, sections=sections, has_key_totals=is_page)
+    )
     if made.header.undated and any(group.in_order for group in groups(by)):
         terminal.note(made.header.undated)
     deliver_report(made, asked.output, whole=whole)

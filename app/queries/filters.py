@@ -293,6 +293,7 @@ class Filter:
 
 SEARCH = "search"
 RUN = "run"
+SESSION = "session"
 LEAST_OF_AN_ID = 4
 """Fewest characters of a run's id that are accepted, if they are unique."""
 SEARCHED = ("title", "prompt", "run_id", "session_id", "repo", "task", "source_name", "result")

@@ -13,7 +13,7 @@ from app.queries import measured as measured_queries
 from app.queries import reading, run_money
 from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
-from app.queries.filters import EVERY_RUN, LEAST_OF_AN_ID, RUN, Filters, where
+from app.queries.filters import EVERY_RUN, LEAST_OF_AN_ID, RUN, SESSION, Filters, where
 from app.queries.reading import fetch, read_transaction
 from app.queries.run_money import RunMoney
 from ingest.store.database import Store
@@ -25,7 +25,6 @@ MOST_CANDIDATES = 10
 
 
 LEAST_SHOWN = 8
-SESSION = "session"
 
 
 class RunCandidate(NamedTuple):

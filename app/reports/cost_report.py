@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
+from app.queries import measured as measured_queries
 from app.queries import models as model_queries
 from app.queries import reading
 from app.queries import runs as run_queries
@@ -131,7 +132,8 @@ class ReportRequest:
     `by` are words of `app.queries.grouping`; no `metrics` means the usual ones; `runs` is the
     number to list; `reprice` is a model for prices of the same tokens (`app.queries.cost.what_if`);
     `cost` is the key of a measure of cost, "" for the best-known one; `first` is the request for
-    the first page; values of `pivot`, one of `by`, become columns; no `sections` (keys) means all.
+    the first page; values of `pivot`, one of `by`, become columns; no `sections` (keys) means all;
+    `has_key_totals` asks for KEY_TOTALS alone.
     """
 
     filters: Filters = NO_FILTERS
@@ -144,6 +146,7 @@ class ReportRequest:
     first: first_pages.FirstPageRequest = field(default_factory=first_pages.FirstPageRequest)
     pivot: str = ""
     sections: tuple[str, ...] = ()
+    has_key_totals: bool = False
 
     @property
     def measure(self) -> CostMeasure:
@@ -315,6 +318,8 @@ def report(store: Store, request: ReportRequest) -> CostReport:
             header.made_at,
             request.zone,
         )
+        if not request.sections or "measured" in request.sections:
+            first = replace(first, measured=measured_queries.totals(transaction, request.filters))
         makers: dict[str, Callable[[], Section | None]] = {
             "totals": lambda: totals,
             "groups": lambda: _groups(transaction, request),
@@ -411,7 +416,8 @@ def grouped(
 
 def _totals(store: Store, request: ReportRequest) -> tuple[Section, dict[str, Any]]:
     """Return the totals, and the figures of all runs for other parts of a report."""
-    metrics = with_runs(request.metrics or TOTALS)
+    usual = request.measure.among(KEY_TOTALS)
+    metrics = with_runs(request.metrics or (usual if request.has_key_totals else TOTALS))
     table = with_bounds(
         run_queries.summary(
             store, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS)))
@@ -433,7 +439,7 @@ def _totals(store: Store, request: ReportRequest) -> tuple[Section, dict[str, An
     listed = table.select(
         [*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)]
     )
-    shown = () if request.metrics else request.measure.among(KEY_TOTALS)
+    shown = () if request.metrics else usual
     return Section("totals", "Totals", Answer(listed, "", shown, of=GROUPS)), table.to_pylist()[0]
 
 

@@ -15,7 +15,6 @@ from decimal import Decimal
 from typing import Any
 
 from app.queries import agents as agent_queries
-from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import COST_FACTS, is_comparable
@@ -290,7 +289,7 @@ class FirstPage:
     `totals` has METRICS of its runs, `earlier` those of the period before; None without such a
     period.
 
-    `measured` has VERDICT_METRICS of the runs, None without measurements.
+    `measured` has VERDICT_METRICS of the runs, None without measurements or if nobody asked.
     """
 
     title: str
@@ -590,7 +589,6 @@ def first_page(
         ),
         tuple(notes_of(totals, covers, measure, has_period=has_period(filters))),
         measure,
-        measured_queries.totals(store, filters),
     )
 
 

@@ -5,6 +5,7 @@ Without pydantic, which only checking rows needs.
 
 from __future__ import annotations
 
+import sys
 import types
 from abc import ABC
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cache
+from inspect import get_annotations
 from typing import (
     Annotated,
     Any,
@@ -21,7 +23,6 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 import pyarrow as pa
@@ -169,7 +170,7 @@ Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
 @cache
 def types_of(row: type[Row]) -> Mapping[str, Any]:
     """Return the annotated type of each column."""
-    return get_type_hints(row, include_extras=True)
+    return {name: named[0] for name, named in _named_types(row).items()}
 
 
 def stored_type(row: type[Row], name: str) -> ArrowType:
@@ -177,10 +178,30 @@ def stored_type(row: type[Row], name: str) -> ArrowType:
 
     Raises TypeError if its annotation does not say it.
     """
-    arrow = _arrow_type(types_of(row)[name])
+    _, arrow = _named_types(row)[name]
     if arrow is None:
         raise TypeError(f"{row.__name__}.{name} names no ArrowType")
     return arrow
+
+
+@cache
+def _named_types(row: type[Row]) -> Mapping[str, tuple[Any, ArrowType | None]]:
+    return {
+        name: _named_type(base.__module__, text)
+        for base in reversed(row.__mro__)
+        for name, text in get_annotations(base).items()
+        if name in row.columns
+    }
+
+
+@cache
+def _named_type(module: str, text: str) -> tuple[Any, ArrowType | None]:
+    """Return the type that an annotation names in a module, and how it is stored.
+
+    The 900 columns have 60 different ones, and to evaluate one takes long.
+    """
+    annotation = eval(text, vars(sys.modules[module]))  # noqa: S307  a text of ours
+    return annotation, _arrow_type(annotation)
 
 
 def _arrow_type(annotation: Any) -> ArrowType | None:
