@@ -6,12 +6,22 @@ import os
 import re
 import subprocess
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from app.queries.filters import NO_FILTERS
+from app.queries.landed import landed_money
+from app.queries.runs import summary
+from app.text.landed import landed_words
 from ingest.landings import Reading, RunChanges, read_landings
+from ingest.pipeline import ingest
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.landings import keep_landings
 from schemas.errors import UsageError
+from tests.conftest import record_text
 
 NAME = "acme/widget"
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -164,3 +174,32 @@ def test_a_folder_that_is_no_checkout_and_an_unknown_branch_are_named(
         read_landings(elsewhere, [])
     with pytest.raises(UsageError, match="has no branch 'trunk'"):
         read_landings(work.folder, [], "trunk")
+
+
+def test_groups_of_landed_runs_add_up_and_the_dead_ones_are_paid_by_the_landed(
+    work: Work, store: Store
+) -> None:
+    """Every dollar is in one group; a run on two pull requests is one of both."""
+    made = [work.commit(f"Change (#{number})", "a") for number in (1, 2)]
+    for name, usd in {"one": 1.0, "both": 2.0, "dead": 4.0}.items():
+        text = record_text(uuid=name, session_id=name, total_cost_usd=usd)
+        ingest([Source(f"{name}.json", text.encode())], store)
+    runs = [
+        RunChanges("one", project=NAME, commits=made[:1]),
+        RunChanges("both", project=NAME, commits=made),
+        RunChanges("dead", project=NAME),
+    ]
+    reading = work.read(*runs)
+    for _ in range(2):  # a second reading replaces the first
+        assert keep_landings(store, reading.repository, reading.rows) == 3
+    metrics = ("cost_best_usd", "changes_landed", "cost_per_landed_usd", "unattributed_share")
+    groups = summary(store, NO_FILTERS, ["pull-request"], metrics).to_pylist()
+    assert {row["pull-request"]: row["cost_best_usd"] for row in groups} == {
+        f"{NAME}#1": 1, f"{NAME}#1, {NAME}#2": 2, None: 4
+    }  # fmt: skip
+    [total] = summary(store, NO_FILTERS, (), metrics).to_pylist()
+    assert [total[key] for key in metrics] == [7, 2, Decimal("3.5"), pytest.approx(4 / 7)]
+    assert landed_words(landed_money(store, NO_FILTERS) or pytest.fail("nothing landed")) == (
+        "2 changes landed at $3.50 each, by the cost of all 3 runs that a checkout shows; 57% of "
+        "it is of runs with unknown changes"
+    )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
+
 import pyarrow as pa
 
-from app.queries.filters import NO_FILTERS, where
-from app.queries.reading import fetch
+from app.queries.filters import NO_FILTERS, Filters, where
+from app.queries.measured import totals
+from app.queries.reading import fetch, fetch_value
+from app.queries.spending import spent_in
 from ingest.store.database import Store
+from schemas.catalogue.figures import kinds_in
+from schemas.catalogue.metrics import RUN_METRICS
 from schemas.rows.landing import Landed
 
 _ROWS = """
@@ -25,3 +32,36 @@ def landings(store: Store, repository: str) -> pa.Table:
     condition = where(NO_FILTERS)
     values = {"repository": repository, "states": [*map(str, Landed)], **condition.parameters}
     return fetch(store, _ROWS.format(condition=condition.sql), values)
+
+
+@dataclass(frozen=True)
+class LandedMoney:
+    """What landed, and what the `runs` that a checkout shows cost.
+
+    `usd_per_change`: their cost by landed change; `unknown_share`: the part of it that runs cost
+    whose changes the checkout does not show. `usd_per_percent`: their cost by percent that landed
+    changes were measured faster. None if unknown.
+    """
+
+    runs: int
+    changes: int
+    usd_per_change: Decimal | None
+    bounds: str | None
+    unknown_share: float | None
+    usd_per_percent: Decimal | None
+
+
+def landed_money(store: Store, filters: Filters) -> LandedMoney | None:
+    """Return what landed of the runs and at what cost; None if no checkout shows any of them."""
+    if not fetch_value(store, "select exists (from landings)"):
+        return None
+    of = spent_in(store, filters)
+    sql = f"""
+        select count(distinct run_id) as runs, {RUN_METRICS["changes_landed"].sql} as changes,
+            {RUN_METRICS["cost_per_landed_usd"].sql} as usd_per_change,
+            {kinds_in("cost_best_bounds")} as bounds,
+            {RUN_METRICS["unattributed_share"].sql} as unknown_share
+        from {of.sql} where landed is not null"""
+    [row] = fetch(store, sql, of.parameters).to_pylist()
+    per_percent = (totals(store, filters) or {}).get("cost_per_landed_percent_usd")
+    return LandedMoney(**row, usd_per_percent=per_percent) if row["runs"] else None

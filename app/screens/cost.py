@@ -8,7 +8,15 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import cost as queries
 from app.queries import sessions as session_queries
-from app.queries.months import ALL_MONTHS, Months, kept_budgets, mistyped_budgets, months
+from app.queries.landed import landed_money
+from app.queries.months import (
+    ALL_MONTHS,
+    Months,
+    kept_budgets,
+    mistyped_budgets,
+    months,
+    within_month,
+)
 from app.queries.usage import PERIODS, UsageRequest, usage
 from app.reports.budgets import budget_table, from_environment, parse_budgeted, verdicts
 from app.screens import cache
@@ -18,6 +26,7 @@ from app.text import months as month_words
 from app.text import usage as words
 from app.text.formatting import whole_usd
 from app.text.html_parts import anchor, code_span, link, plain
+from app.text.landed import landed_line
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 from schemas.errors import UsageError
 from schemas.numbers import amount
@@ -59,6 +68,9 @@ def show_cost() -> None:
     if limits := dict(from_environment()):
         st.html(budget_table(cache.ask(verdicts, filters, limits, measure=measure)).html())
     st.html(month_words.month_table(found, filters).on_any_screen())
+    within = within_month(filters, found.month) if found.month else filters
+    if landed := landed_line(cache.ask(landed_money, within), within):
+        st.html(landed)
     if by == "person" and not any(row.names[0] for row in found.costs):
         how = cache.command("label --project NAME person=anna")
         st.caption(f"No run has the label person. Give it by {code_span(how)}")

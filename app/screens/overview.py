@@ -8,6 +8,7 @@ from app.charts import registry as charts
 from app.queries import agents as queries
 from app.queries import daily as daily_queries
 from app.queries.filters import TIME, UNDATED
+from app.queries.landed import landed_money
 from app.queries.months import PROJECT, budgets_of_month
 from app.queries.reading import undated
 from app.reports.shared import overview_doubts
@@ -18,6 +19,7 @@ from app.text import daily as daily_words
 from app.text import html_parts
 from app.text import overview as sentences
 from app.text.agents import agent_legend, agent_table
+from app.text.landed import landed_line
 from app.text.overview import runs_table
 
 VIEW, DAILY, STUDY = "view", "daily", "study"
@@ -97,6 +99,7 @@ def daily_work() -> None:
         table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
         cards = daily_words.project_cards(found, rows, budgets, filters)
         cards = f'<h2 class="t-h3">Projects</h2>{cards}'
+    table += landed_line(cache.ask(landed_money, daily_words.in_period(filters, found)), filters)
     per_day, wide = charts.spend_per_day(asked, found), f'<div class="t-wide">{looks}</div>'
     st.html(f'{table}{"" if per_day else wide}<div class="t-phone">{looks}{cards}</div>')
     if per_day:

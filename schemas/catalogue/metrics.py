@@ -1200,6 +1200,19 @@ VERDICT_METRICS = by_key(
         "The same with the machines: of the runs whose all-in cost is known.",
         cost=ALL_IN.column,
     ),
+    Metric(
+        "cost_per_landed_percent_usd",
+        "Cost per landed percent",
+        Unit.USD,
+        "lower",
+        "Best-known cost of the runs whose checkout was read, divided by the percents by which "
+        "those that landed were measured faster; see `tachograph landed`.",
+        sql=_MONEY.format(
+            "sum(cost_best_usd) filter (landed is not null) / nullif(100 * sum(measured_speedup - "
+            "1) filter (landed = 'landed' and verdict = 'faster'), 0)"
+        ),
+        known="count(cost_best_usd) filter (landed is not null)",
+    ),
     _cost_per(
         "cost_per_faster_compared_usd",
         "Cost per faster run, compared runs",
@@ -1372,6 +1385,12 @@ LIMITS = {
             "max-unpriced-share",
             "unpriced_share",
             "Maximum share of unpriced runs, which have no list-price cost: 0.05 or 5%.",
+        ),
+        Limit(
+            "max-usd-per-landed",
+            "cost_per_landed_usd",
+            "Maximum cost per landed change, with runs that landed nothing; see `tachograph "
+            "landed`.",
         ),
         Limit("min-runs", "runs", "Minimum number of runs that must match.", is_least=True),
         Limit(
