@@ -67,7 +67,7 @@ def of_agent(
         def end(self) -> Iterable[Found]:
             return cast("Iterable[Found]", end())
 
-    monkeypatch.setitem(readers.by_type().typed, "ticking", (Ticking,))
+    monkeypatch.setitem(readers.BY_TYPE, "ticking", (Ticking,))
 
 
 def three_files(folder: Path, middle: str = '{"type": "ticking"}') -> Path:
@@ -147,8 +147,7 @@ def test_a_reader_that_cannot_be_imported_is_named(
         formats=(Format("record", "1", "no_such_module.Reader", names=(words("acme_run"),)),),
     )
     monkeypatch.setitem(AGENTS, "acme", entry)
-    for kept in ("all_readers", "by_type"):
-        monkeypatch.setattr(readers, kept, getattr(readers, kept).__wrapped__)
+    monkeypatch.setattr(readers, "BY_TYPE", type(readers.BY_TYPE)())
     report = ingest_paths(store, three_files(tmp_path, '{"acme_run": 1}'))
     assert [report.total(name) for name in ("accepted", "rejected")] == [2, 1]
     for [reject] in (rejects(store), rejects(exported(store))):

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from ingest.agents.base import Rows
-from ingest.agents.readers import SourceReaders, UnreadLogs, all_readers
+from ingest.agents.readers import BY_TYPE, SourceReaders, UnreadLogs, reader_types
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.reading.read_source import read_source
@@ -40,7 +40,7 @@ CUTS = 8
 
 
 def test_every_reader_agent_and_tool_has_a_seed() -> None:
-    readers = all_readers()
+    readers = {reader for _, types in reader_types() for kind in types for reader in BY_TYPE[kind]}
     named = {name.partition(",")[0] for name in seeds.NAMES}
     assert named == {reader.__name__ for reader in readers if reader is not UnreadLogs}, (
         "every reader has an intact log in tests/fuzz/seeds.py"

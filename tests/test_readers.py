@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Found
-from ingest.agents.readers import SourceReaders, all_readers
+from ingest.agents.readers import SourceReaders, reader_types
 from ingest.sources.document import Document
 from schemas.errors import InvalidRecord
 
-TYPES = sorted({kind for reader in all_readers() for kind in reader.types if kind} - {"result"})
+TYPES = sorted({kind for _, types in reader_types() for kind in types if kind} - {"result"})
 """`result` is apart: with figures it is a record of Claude Code, whatever else it lacks."""
 
 BODIES: tuple[dict[str, Any], ...] = (

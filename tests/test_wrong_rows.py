@@ -170,7 +170,7 @@ class Careless(AgentReader):
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
     monkeypatch.setattr(Careless, "build", staticmethod(build), raising=False)
-    monkeypatch.setitem(ingest.agents.readers.by_type().typed, "careless", (Careless,))
+    monkeypatch.setitem(ingest.agents.readers.BY_TYPE, "careless", (Careless,))
 
 
 def careless_log(path: Path, count: int, **good: Any) -> Path:
@@ -334,7 +334,7 @@ def test_a_rebuild_goes_on_past_a_wrong_row(
     )
     ingest_paths(store, log)
     monkeypatch.setattr(ingest.agents.readers, "ClaudeCode", Worse)
-    monkeypatch.setitem(ingest.agents.readers.by_type().typed, "result", (Worse,))
+    monkeypatch.setitem(ingest.agents.readers.BY_TYPE, "result", (Worse,))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
     [reject] = quality_queries.every_reject(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")

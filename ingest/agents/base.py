@@ -116,11 +116,6 @@ class AgentReader:
     types: ClassVar[Names] = Names((NO_TYPE,))
     """Types of the events it is offered; NO_TYPE stands for documents without a type."""
 
-    reads_unknown_types: ClassVar[bool] = False
-    """Whether to offer it events of unknown types: newer transcripts have them, and so do logs that
-    wrap messages.
-    """
-
     has_claude_codes_cost: ClassVar[bool] = False
     """Whether its result records have `total_cost_usd`, like Claude Code's."""
 

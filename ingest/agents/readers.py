@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from itertools import islice
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ingest.agents.base import AgentReader, Found
 from ingest.agents.claude_code.results import ClaudeCode
@@ -35,21 +35,55 @@ _OWN = '"permission_denials"'
 """A field of newer results that no other agent writes."""
 
 
-@cache
-def all_readers() -> Readers:
-    """Return every reader in the order they are asked: agents, logs without a reader, kept runs.
+_READ_UNKNOWN_TYPES = (
+    "codex.streams.CodexAppServer",
+    "iflow.IFlowTranscript",
+    "claude_code.transcript.ClaudeTranscript",
+)
+"""Readers that are offered events of unknown types: newer transcripts have them, and so do logs
+that wrap messages.
+"""
 
-    Importing them takes a quarter of the start of an ingest.
+
+class _ReadersByType(dict[str, Readers]):
+    """Readers by type of event, in the order they are asked, imported with the first such event.
+
+    To import all would take a quarter of the start of an ingest. Claude Code's is last for
+    documents without a type (NO_TYPE), and the fallback for all others.
     """
-    formats = [form.reader for agent in AGENTS.values() for form in agent.formats]
-    readers = []
-    for path in dict.fromkeys((*formats, "readers.UnreadLogs", "distilled.DistilledRuns")):
-        module, _, name = path.rpartition(".")
-        try:
-            readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
-        except Exception as error:  # a bulkhead: other agents' logs are read
-            readers.append(_stand_in(path, error))
-    return tuple(sorted(readers, key=lambda reader: -reader.priority))
+
+    def __missing__(self, kind: str) -> Readers:
+        paths = dict.fromkeys(path for path, types in reader_types() if kind in types)
+        others = [reader for reader in map(_reader, paths) if reader is not ClaudeCode]
+        found = sorted(others, key=lambda reader: -reader.priority)
+        readers = tuple(found or map(_reader, _READ_UNKNOWN_TYPES))
+        if kind == NO_TYPE:
+            readers = (*readers, ClaudeCode)
+        if len(self) < 1000:  # a log may have any number of types
+            self[kind] = readers
+        return readers
+
+
+def reader_types() -> Iterator[tuple[str, Names]]:
+    """Yield the path and the types of every reader, once for each of its formats.
+
+    Of agents, of logs without a reader, and of kept runs.
+    """
+    for agent in AGENTS.values():
+        for form in agent.formats:
+            yield form.reader, form.types or Names((NO_TYPE,))
+    yield "readers.UnreadLogs", UnreadLogs.types
+    yield "distilled.DistilledRuns", Names((NO_TYPE,))
+
+
+@cache
+def _reader(path: str) -> type[AgentReader]:
+    module, _, name = path.rpartition(".")
+    try:
+        reader: type[AgentReader] = getattr(import_module(f"ingest.agents.{module}"), name)
+    except Exception as error:  # a bulkhead: other agents' logs are read
+        return _stand_in(path, error)
+    return reader
 
 
 def _stand_in(path: str, error: Exception) -> type[AgentReader]:
@@ -68,30 +102,7 @@ def _stand_in(path: str, error: Exception) -> type[AgentReader]:
     )
 
 
-class _ReadersByType(NamedTuple):
-    """Readers by event type. `unknown`: for types that no reader names."""
-
-    typed: dict[str, Readers]
-    untyped: Readers
-    unknown: Readers
-
-
-@cache
-def by_type() -> _ReadersByType:
-    """Return the readers of events by type.
-
-    Claude Code's is last for events without a type, and the fallback for any other type.
-    """
-    others = tuple(reader for reader in all_readers() if reader is not ClaudeCode)
-    typed = {
-        kind: tuple(reader for reader in others if kind in reader.types)
-        for one in others
-        for kind in one.types
-    }
-    untyped = (*typed.pop(NO_TYPE), ClaudeCode)
-    return _ReadersByType(
-        typed, untyped, tuple(reader for reader in others if reader.reads_unknown_types)
-    )
+BY_TYPE = _ReadersByType()
 
 
 class SourceReaders:
@@ -191,7 +202,7 @@ class SourceReaders:
             else None
         )
         if type_ == "result" and _COST_NAME in value:
-            for reader in by_type().typed["result"]:
+            for reader in BY_TYPE["result"]:
                 if reader.has_claude_codes_cost and (
                     reader is of_session or reader.recognises(document)
                 ):
@@ -217,15 +228,12 @@ class SourceReaders:
         last = self.last
         if not isinstance(type_, str):
             return next(
-                (reader for reader in by_type().untyped if reader.recognises(document)), None
+                (reader for reader in BY_TYPE[NO_TYPE] if reader.recognises(document)), None
             )
-        of_type = by_type().typed.get(type_, ())
-        if last and type(last) in of_type and last.recognises(document):
+        readers = BY_TYPE[type_]
+        if last and type_ in last.types and type(last) in readers and last.recognises(document):
             return type(last)
-        return next(
-            (reader for reader in of_type or by_type().unknown if reader.recognises(document)),
-            ClaudeCode,
-        )
+        return next((reader for reader in readers if reader.recognises(document)), ClaudeCode)
 
 
 def _is_claude_codes(document: Document) -> bool:

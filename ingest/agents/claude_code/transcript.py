@@ -281,7 +281,6 @@ class ClaudeTranscript(AgentReader):
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
     agent: ClassVar[str] = CLAUDE_CODE.key
-    reads_unknown_types: ClassVar[bool] = True
     priority: ClassVar[int] = -1  # other agents' transcripts look like it
 
     def __init__(self) -> None:

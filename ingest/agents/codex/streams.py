@@ -515,7 +515,6 @@ class CodexAppServer(StreamReader[_ServerThread]):
     """
 
     agent: ClassVar[str] = CODEX.key
-    reads_unknown_types: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
