@@ -8,8 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
@@ -21,7 +19,6 @@ from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, StoreOnce, fetched, ingest_paths, record, record_text
-from tests.examples import examples
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
@@ -90,61 +87,61 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
     assert quality_queries.every_source(store).num_rows == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("is_list_first", [True, False])
-@pytest.mark.parametrize("batches", [1, 2])
-def test_a_list_of_runs_does_not_take_the_place_of_their_records(
-    store: Store, *, is_list_first: bool, batches: int
-) -> None:
-    listed = json.dumps({"runs": [record(type=..., result=..., modelUsage=..., usage=...)]})
-    sources = [Source("list.json", listed.encode()), Source("log.json", record_text().encode())]
-    ordered = sources if is_list_first else sources[::-1]
-    for number in range(batches):
-        ingest(ordered[number::batches], store)
-    [run] = run_queries.runs(store, Filters()).to_pylist()
-    assert (run["source_name"], run["model"], run["output_tokens"]) == (
-        "log.json",
-        "claude-opus-4-6",
-        20,
-    )
+def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store) -> None:
+    """Whichever comes first, in the same ingest or in another one."""
+    batches: tuple[list[Source], list[Source]] = ([], [])
+    for number in range(4):
+        same = {"uuid": f"{number}", "session_id": f"{number}"}
+        listed = {"runs": [record(**same, type=..., result=..., modelUsage=..., usage=...)]}
+        texts = {"list": json.dumps(listed), "log": record_text(**same)}
+        pair = [Source(f"{name} {number}", text.encode()) for name, text in texts.items()]
+        first, second = pair[:: 1 if number % 2 else -1]
+        batches[0].append(first)
+        batches[number // 2].append(second)
+    for batch in batches:
+        ingest(batch, store)
+    assert {
+        (run["run_id"], run["source_name"], run["model"], run["output_tokens"])
+        for run in run_queries.runs(store, Filters()).to_pylist()
+    } == {(f"{number}", f"log {number}", "claude-opus-4-6", 20) for number in range(4)}
     became = {
         row["name"]: (row["accepted"], row["duplicates"])
         for row in quality_queries.every_source(store).to_pylist()
     }
-    assert became == {"list.json": (0, 1), "log.json": (1, 0)}
+    assert became == {
+        f"{name} {number}": counts
+        for number in range(4)
+        for name, counts in (("list", (0, 1)), ("log", (1, 0)))
+    }
 
 
-COPIES = [
-    (Source("plain.json", record_text().encode()), {"team": "a"}),
-    (
-        Source(
-            "stream.jsonl",
-            f"{json.dumps({'type': 'system', 'subtype': 'init', 'session_id': record()['session_id']})}\n{record_text()}\n".encode(),  # noqa: E501
+def copies(uuid: str) -> list[tuple[Source, dict[str, str]]]:
+    """One record three times: in a stream, and with labels."""
+    same = {"uuid": uuid, "session_id": uuid}
+    start = json.dumps({"type": "system", "subtype": "init", "session_id": uuid})
+    return [
+        (Source(f"{uuid} plain", record_text(**same).encode()), {"team": "a"}),
+        (Source(f"{uuid} stream", f"{start}\n{record_text(**same)}\n".encode()), {}),
+        (
+            Source(f"{uuid} again", json.dumps(record(**same), indent=1).encode()),
+            {"branch": "main", "repo": "vllm", "team": "b"},
         ),
-        {},
-    ),
-    (
-        Source("again.json", json.dumps(record(), indent=1).encode()),
-        {"branch": "main", "repo": "vllm", "team": "b"},
-    ),
-]
-"""One record three times: in a stream, and with labels."""
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
-)  # each is the first, the second and the last once
-def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[int, ...]) -> None:
-    for number in order:
-        source, labels = COPIES[number]
-        ingest([source], store, Options(tuple(labels.items())))
-    [run] = run_queries.runs(store, Filters()).to_pylist()
-    assert run["source_name"] == "stream.jsonl"
-    assert (dict(run["labels"]), run["repo"]) == (
-        {"branch": "main", "repo": "vllm", "team": "a"},
-        "vllm",
-    )
+def test_labels_of_every_copy_stay_whichever_is_kept(store: Store) -> None:
+    """Each is the first, the second and the last once."""
+    every = [copies(f"run-{number}") for number in range(3)]
+    for step in range(5):
+        now = [one[step % 3] for number, one in enumerate(every) if number <= step < number + 3]
+        ingest([source for source, _ in now], store, Options(tuple(now[0][1].items())))
+    for run in run_queries.runs(store, Filters()).to_pylist():
+        assert run["source_name"] == f"{run['run_id']} stream"
+        assert (dict(run["labels"]), run["repo"]) == (
+            {"branch": "main", "repo": "vllm", "team": "a"},
+            "vllm",
+        )
 
 
 def test_labels_given_to_logs_that_are_known_are_added(store: Store) -> None:
@@ -387,47 +384,3 @@ def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_pa
         store, "select min(ordinal), max(ordinal), count(distinct ordinal) from runs"
     ) == [(0, count - 1, count)]
     assert rejects(store)[0]["ordinal"] == count + 1
-
-
-LOGS = [
-    Source("one.json", record_text(uuid="1").encode()),
-    Source("two.jsonl", f"{record_text(uuid='1')}\n{record_text(uuid='2')}\n{{".encode()),
-    Source("three.json", json.dumps([record(uuid="3"), {"type": "system"}]).encode()),
-    Source("four.txt", b"nothing"),
-]
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """What the store holds after the logs were read at once, in order."""
-    store = Store(tmp_path_factory.mktemp("plain") / "s.duckdb")
-    ingest(LOGS, store)
-    return content(store)
-
-
-@pytest.mark.slow
-@settings(examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
-def test_order_batches_and_repetition_do_not_matter(
-    tmp_path_factory: pytest.TempPathFactory,
-    plain: object,
-    order: list[Source],
-    repeated: Source,
-    cut: int,
-) -> None:
-    mixed = Store(tmp_path_factory.mktemp("mixed") / "s.duckdb")
-    for batch in ([*order[:cut], repeated], [*order[cut:], repeated]):
-        ingest(batch, mixed)
-    assert content(mixed) == plain
-    cards = quality_queries.every_source(mixed).to_pylist()
-    assert len(cards) == 4
-    assert all(
-        card["documents"]
-        == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"]
-        for card in cards
-    )
-    assert (
-        sum(card["accepted"] for card in cards)
-        == run_queries.summary(mixed, Filters()).to_pylist()[0]["runs"]
-        == 3
-    )

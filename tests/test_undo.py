@@ -13,7 +13,7 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.context.path_template import PathTemplate
@@ -25,7 +25,7 @@ from ingest.store.undo import undo
 from schemas.errors import UsageError
 from schemas.rows.tables import TABLES
 from tests.conftest import record, record_text
-from tests.examples import size
+from tests.examples import a_share, size
 
 pytestmark = pytest.mark.slow
 
@@ -228,40 +228,31 @@ def undo_is_as_if_never_ingested(steps: Sequence[Batch | int | str]) -> None:
 ONE, TWO = ("chain.jsonl", 2), ("other.jsonl", 3)
 
 
+NIGHT = "night/t1/high/2026-01-27_15-16-21/"
+CASES: tuple[list[Batch | int | str], ...] = (
+    # an archive that has all of an earlier one
+    [Batch((ONE,), 1, packed=True), Batch((ONE, TWO), 2, packed=True), 0, REBUILD],
+    # labels for a known archive
+    [Batch((ONE, TWO), packed=True), Batch((ONE, TWO), 1, packed=True), Batch((TWO,), 2), 0, 0],
+    # facts of a path
+    [Batch((ONE, TWO), 1, place=NIGHT), Batch((ONE, TWO, ("list.jsonl", 1))), 0],
+    [Batch((ONE, TWO)), Batch((ONE, ("list.jsonl", 1)), place=NIGHT), 0],
+    [Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 4),), 2), REBUILD, 1],
+    # the same labels again
+    [Batch((ONE,), 1), Batch((ONE, TWO), 1), 0],
+    [Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 3),), 2, retries=True), 1],
+    [Batch((("list.jsonl", 1),)), Batch((("chain.jsonl", 2),), 1), 1],
+    [Batch((("stream.jsonl", 5),), 1), Batch((("chain.jsonl", 4), ("other.jsonl", 4)), 2), 0],
+    [Batch((("stream.jsonl", 5),), 1), Batch((("stream.jsonl", 5),), 3), Batch((TWO,)), 1],
+)
+
+
+@pytest.mark.parametrize("steps", a_share(CASES, 2))
+def test_an_ingest_is_undone_as_if_it_had_never_been(steps: list[Batch | int | str]) -> None:
+    undo_is_as_if_never_ingested(steps)
+
+
 @given(STEPS)
-@settings(max_examples=size(1, 40))  # beside those written down
-@example(
-    [Batch((ONE,), 1, packed=True), Batch((ONE, TWO), 2, packed=True), 0, REBUILD]
-)  # an archive that has all of an earlier one
-@example(
-    [Batch((ONE, TWO), packed=True), Batch((ONE, TWO), 1, packed=True), Batch((TWO,), 2), 0, 0]
-)  # labels for a known archive
-@example([Batch((ONE,), 1), Batch((ONE, TWO), 1), 0])  # the same labels again
-@example(
-    [
-        Batch((ONE, TWO), 1, place="night/t1/high/2026-01-27_15-16-21/"),
-        Batch((ONE, TWO, ("list.jsonl", 1))),
-        0,
-    ]
-)  # what a path told
-@example(
-    [
-        Batch((ONE, TWO)),
-        Batch((ONE, ("list.jsonl", 1)), place="night/t1/high/2026-01-27_15-16-21/"),
-        0,
-    ]
-)
-@example([Batch((("list.jsonl", 1),)), Batch((("chain.jsonl", 2),), 1), 1])
-@example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 4),), 2), REBUILD, 1])
-@example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 3),), 2, retries=True), 1])
-@example([Batch((("stream.jsonl", 5),), 1), Batch((("chain.jsonl", 4), ("other.jsonl", 4)), 2), 0])
-@example(
-    [
-        Batch((("stream.jsonl", 5),), 1),
-        Batch((("stream.jsonl", 5),), 3),
-        Batch((("other.jsonl", 1),)),
-        1,
-    ]
-)
-def test_undo_is_as_if_it_had_never_been_ingested(steps: list[Batch | int | str]) -> None:
+@settings(max_examples=size(1, 40))
+def test_any_ingests_are_undone_as_if_they_had_never_been(steps: list[Batch | int | str]) -> None:
     undo_is_as_if_never_ingested(steps)
