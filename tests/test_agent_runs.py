@@ -247,7 +247,7 @@ def test_a_record_of_success_does_not_hide_that_the_process_failed(
     ]
     store = Store(tmp_path / FILE)
     assert (rebuild(store).rejects, rows(tmp_path)) == (0, stored)
-    assert json.loads(tachograph("show odd --format json").stdout)["findings"] == shown["findings"]
+    assert "exit_code" in found_of(store)
 
 
 def test_a_run_without_a_record_is_kept_and_says_so(tachograph: Run, tmp_path: Path) -> None:
@@ -304,7 +304,9 @@ def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(
     ingest_paths(first, transcript)
     ingest_paths(last, transcript)
     ingest_paths(last, tmp_path / KEPT)
-    for store in (first, last, last):
+    for number, store in enumerate((first, last, last)):
+        if number == 2:
+            rebuild(last)
         [run] = rows(store)
         assert (run["record_kind"], run["outcome"], run["terminal_reason"]) == (
             "transcript",
@@ -312,7 +314,6 @@ def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(
             "exit code 3",
         )
         assert found_of(store) == ["exit_code"]
-        rebuild(last)
     undo(last, 2)
     assert ([run["outcome"] for run in rows(last)], found_of(last)) == (["completed"], [])
 

@@ -274,7 +274,7 @@ def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled:
         "5e0c031e": ({"team": "kernels"}, "warm cache", True),
         "e0907656": ({"branch": "main"}, None, True),
     }
-    for command in (("check", "--max-total-usd", "50"), ("runs",), ("models",), ("claims",)):
+    for command in (("check", "--max-total-usd", "50"), ("claims",)):
         assert (
             "1 excluded run is not counted. Count them with --excluded all."
             in tachograph(*command).stderr

@@ -15,8 +15,9 @@ import pytest
 import tachograph
 from app.queries import agents as agent_queries
 from app.queries import comparison as groups
+from app.queries import runs as run_queries
 from app.queries import tasks as task_queries
-from app.queries.filters import Filters
+from app.queries.filters import Filters, choose
 from app.queries.measured import of_run, verdict_of
 from app.queries.reading import read_transaction
 from app.reports.results import verdict_groups, verdicts
@@ -73,8 +74,13 @@ TASKS = {
 
 
 @pytest.fixture(scope="module")
-def tasks(store_once: StoreOnce) -> Any:
-    return tachograph.open(store_once("tasks", fill).location)
+def benchmark(read_once: StoreOnce) -> Store:
+    return read_once("tasks", fill)
+
+
+@pytest.fixture(scope="module")
+def tasks(benchmark: Store) -> Any:
+    return tachograph.open(benchmark.location)
 
 
 def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks: Any) -> None:
@@ -109,9 +115,9 @@ def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks:
     ],
 )
 def test_a_task_is_chosen_by_its_name_its_commit_or_what_groups_are_called(
-    word: str, runs: list[str], tasks: Any
+    word: str, runs: list[str], benchmark: Store
 ) -> None:
-    found = sorted(run["run_id"] for run in tasks.runs(task=word))
+    found = sorted(run_queries.ids(benchmark, choose({"task": word})))
     assert found == (runs if word != "sort" else ["here", "nowhere", "there"])
 
 
@@ -283,7 +289,12 @@ def test_a_verdict_has_one_word_on_screens_in_commands_and_files(store: Store) -
     measured = {"known": ("a", 50), "once": ("b", 50), "inside": ("a", 90), "slow": ("b", 200)}
     for run in measured:
         (folder / f"{run}.json").write_text(record_text(uuid=run, session_id=run))
-        ingest_paths(store, folder / f"{run}.json", task=measured[run][0])
+    for task in "ab":
+        ingest_paths(
+            store,
+            *(folder / f"{run}.json" for run in measured if measured[run][0] == task),
+            task=task,
+        )
     lines = ["task,run_id,variant,metric,value,unit,benchmark,machine"]
     lines += [f"a,,baseline,latency,{value},ms,sort,box" for value in (100, 92, 108)]
     lines += ["b,,baseline,latency,100,ms,sort,box"]

@@ -67,8 +67,6 @@ def test_a_subagent_may_come_later(store: Store, order: tuple[tuple[str, str], .
     for file in order:
         read(store, file)
     assert main_models(store) == IS_OPUS
-    rebuild(store)
-    assert main_models(store) == IS_OPUS
 
 
 def test_it_follows_the_prices_of_the_store(store: Store) -> None:

@@ -246,13 +246,13 @@ def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_reb
     found = []
     for name, order in (("one", (with_id, without, other)), ("two", (other, without, with_id))):
         store = Store(tmp_path / f"{name}.duckdb")
-        for number, text in enumerate(order):
+        for number, text in enumerate(order if name == "one" else ("\n".join(order),)):
             put(store, text, name=str(number))
         found.append(_doubts(store))
-        rebuild(store)
-        found.append(_doubts(store))
+    rebuild(store)
+    found.append(_doubts(store))
     copy_id = next(run_id for run_id, _, _ in found[0] if run_id != "with-id")
-    assert found == [found[0]] * 4
+    assert found == [found[0]] * 3
     messages = {run_id: message for run_id, message, _ in found[0]}
     assert messages.keys() == {"with-id", copy_id}
     assert f"Run {copy_id[:8]}… has the same session" in messages["with-id"]
@@ -431,13 +431,13 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         "lower_bound",
     )
     assert "2 runs (≥\u00a0$0.65)" in tachograph("report").stdout
+    since = "--since 2000-01"
     for words in (
-        ["report", "--format", "focus"],
-        ["report", "--since", "2000-01"],
-        ["runs", "--since", "2000-01"],
+        "report --format focus",
+        f"runs {since}",
+        f"check --max-total-usd 9 --allow-empty {since}",
     ):
-        assert said in tachograph(*words).stderr
-    assert said in tachograph("check --max-total-usd 9 --since 2000-01 --allow-empty").stderr
+        assert said in tachograph(words).stderr
     judged = json.loads(
         tachograph("check --max-day-usd 9 --format json").stdout, parse_float=Decimal
     )
@@ -445,8 +445,7 @@ def test_what_undated_runs_cost_is_one_figure_everywhere(tmp_path: Path, tachogr
         usd,
         "lower_bound",
     )
-    for period in ([], ["--since", "2000-01"]):
-        assert "2 runs without a date (≥\u00a0$0.65)" in tachograph("usage", *period).stderr
+    assert "2 runs without a date (≥\u00a0$0.65)" in tachograph(f"usage {since}").stderr
 
 
 def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph: Run) -> None:
