@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 
@@ -37,6 +37,12 @@ _MOST_SQUASHED = 200
 _PULL_REQUEST = re.compile(r"Merge pull request #(\d+) from |.*\(#(\d+)\)$")
 """The subjects that GitHub gives to a merged, and to a squashed or rebased pull request."""
 _REVERTED = re.compile(r"This reverts commit ([0-9a-f]{7,40})|^Reverts (?:[\w.-]+/[\w.-]+)?#(\d+)")
+_CHECKPOINT = re.compile(r"^Entire-Checkpoint: *([0-9a-f]{12})$", re.MULTILINE)
+_CHECKPOINTS = tuple(f"refs/{place}/entire/checkpoints/v1" for place in ("heads", "remotes/origin"))
+_OF_SESSION = re.compile(r':(\w{2})/(\w{10})/\S*:\s*"session_id": *"([^"]+)"')
+"""Entire keeps the checkpoints of sessions on a branch, and their ids in messages of commits:
+https://docs.entire.io
+"""
 _PICKED = re.compile(r"\(cherry picked from commit ([0-9a-f]{40})\)")
 
 
@@ -48,6 +54,7 @@ class RunChanges:
     """
 
     run_id: str
+    session_id: str | None = None
     title: str = ""
     project: str | None = None
     cwd: str | None = None
@@ -106,6 +113,13 @@ def read_landings(
     checkout, or has no such branch.
     """
     checkout = _Checkout(path, branch)
+    linked = checkout.commits_of_sessions()
+    runs = [
+        replace(run, commits=[*run.commits, *linked[run.session_id]])
+        if run.session_id in linked
+        else run
+        for run in runs
+    ]
     known = checkout.resolved({commit for run in runs for commit in run.commits})
     own = [run for run in runs if checkout.is_place_of(run, known)]
     began = min((at for run in own if (at := run.started_at or run.ended_at)), default=None)
@@ -225,6 +239,20 @@ class _Checkout:
         found = {one.hash: one for one in self.log("--no-walk=unsorted", given={*full.values()})}
         return {one: found[name] for one, name in full.items() if name in found}
 
+    def commits_of_sessions(self) -> dict[str | None, list[str]]:
+        """Return the commits whose messages name a checkpoint of a session, by session."""
+        refs = [ref for ref in _CHECKPOINTS if self._run("rev-parse", "--verify", "--quiet", ref)]
+        made: dict[str, list[str]] = {}
+        for one in self.log("--all", "--grep=^Entire-Checkpoint:") if refs else ():
+            for checkpoint in _CHECKPOINT.findall(one.body):
+                made.setdefault(checkpoint, []).append(one.hash)
+        found: dict[str | None, dict[str, None]] = {}
+        for ref in refs:
+            lines = self._run("grep", "-e", '"session_id"', ref, "--", "*metadata.json") or ""
+            for first, rest, session in _OF_SESSION.findall(lines):
+                found.setdefault(session, {}).update(dict.fromkeys(made.get(first + rest, ())))
+        return {session: [*commits] for session, commits in found.items() if commits}
+
     def log(self, *words: str, given: Iterable[str] | None = None) -> Iterator[_Commit]:
         """Yield commits, the newest first. `given`: those to begin with, on standard input."""
         stdin = None if given is None else "".join(f"{one}\n" for one in given)
@@ -299,7 +327,8 @@ class _Checkout:
 class _Main:
     """The commits of the main branch since a moment (None: all), by hash, the newest first.
 
-    `requests`: commit → its pull request. `reverted`: commit → what reverted it.
+    `requests`: commit → its pull request. `reverted`: commit → what reverted it. `worded`: line of
+    a message → its commit; a squash lists the subjects of what it holds.
     """
 
     checkout: _Checkout
@@ -308,6 +337,7 @@ class _Main:
     requests: dict[str, str] = field(default_factory=dict)
     reverted: dict[str, str] = field(default_factory=dict)
     picked: dict[str, str] = field(default_factory=dict)
+    worded: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.options = [f"--since={self.since:%s}"] if self.since else []
@@ -321,6 +351,8 @@ class _Main:
                 for commit, number in _REVERTED.findall(one.body):
                     self.reverted[commit or f"#{number}"] = one.hash
             self.picked |= dict.fromkeys(_PICKED.findall(one.body), one.hash)
+            lines = (line.lstrip("* ") for line in (one.subject, *one.body.split("\n")))
+            self.worded |= dict.fromkeys(lines, one.hash)
         self._by_request = {name.rpartition("#")[2]: commit for commit, name in merged.items()}
         self._claim(merged)
 
@@ -434,6 +466,10 @@ class _Side:
             return _Fate(Landed.OPEN, f"{short} is on {ref}")
         if ref := self._others.get(name):
             return _Fate(Landed.UNKNOWN, f"{short} is only in {ref.removeprefix('refs/')}")
+        if at := main.worded.get(found.subject):
+            return _Fate(
+                Landed.UNKNOWN, f"{short} is on no branch; {at[:9]} on {branch} has its message"
+            )
         return _Fate(Landed.ABANDONED, f"{short} is on no branch")
 
     def of_patch(self, run: RunChanges) -> _Fate:

@@ -203,3 +203,26 @@ def test_groups_of_landed_runs_add_up_and_the_dead_ones_are_paid_by_the_landed(
         "2 changes landed at $3.50 each, by the cost of all 3 runs that a checkout shows; 57% of "
         "it is of runs with unknown changes"
     )
+
+
+def test_commits_that_name_a_checkpoint_of_a_session_are_its_commits(work: Work) -> None:
+    """A person commits what the session left; Entire links both by a branch of checkpoints."""
+    work.git("checkout", "-q", "--orphan", "entire/checkpoints/v1")
+    folder = work.folder / "ab" / "cdef012345" / "0"
+    folder.mkdir(parents=True)
+    work.commit("checkpoint", "ab/cdef012345/0/metadata.json", '{\n  "session_id": "s1",\n}')
+    work.git("checkout", "-q", "main")
+    landed = work.commit("By hand (#9)\n\n* part\n\nEntire-Checkpoint: abcdef012345\n\nmore", "a")
+    reading = work.read(run(1, session_id="s1"), run(2, session_id="s2"))
+    assert [(row.state, row.changes) for row in reading.rows] == [
+        ("landed", (f"{NAME}#9",)), ("unknown", ())
+    ]  # fmt: skip
+    assert reading.rows[0].commits == (landed,)
+
+
+def test_a_commit_on_no_branch_is_unknown_if_the_main_branch_has_its_message(work: Work) -> None:
+    """A squash with further changes has another patch."""
+    [lost] = work.branch("lost", "b")
+    work.git("branch", "-D", "lost")
+    work.commit("Squashed\n\n* lost: b\n* more", "c")
+    assert states(work.read(run(1, lost))) == ["unknown"]

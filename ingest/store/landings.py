@@ -18,7 +18,7 @@ with made as (
     group by run_id
 )
 select
-    run_id, title, repo as project, cwd, branch, started_at, ended_at, coalesce(made.commits, []) as commits,
+    run_id, session_id, title, repo as project, cwd, branch, started_at, ended_at, coalesce(made.commits, []) as commits,
     coalesce(pull_requests, []) as pull_requests, text as patch
 from v_runs
 left join made using (run_id)
