@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 from ingest.facts import NO_FACTS, Facts
@@ -38,6 +39,7 @@ class Rows(NamedTuple):
 FACT_COLUMNS = tuple(one.name for one in fields(Facts) if one.name in RunRow.columns)
 """Fields of Facts that are columns of `runs`, in order."""
 _SURE = tuple(name for name in FACT_COLUMNS if name != "agent")  # the record may name the agent
+_sure = attrgetter(*_SURE)
 
 
 def rows_with(facts: Facts, run: RunRow, usage: tuple[ModelUsageRow, ...]) -> Rows:
@@ -55,7 +57,7 @@ def rows_with(facts: Facts, run: RunRow, usage: tuple[ModelUsageRow, ...]) -> Ro
     named = (facts.requested_model, *(row.model_id for row in usage))
     in_name = (without_effort(name)[1] for name in named if name)
     run = run.completed(
-        {name: getattr(facts, name) for name in _SURE}
+        dict(zip(_SURE, _sure(facts), strict=True))
         | {"effort": facts.effort or next(filter(None, in_name), None)}
     )
     return Rows(run, usage, tuple(calls), tuple(changes), patches)

@@ -11,6 +11,7 @@ import math
 import tomllib
 from bisect import bisect_left
 from functools import cache, lru_cache
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -150,9 +151,12 @@ def features_of(candidate: Candidate) -> dict[str, float]:
     words = _Words(candidate)
     features = _of_claim(candidate, words)
     tags = words.of_text.keys() | words.of_heading.keys() | (words.of_caption or {}).keys()
-    features.update(
-        [(name, 1.0) for name, tag, place in _places() if tag in tags and words.has(tag, place)]
-    )
+    has = words.has
+    for tag, places in _places():
+        if tag in tags:
+            for name, place in places:
+                if has(tag, place):
+                    features[name] = 1.0
     features.update(_of_words(candidate, words))
     return {name: value for name, value in features.items() if value}
 
@@ -204,8 +208,8 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
 
 
 @cache
-def _places() -> list[tuple[str, str, str]]:
-    """Return the features for words of a tag at a place that have a weight: name, tag, place."""
+def _places() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return for each tag the features of its words at places that have a weight: name, place."""
     offered = [
         *(
             (f"{tag} in the {place}", tag, place)
@@ -216,7 +220,10 @@ def _places() -> list[tuple[str, str, str]]:
         *((f"beside: {tag}", tag, "beside") for tag in TAGS),
     ]
     known = {name for table in weights().values() for name in table}
-    return [feature for feature in offered if feature[0] in known]
+    return [
+        (tag, [(name, place) for name, _, place in features if name in known])
+        for tag, features in groupby(offered, key=itemgetter(1))
+    ]
 
 
 def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
