@@ -24,11 +24,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ingest.agents.harbor import (
-    model_of_harbors_logs,
-    run_of_harbors_logs,
-    run_of_terminal_benchs_logs,
-)
 from ingest.context.rewards import (
     LOGS,
     REWARD,
@@ -51,14 +46,8 @@ _TRAJECTORIES, _GRADES = "trajs/", "logs/"
 _TRAJECTORY = "trajectory"
 """Beginning of the names of Harbor's trajectories: `trajectory.json`, `trajectory.cont-1.json`."""
 
-_LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
-    LOGS: (TRIAL_RESULT, run_of_harbors_logs),
-    "agent-logs": (RESULTS, run_of_terminal_benchs_logs),
-    "sessions": (RESULTS, run_of_terminal_benchs_logs),
-}
-"""Folder of an agent's logs → the harness's result beside it, and the function that reads its run
-id.
-"""
+_LAYOUTS = {LOGS: TRIAL_RESULT, "agent-logs": RESULTS, "sessions": RESULTS}
+"""Folder of an agent's logs → the harness's result beside it: Harbor's, or terminal-bench's."""
 
 PlaceOf = Callable[[str], "str | Path | None"]
 """Folder name ('x/') → path on disk, or None."""
@@ -79,7 +68,7 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
         if split(folder[:-1])[1] == _OF_INDEX:
             yield split(folder[:-1])[0] + _INDEX_METADATA
         for beside, logs in _places(name):
-            yield beside + _LAYOUTS[logs][0]
+            yield beside + _LAYOUTS[logs]
             if logs == LOGS:
                 yield beside + TRIAL_CONFIG
 
@@ -114,9 +103,12 @@ def harness_facts(name: str, place_of: PlaceOf) -> Facts:
         return None, None
 
     logs = [
-        (beside, _LAYOUTS[kind][1], read(beside, _LAYOUTS[kind][0]))
+        (beside, kind, result)
         for beside, kind in _places(folder)
+        if (result := read(beside, _LAYOUTS[kind]))
     ]
+    if logs:
+        from ingest.agents import harbor  # its models take 30 ms to make
     index = read(above, _INDEX_METADATA) if last == _OF_INDEX and file != RESULTS else {}
     agent = model = None
     if file == RESULTS:
@@ -126,8 +118,8 @@ def harness_facts(name: str, place_of: PlaceOf) -> Facts:
         agent = agent and agent_key(agent)
     else:  # the model that the agent was started with whose logs lie in the folder
         for beside, _, result in logs:
-            of_run = metadata(beside)[1] if run_of_terminal_benchs_logs(result) else None
-            model = model or model_of_harbors_logs(result) or of_run
+            of_run = metadata(beside)[1] if harbor.run_of_terminal_benchs_logs(result) else None
+            model = model or harbor.model_of_harbors_logs(result) or of_run
     score = None
     if file != GRADE:
         score = _graded(read(folder, GRADE), last)
@@ -137,7 +129,13 @@ def harness_facts(name: str, place_of: PlaceOf) -> Facts:
         score = _graded(
             read(f"{trajectories.removesuffix(_TRAJECTORIES)}{_GRADES}{task}/", GRADE), task
         )
-    trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
+    trials = (
+        harbor.run_of_harbors_logs(result)
+        if kind == LOGS
+        else harbor.run_of_terminal_benchs_logs(result)
+        for _, kind, result in logs
+    )
+    trial_id = next(filter(None, trials), None)
     facts = Facts(agent=agent, requested_model=model, harness_model=model)
     if trial_id or score is not None:
         return replace(facts, trial_id=trial_id, score=score)
