@@ -206,7 +206,10 @@ INGESTING = (
         ("ingest.watching", {"duckdb", "pydantic", "pyarrow", "pathspec"}),
         ("ingest.prices.price_book", {"genai_prices"}),
         ("ingest.prices.genai", {"asyncio", "httpx2"}),
-        (INGESTING, {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
+        (
+            INGESTING,
+            {"pydantic", "pyarrow", "numpy", "pathspec", "simplejson", "ingest.store.commit"},
+        ),
     ],
 )
 def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:

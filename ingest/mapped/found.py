@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -29,6 +29,9 @@ from schemas.wire.result_map import (
     ResultMap,
     RowsMap,
 )
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _HINT = "docs/map.md has every field; `tachograph map FILE` proposes a map."
 _COMPLAINTS = 10
@@ -65,6 +68,8 @@ class KnownMap:
 
     @cached_property
     def _specs(self) -> Sequence[GitIgnoreSpec | None]:
+        from pathspec import GitIgnoreSpec  # few files have a map
+
         at = "" if self.folder is not None else "**/"
         return [
             GitIgnoreSpec.from_lines(at + pattern.lstrip("/") for pattern in form.files)

@@ -18,12 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
-
-import pathspec
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from ingest.sources.files import Source, spooled
 from schemas.errors import InputUnreadable, UsageError
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 STANDARD_INPUT = Path("-")
 
@@ -45,7 +46,7 @@ _HARD = re.compile(rf"(?:\*(?!\*)[^/*]*){{{MOST_STARS + 1}}}|(?:\*\*.*){{3}}")
 _NAME_A_FILE = "Name a file or a folder, or pipe something in: COMMAND | tachograph ingest -"
 _WRITE_A_FILE = "Write it to a file and ingest that: files may have any size."
 
-Specs = tuple[tuple[str, pathspec.GitIgnoreSpec], ...]
+Specs = tuple[tuple[str, "GitIgnoreSpec"], ...]
 
 
 class Excluding:
@@ -117,7 +118,7 @@ class Excluding:
         return found
 
 
-def _ignore_file(file: str) -> pathspec.GitIgnoreSpec | None:
+def _ignore_file(file: str) -> GitIgnoreSpec | None:
     try:
         status = os.stat(file)  # noqa: PTH116
     except (OSError, ValueError):
@@ -135,7 +136,7 @@ def _ignore_file(file: str) -> pathspec.GitIgnoreSpec | None:
     return _spec(lines, file)
 
 
-def _spec(patterns: Iterable[str], source: str) -> pathspec.GitIgnoreSpec | None:
+def _spec(patterns: Iterable[str], source: str) -> GitIgnoreSpec | None:
     given = [line for line in patterns if line.strip() and not line.startswith("#")]
     for line in given:
         if _HARD.search(line):
@@ -143,8 +144,12 @@ def _spec(patterns: Iterable[str], source: str) -> pathspec.GitIgnoreSpec | None
                 f"the pattern {line!r} of {source} has too many stars.",
                 f"Use {MOST_STARS} in a segment at most, and ** twice at most.",
             )
+    if not given:
+        return None
+    from pathspec import GitIgnoreSpec  # few calls exclude anything
+
     try:
-        return pathspec.GitIgnoreSpec.from_lines(given) if given else None
+        return GitIgnoreSpec.from_lines(given)
     except ValueError as error:
         raise UsageError(
             f"{source} has a pattern that cannot be read: {error}.",

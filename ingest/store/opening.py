@@ -591,6 +591,8 @@ class StorePlace:
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
         """Attach the store for the block. A writer creates a missing one. Raises StoreError."""
+        if read_only and not (self.exists() or LockFile(f"{self.path}{LOCK}").exists()):
+            raise self.missing()  # to start the engine takes 15 ms of a first ingest
         making = Path(f"{self.path}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
         with engine() as connection:
 

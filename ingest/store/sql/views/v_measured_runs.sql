@@ -74,6 +74,7 @@ matches as (
     select subject, 1 as level, 'run id' as joined_by, runs_known.run_id
     from wanted
     join runs_known on starts_with(runs_known.run_id, wanted.run_id)
+    where wanted.run_id is not null -- few are named by it, and each is compared with every run
     union all
     select subject, 2, 'run folder', folders.run_id
     from wanted
