@@ -1078,8 +1078,9 @@ _KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
 def agent_key(written: str) -> str:
     """Return the key of an agent given its key, its label or its name in ISO-Bench.
 
-    `Claude Code`, `claude_code`.
+    `Claude Code`, `claude_code`, `claude_code_cli`.
 
     Other names are unchanged.
     """
-    return _KEYS.get(_plain(written), written)
+    plain = _plain(written)
+    return _KEYS.get(plain) or _KEYS.get(plain.removesuffix("-cli"), written)

@@ -305,6 +305,28 @@ def test_rows_lie_in_objects_by_their_tasks_and_have_the_model_around_them(tmp_p
     assert [one.judged for one in reading.judged].count(Judged.HACK) == 2
 
 
+def test_a_table_a_copy_of_its_rows_and_a_chat_are_one_form(tmp_path: Path) -> None:
+    """Runs came in twice, messages as runs, and the agent was unknown under another name."""
+    runs = [
+        {"id": f"fix-{task}", "arm": arm, "pass": task % 2, "wall_time_s": 60, "cost_usd": 0.5}
+        for arm in ("claude-code", "our-loop")
+        for task in range(4)
+    ]
+    for run in runs:
+        (tmp_path / f"{run['arm']}-{run['id']}.json").write_text(json.dumps(run))
+    table = [",".join(runs[0]), *(",".join(map(str, run.values())) for run in runs)]
+    (tmp_path / "score.csv").write_text("\n".join(table))
+    message = {"role": "assistant", "model": "m", "cost": 0.1, "turns": 1, "tokens": {"input": 9}}
+    (tmp_path / "chat.json").write_text(json.dumps({"messages": [message] * 9}))
+    [form] = _proposed(tmp_path)
+    assert len(form.files) in (1, len(runs))
+    assert any("same rows" in doubt for doubt in form.doubts)
+    readings = [read_by_maps(source, (map_of([form], "runs"),)) for source in form.files]
+    found = {(run.agent, run.task, run.score) for reading in readings for run in reading.kept}
+    assert found == {(run["arm"], run["id"], run["pass"]) for run in runs}
+    assert form.form.run.duration.unit == "s"
+
+
 def test_another_form_in_the_same_folder_costs_no_row(tmp_path: Path) -> None:
     """Files of a form were told by any of their names, also by one that most rows lack."""
     runs = [

@@ -24,7 +24,7 @@ from ingest.sources.walking import read_paths
 from ingest.system.files import temporary_folder
 from schemas.errors import ExitCode, InputUnreadable
 from schemas.file_kinds import NO_LOGS
-from schemas.text import one_line, plural
+from schemas.text import agreeing, one_line, plural
 
 _ENDINGS = (
     ".json .jsonl .ndjson .csv .tsv .yaml .yml .parquet .db .sqlite .sqlite3 .json.gz .jsonl.gz "
@@ -70,7 +70,8 @@ def map(path: Path, output: Path | None) -> int:  # noqa: A001  the command's na
         add = f"tachograph map {one_line(shlex.quote(str(path)))} -o -"
         terminal.note(f"{said} To have one proposed beside it: {add}" if not found.files else said)
         return ExitCode.OK
-    forms = proposed(_without_reader(sources), f"{folder}/")
+    unread = _without_reader(sources)
+    forms = proposed(unread, f"{folder}/")
     if not forms:
         terminal.note(
             f"Nothing like runs or measured values was found in {plural(len(sources), 'file')} "
@@ -80,6 +81,11 @@ def map(path: Path, output: Path | None) -> int:  # noqa: A001  the command's na
     known = map_of(forms, folder.name)
     for form in forms:
         _show_form(form, KnownMap(known.content, known.text, f"{folder}/"), sources)
+    if read := len(sources) - len(unread):
+        terminal.note(
+            f"\n{plural(read, 'file')} here {agreeing(read, 'needs')} no map. If the rows "
+            "are of their runs, ingest the files of the rows alone: no run comes in twice."
+        )
     if str(output) == "-":
         terminal.put_text(known.text.encode())
         return ExitCode.OK

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from math import log2
 from os.path import commonpath, commonprefix
@@ -25,7 +25,7 @@ from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of
 from ingest.measurements.words import VARIANTS, is_number, metric_name, quantity
 from ingest.sources.decoding import DATABASE_START
 from ingest.sources.files import Source, Unreadable
-from schemas.agents import agent_key, agent_of_program
+from schemas.agents import AGENTS, agent_key, agent_of_program
 from schemas.rows.measurement import Variant
 from schemas.rows.run import Outcome
 from schemas.units import UNITS
@@ -122,7 +122,7 @@ _RULES = (
     _rule(
         "duration",
         f"((total|agent)_)?((duration|elapsed|runtime)({_UNIT})?"
-        f"|(latency|time|wall(_clock)?){_UNIT})|(total|agent){_UNIT}|seconds|secs",
+        f"|(latency|time(_taken)?|wall(_clock|_time)?){_UNIT})|(total|agent){_UNIT}|seconds|secs",
         _is_amount,
         2,
     ),
@@ -132,7 +132,7 @@ _RULES = (
     _rule("outcome", "status|outcome|state|stop_reason", _is_word, 2),
     _rule(
         "score",
-        "passed|resolved|solved|success|correct|pass|reward|(weighted_)?score|scores?_total",
+        "passed|resolved|solved|success|correct|pass|reward|((normalized|weighted)_)?score|scores?_total",
         _is_mark,
         2,
     ),
@@ -185,6 +185,7 @@ class _Form:
 
     names: frozenset[str]
     seen: frozenset[str]
+    ending: str
     files: list[Source] = field(default_factory=list)
     read: list[RowsFile] = field(default_factory=list)
     table: str | None = None
@@ -222,7 +223,7 @@ def proposed(sources: Sequence[Source], base: str = "") -> list[ProposedForm]:
 
 
 def _are_same(one: ProposedForm, other: ProposedForm) -> bool:
-    """Return whether two forms have runs of the same ids, times, or models and tasks.
+    """Return whether two forms have runs of the same ids, times, tokens, or models and tasks.
 
     Files of the same names are no copies.
     """
@@ -256,12 +257,14 @@ def _looked_at(source: Source) -> Iterator[tuple[frozenset[str], RowsFile, str |
 def _grouped(
     forms: list[_Form], names: frozenset[str], table: str | None, source: Source, file: RowsFile
 ) -> None:
+    ending = source.name.rpartition(".")[2]
     for form in forms:
         both = names | form.seen
-        if form.table == table and len(names & form.seen) >= _ALIKE * len(both):
+        is_alike = len(names & form.seen) >= _ALIKE * len(both)
+        if is_alike and (form.table, form.ending) == (table, ending):
             break
     else:
-        form = _Form(names, names, table=table)
+        form = _Form(names, names, ending, table=table)
         forms.append(form)
     form.files.append(source)
     form.names &= names
@@ -290,18 +293,38 @@ def _of_form(form: _Form, others: Sequence[_Form], base: str, step: int) -> Prop
         if not rows:
             continue
         start = f"{each}." if each else ""
-        lists = {one.removeprefix(start).removesuffix(".*") for one in places if one}
+        lists = {
+            one.removeprefix(start).removesuffix("*").removesuffix(".")
+            for one in places
+            if one and one != each and one.startswith(start)
+        }
         leaves = _leaves(rows, lists)
         chosen = _chosen(leaves, len(rows))
         own = [name for name, path in chosen.items() if path[0] != "^"]
         values = _measured(leaves)
-        if not (values or _FIGURES.intersection(own)):
+        if not values and (_are_parts(each, leaves, chosen) or not _FIGURES.intersection(own)):
             continue
         weight = sum(_NAMED[name].weight for name in own) + 4 * bool(values)
         more = min(3.0, log2(max(1, len(rows) / len(form.read))))
         if weight >= 5 and (best is None or weight + more > best[0]):
             best = weight + more, _Rows(each, rows, leaves), chosen
     return _written(form, others, base, step, *best[1:]) if best else None
+
+
+_OF_A_RUN = frozenset("run_id task duration turns outcome score".split())
+_MEAN = re.compile(r"(?:.*_)?(?:mean|median|avg|average|rate|p\d\d)(?:_.*)?")
+
+
+def _are_parts(each: str | None, leaves: Leaves, chosen: Mapping[str, str]) -> bool:
+    """Return whether rows are messages or responses of a run, or summaries of several."""
+    own = {name for name, path in chosen.items() if not path.startswith("^.")}
+    half = max(map(len, leaves.values()), default=0) / 2
+    means = [path for path in leaves if len(leaves[path]) >= half and _MEAN.fullmatch(_leaf(path))]
+    return (
+        (each is not None and not own & _OF_A_RUN)
+        or not {"assistant", "user"}.isdisjoint(map(word_of, leaves.get("role", ())))
+        or len(means) > 1
+    )
 
 
 def _places(form: _Form) -> list[str | None]:
@@ -372,13 +395,17 @@ def _leaves(rows: Sequence[FoundRow], lists: Set[str]) -> Leaves:
         around: dict[str, Any] = {}
         for outer, name in row.around:
             if isinstance(outer, dict):
-                around |= {f"^.{_step(key)}": value for key, value in outer.items() if _step(key)}
+                plain = (
+                    (key, one) for key, one in outer.items() if not isinstance(one, dict | list)
+                )
+                around |= {f"^.{_step(key)}": one for key, one in plain if _step(key)}
             around["^"] = name if isinstance(outer, dict) else None
         for path, value in around.items():
             walk(value, path, 4)
     return found
 
 
+@lru_cache(1 << 16)
 def _leaf(path: str) -> str:
     return metric_name(path.rpartition(".")[2])
 
@@ -390,9 +417,9 @@ def _last_two(path: str) -> str:
 
 def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
     """Return the path of each field that is found: of several the one that most rows have."""
-    chosen: dict[str, str] = {}
-    taken: set[str] = set()
-    for rule in _RULES:
+    chosen = _of_agents(leaves)
+    taken = {*chosen.values()}
+    for rule in _RULES[len(chosen) :]:
         fitting = [
             (-min(len(values), rows) // max(1, rows // 4), _distance(rule, path), place, path)
             for place, (path, values) in enumerate(leaves.items())
@@ -408,6 +435,18 @@ def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
     if len({*leaves.get("^", ())}) > 1:
         chosen.setdefault("task", "^")
     return chosen
+
+
+def _of_agents(leaves: Leaves) -> dict[str, str]:
+    """Return the field whose words are names of known agents, however it is called, or none."""
+    shares: dict[tuple[float, bool, int], str] = {}
+    for path, values in leaves.items():
+        words = {word_of(value) for value in values if _is_word(value)}
+        known = sum(agent_key(word) in AGENTS for word in words) / max(1, len(words))
+        is_named = _NAMED["agent"].names.fullmatch(_leaf(path)) is not None
+        if 3 * known >= 1 and not _NAMED["model"].names.fullmatch(_leaf(path)):
+            shares.setdefault((known, is_named, -path.count(".")), path)
+    return {"agent": shares[max(shares)]} if shares else {}
 
 
 def _distance(rule: _Rule, path: str) -> tuple[int, int]:
@@ -476,6 +515,7 @@ def _written(
     fields |= {name: f"{{ value = {_quoted(text)} }}" for name, text in given.items()}
     measured = _measured(leaves)
     is_run = bool(_FIGURES & fields.keys()) and bool({"agent", "model"} & fields.keys())
+    is_run = is_run and not _are_parts(each, leaves, chosen)
     if not (is_run or measured):
         return None
     _settled(fields, chosen, leaves, rows, doubts)
@@ -554,8 +594,10 @@ def _marks(rows: Sequence[FoundRow], run: MappedRun | None) -> Mapping[str, Set[
         field = field[0] if isinstance(field, tuple) and field else field or None
         return [str(value_of(field, row) or "") if field else "" for row in rows]
 
-    pairs = [pair for pair in zip(values("model"), values("task"), strict=True) if all(pair)]
+    whose = values("model" if run.model else "agent")
+    pairs = [pair for pair in zip(whose, values("task"), strict=True) if all(pair)]
     single = {name: {*filter(None, values(name))} for name in ("run_id", "started_at")}
+    single["output_tokens"] = {count for count in values("output_tokens") if len(count) > 3}
     return single | {"task": {*map(str, pairs)}}
 
 
@@ -624,8 +666,9 @@ def _settled(
             known[word_of(row.at(chosen["run_id"]))].add(repr(facts))
         if max(map(len, known.values())) > 1 or min(map(len, known.keys() - {""})) < 6:
             shared = fields.pop("run_id")
-            if "experiment" not in fields and len(known) * 2 <= len(rows):
-                fields["experiment"] = shared
+            of_several = "task" if _leaf(chosen["run_id"]) == "id" else "experiment"
+            if of_several not in fields and len(known) * 2 <= len(rows):
+                fields[of_several] = shared
             doubts.append(f"{chosen['run_id']} is not one of each run: ids are made of the rows")
     if "score" not in fields and chosen.get("outcome") in leaves:
         verdicts = _verdicts(map(word_of, leaves[chosen["outcome"]]))
