@@ -33,6 +33,12 @@ _DOUBTS = {
 COMPARABLE = ("faster", "same", "inside_noise", "slower")
 """Classes of runs measured against a comparable baseline."""
 
+_GROUP = (
+    "grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent, "
+    "model_group as model"
+)
+_SETS = "grouping sets ((), (agent), (agent, model_group))"
+
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 
 
@@ -165,23 +171,19 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         "wall": ("duration_ms", "is_completed"),
         "claimed": ("claimed_speedup", "true"),
     }
-    listed = ", ".join(
-        f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as "
-        f"{name}_median, min({column}) filter ({which}) as {name}_low, max({column}) filter "
-        f"({which}) as {name}_high"
-        for name, (column, which) in spreads.items()
+    medians, ranges = (
+        ", ".join(
+            f"{function}({column}) filter ({which}) as {name}_{end}"
+            for name, (column, which) in spreads.items()
+            for function, end in functions
+        )
+        for functions in (
+            (("median", "median"),),
+            (("count", "known"), ("min", "low"), ("max", "high")),
+        )
     )
     classes = ", ".join(
         f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES
-    )
-    task = "distinct coalesce(task_key, run_id)"
-    tasks = ", ".join(
-        f"count({task}) filter ({which}) as {name}_tasks"
-        for name, which in (
-            ("comparable", f"measured_class in {COMPARABLE}"),
-            ("faster", "measured_class = 'faster'"),
-            ("beyond", f"measured_class = 'faster' and {IS_BEYOND_NOISE}"),
-        )
     )
     doubts = ", ".join(f"{VERDICT_METRICS[key].sql} as {name}" for name, key in _DOUBTS.items())
     turns = {"held": "kept", "more": "over_claimed", "less": "under_claimed", "wrong": "wrong_sign"}
@@ -192,18 +194,23 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
     money = f"""
             sum({cost}) filter (is_started) as cost_usd,
             coalesce({kinds_in("bound", f"is_started and {cost} is not null")}, '') as bounds,
-            sum({cost}) filter (is_started and bound is not null) as bounded_usd,"""
+            sum({cost}) filter (is_started and bound is not null) as bounded_usd"""
     is_cut = is_split(store, filters)
-    sql = f"""
-        with chosen as (
-            select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and
-                measured_speedup > 0, false) as is_checked
-            from {measured.with_verdicts(store)} where {condition.sql}
-        )
-        select
-            grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
-            model_group as model, count(*) as runs,
-            count(distinct task_key) as tasks, count(distinct coalesce(model_group, '')) as models,
+    judged = measured.with_verdicts(store)
+
+    def grouped(figures: str, rows: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+        sql = f"""
+            with chosen as (
+                select *, {bound_of(measure)} as bound from {rows} where {condition.sql}
+            )
+            select {_GROUP}, {figures} from chosen group by {_SETS}
+            order by count(*) desc, agent nulls last, model nulls last"""
+        return {_group(row): row for row in fetch(store, sql, condition.parameters).to_pylist()}
+
+    # medians and distinct values apart: together with the counts they take twice as long
+    spread = grouped(f"{medians}, count(distinct task_key) as tasks", "v_runs")
+    counted = grouped(
+        f"""count(*) as runs,
             count(*) filter (is_started) as started, count(*) filter (is_started and is_completed)
                 as completed,
             count(*) filter (is_started and outcome in {LIMITS}) as limited,
@@ -214,18 +221,32 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
                 measured_reference is not null) as rated,
             count(cost_own_usd) filter (is_started) as reported,
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
-            {"" if is_cut else money}
             sum(duration_ms) filter (is_started) as wall_ms,
-            {listed}, {classes}, {doubts}, {tasks}, {turned},
+            {ranges}, {"" if is_cut else f"{money},"} {classes}, {doubts}, {turned},
             count(*) filter (is_checked) as checked,
-            count(*) filter (is_checked and scope_differs) as other_part
-        from chosen
-        group by grouping sets ((), (agent), (agent, model_group))
-        order by runs desc, agent nulls last, model nulls last"""
-    rows = fetch(store, sql, condition.parameters).to_pylist()
+            count(*) filter (is_checked and scope_differs) as other_part""",
+        f"(select *, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked "
+        f"from {judged})",
+    )
+    if any(row[name] for row in counted.values() for name in COMPARABLE):
+        task = "distinct coalesce(task_key, run_id)"
+        is_faster = "measured_class = 'faster'"
+        tasks = grouped(
+            f"""count({task}) as comparable_tasks,
+                count({task}) filter ({is_faster}) as faster_tasks,
+                count({task}) filter ({is_faster} and {IS_BEYOND_NOISE}) as beyond_tasks""",
+            f"(from {judged} where measured_class in {COMPARABLE})",
+        )
+    else:
+        tasks = {}
+    rows = [row | spread[key] | tasks.get(key, {}) for key, row in counted.items()]
+    pairs = [(row["agent"], row["model"]) for row in rows if row["is_model"]]
+    for row in rows:
+        mine = {model for agent, model in pairs if row["is_all"] or agent == row["agent"]}
+        row["models"] = 1 if row["is_model"] else len(mine)
     if is_cut:
         rows = _with_spent(store, filters, measure, money, rows)
-    main_model = {  # the first counts; `mode` takes DuckDB a third of the query's time
+    main_model = {  # the first counts
         row["agent"]: row["model"] for row in reversed(rows) if row["is_model"] and row["model"]
     }
     found = []
@@ -262,25 +283,25 @@ def _with_spent(
     """
     of = spent(store, filters, moments=(), all_in=measure is ALL_IN)
     sql = f"""
-        select grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
-            model_group as model, {money}
+        select {_GROUP}, {money},
             count(*) filter (response_id is null) as at_end
         from (select *, {bound_of(measure)} as bound from {of.sql})
-        group by grouping sets ((), (agent), (agent, model_group))
+        group by {_SETS}
         order by cost_usd desc nulls last, agent nulls last, model nulls last"""
-
-    def key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return row["is_all"], row["is_model"], row["agent"], row["model"]
-
-    found = {key(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
+    found = {_group(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
     nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None, "at_end": 0}
     [none] = [
         {name: 0 if isinstance(value, int) else None for name, value in row.items()}
         for row in rows
         if row["is_all"]
     ]
-    had = [row | found.pop(key(row), nothing) for row in rows]
+    had = [row | found.pop(_group(row), nothing) for row in rows]
     return [*had, *(none | row for row in found.values())]
+
+
+def _group(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells the group of a row from others."""
+    return row["is_all"], row["is_model"], row["agent"], row["model"]
 
 
 def _completed_share(row: AgentFigures) -> float:

@@ -368,7 +368,7 @@ class ReadTransaction(Store):
         self._kept: dict[tuple[str, str], str] = {}
         self._turn = RLock()
         self._queries = 0
-        self._has_few_runs = False
+        self.has_few_runs = False
 
     @property
     def _has_other_views(self) -> bool:
@@ -391,10 +391,10 @@ class ReadTransaction(Store):
         """
         if self._queries == 1:
             [(runs,)] = connection.execute(f"select count(*) from {ALIAS}.runs").fetchall()
-            self._has_few_runs = runs <= _FEW_RUNS
-            if not self._has_few_runs and not self._has_other_views:
+            self.has_few_runs = runs <= _FEW_RUNS
+            if not self.has_few_runs and not self._has_other_views:
                 connection.execute(_runs_by_place())
-        if self._queries == self._copy_at and self._has_few_runs:
+        if self._queries == self._copy_at and self.has_few_runs:
             [(are_short,)] = connection.execute(_SHORT_TEXTS, {"bytes": _SHORT_BYTES}).fetchall()
             if are_short:
                 connection.execute(_AT_HAND.format(view="v_runs"))

@@ -219,7 +219,10 @@ _KNOWN_BY = (
     "{'key': 'host', 'value': host})"
 )
 _RATES = f"list_transform({_KNOWN_BY}, lambda one: machine_rates[one.key || '=' || one.value])"
-_LISTED_RATE = f"list_max(list_transform({_RATES}, lambda listed: {_rate('listed')}))"
+_LISTED_RATE = (  # the labels of a run are read only where rates are given
+    "case when cardinality(machine_rates) > 0 then "
+    f"list_max(list_transform({_RATES}, lambda listed: {_rate('listed')})) end"
+)
 _ANY_RATE = _rate("machine_rates['']")
 _RATE_SQL = f"coalesce({_OWN_RATE}, {_LISTED_RATE}, {_ANY_RATE})"
 

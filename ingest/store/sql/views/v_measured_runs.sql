@@ -21,6 +21,7 @@ with runs_known as materialized (
     from runs
     left join annotations on annotations.run_id = runs.run_id
     where not coalesce(excluded, false) and not is_copy
+        and (exists (from measurements) or exists (from published))  -- else no run is read
 ),
 folders as (
     -- of all records of a run: a copy may lie in the folder that a measurement names

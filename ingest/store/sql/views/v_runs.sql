@@ -77,7 +77,7 @@ select
     coalesce(duration_api_own_ms / 10 > duration_ms, false) as is_carried_over,
     coalesce(cost_own_usd, cost_list_usd) as cost_best_usd,
     case when cost_own_usd is null and cost_list_usd is not null and tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end as cost_best_bounds,
-    coalesce(try_cast(regexp_extract(coalesce(annotations.labels['machine-rate'], runs.labels['machine-rate']), '^[0-9]+([.][0-9]+)?$') as decimal(18, 9)), list_max(list_transform(list_transform(list_append(map_entries(map_concat(runs.labels, annotations.labels)), {'key': 'host', 'value': host}), lambda one: machine_rates[one.key || '=' || one.value]), lambda listed: try_cast(regexp_extract(listed, '^[0-9]+([.][0-9]+)?$') as decimal(18, 9)))), try_cast(regexp_extract(machine_rates[''], '^[0-9]+([.][0-9]+)?$') as decimal(18, 9))) as machine_rate_usd,
+    coalesce(try_cast(regexp_extract(coalesce(annotations.labels['machine-rate'], runs.labels['machine-rate']), '^[0-9]+([.][0-9]+)?$') as decimal(18, 9)), case when cardinality(machine_rates) > 0 then list_max(list_transform(list_transform(list_append(map_entries(map_concat(runs.labels, annotations.labels)), {'key': 'host', 'value': host}), lambda one: machine_rates[one.key || '=' || one.value]), lambda listed: try_cast(regexp_extract(listed, '^[0-9]+([.][0-9]+)?$') as decimal(18, 9)))) end, try_cast(regexp_extract(machine_rates[''], '^[0-9]+([.][0-9]+)?$') as decimal(18, 9))) as machine_rate_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     nullif(outcome, 'unknown') = 'completed' as is_completed,
     case when annotations.given_at is not null then annotations.given_at when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
