@@ -175,8 +175,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 def _is_slow(item: pytest.Item) -> bool:
-    asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
-    fills = (
+    if not isinstance(item, pytest.Function):
+        return ATTACKS in item.path.parents
+    asked = set(item.fixturenames)
+    fixtures = [one.func for ones in item._fixtureinfo.name2fixturedefs.values() for one in ones]
+    own = [one for one in fixtures if getattr(one, "__module__", "") == item.module.__name__]
+    called = {name for one in (item.function, *own) for name in one.__code__.co_names}
+    fills = bool(called & {"Store", "ingest", "ingest_paths", "ingested"})
+    fills |= (
         "store" in asked and "sample_store" not in asked
     )  # a new store: an ingest; that of the samples is a copy
     fills |= (

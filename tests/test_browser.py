@@ -347,22 +347,26 @@ _BOXES = """bar => [...bar.querySelectorAll('[class*="st-key-box-"]')].map(box =
 })"""
 
 
-@pytest.mark.parametrize("width", [1440, 1280, 900])
-def test_six_filters_move_nothing_in_the_bar(
-    samples: None, visit: Open, page: Page, width: int
-) -> None:
+def test_six_filters_move_nothing_in_the_bar(samples: None, visit: Open, page: Page) -> None:
     """Three had pushed the measure of cost into a second row, and the page down by 50 pixels."""
-    page.set_viewport_size({"width": width, "height": 900})
     bar = page.locator(".st-key-filter-bar")
+
+    def boxes() -> list[list[str]]:
+        found = []
+        for width in (1440, 1280, 900):
+            page.set_viewport_size({"width": width, "height": 900})
+            found.append(bar.evaluate(_BOXES))
+        return found
+
     visit("/")
     wait_until_drawn(page)
-    without = bar.evaluate(_BOXES)
+    without = boxes()
     visit(f"/?{SIX_FILTERS}")  # which leave no run, and so no heading to wait for
     expect(page.get_by_text("No runs match")).to_be_visible()
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     expect(bar.locator("[class*='st-key-drop-']")).to_have_count(4)
-    assert bar.evaluate(_BOXES) == without
-    assert len(without) >= 8
+    assert boxes() == without
+    assert min(map(len, without)) >= 8
 
 
 def as_another(page: Page) -> Page:
@@ -558,7 +562,7 @@ def tab_to(page: Page, name: str) -> None:
         names.append(" ".join(page.evaluate(FOCUSED)[1].split()))
 
 
-def test_a_report_is_downloaded_with_the_right_totals(
+def test_a_report_and_the_page_on_the_screen_are_downloaded(
     samples: None, visit: Open, tmp_path: Path
 ) -> None:
     page = visit("/reports?format=xlsx", "dark")
@@ -570,9 +574,7 @@ def test_a_report_is_downloaded_with_the_right_totals(
     assert totals["runs"] == 3
     assert totals["cost_usd"] == Decimal(TOTAL_COST)
 
-
-def test_share_hands_on_the_page_on_the_screen(samples: None, visit: Open) -> None:
-    page = visit("/cost?by=Person")
+    move(page, "cost?by=Person")
     expect(page.get_by_text("No run has the label person")).to_be_visible()
     page.get_by_role("button", name="Share").click()
     with page.expect_download() as download:

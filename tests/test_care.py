@@ -132,11 +132,8 @@ def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(
     annotate(store, ["told"], Change({"date": ""}))
     months = report(store, ReportRequest(by=("month",))).section("groups").table.to_pylist()
     assert {row["month"]: row["cost_usd"] for row in months} == {"2026-01": 1, "2026-11": 2}
-    for zone in ("Pacific/Honolulu", "Asia/Tokyo"):
-        assert (
-            "2026-11-01"
-            in run_queries.summary(store, NO_FILTERS, ("day",), ("runs",), zone)["day"].to_pylist()
-        )
+    days = run_queries.summary(store, NO_FILTERS, ("day",), ("runs",), "Pacific/Honolulu")
+    assert "2026-11-01" in days["day"].to_pylist()
     used = usage(store, UsageRequest(by=("day",))).table.to_pylist()
     assert {row["day"]: row["cost_reported_usd"] for row in used} == {
         "2026-01-27": 1,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -338,20 +339,26 @@ def test_words_that_make_no_sense_are_refused(
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    ["x", 7, None, [], {"cost_usd": -1}, {"cost_usd": "1"}, {"tokens_basis": 5, "provider": []}],
+HOSTILE = (
+    "x",
+    7,
+    None,
+    [],
+    {"cost_usd": -1},
+    {"cost_usd": "1"},
+    {"tokens_basis": 5, "provider": []},
 )
-def test_facts_that_somebody_else_wrote_are_left_out(
-    store: Store, tmp_path: Path, hostile: object
-) -> None:
+
+
+def test_facts_that_somebody_else_wrote_are_left_out(store: Store, tmp_path: Path) -> None:
     """At the top of a trajectory, and in one of its steps."""
     (tmp_path / "one.json").write_text(json.dumps(record()))
     first = Store(tmp_path / "first.duckdb")
     ingest_paths(first, tmp_path / "one.json")
     place, _ = copied(first, tmp_path, "atif")
     [path] = place.iterdir()
-    for number, holder in enumerate(("step", "top")):
+    cases = [*product(HOSTILE, ("step", "top"))]
+    for number, (hostile, holder) in enumerate(cases):
         changed = json.loads(path.read_text())
         extra = changed["extra"] if holder == "top" else changed["steps"][-1]["metrics"]["extra"]
         extra["tachograph"] = hostile
@@ -360,7 +367,7 @@ def test_facts_that_somebody_else_wrote_are_left_out(
         )
         if holder == "step":
             changed["extra"]["tachograph"]["run_id"] = changed["session_id"]
-        (tmp_path / f"{holder}.json").write_text(json.dumps(changed))
-    report = ingest_paths(store, tmp_path / "step.json", tmp_path / "top.json")
-    assert (report.total("accepted"), rejects_of(store)) == (2, [])
+        (tmp_path / f"changed-{number}.json").write_text(json.dumps(changed))
+    report = ingest_paths(store, *tmp_path.glob("changed-*"))
+    assert (report.total("accepted"), rejects_of(store)) == (len(cases), [])
     assert fetched(store, "select distinct output_tokens from runs") == [(20,)]

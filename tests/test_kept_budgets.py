@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -23,21 +24,24 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.errors import UsageError
-from tests.conftest import ingest_paths, said
+from tests.conftest import StoreOnce, ingest_paths, said
 from tests.using import log_of
 
 NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def march(tmp_path: Path) -> Store:
+def fill(store: Store) -> None:
     """Two runs of March and one of February; the labels are a project and a person."""
-    store = Store(tmp_path / "tachograph.duckdb")
+    folder = Path(store.location).parent
     for name, day, usd in (("a", "2026-03-02", 6), ("b", "2026-03-10", 3), ("c", "2026-02-10", 50)):
-        log = log_of(name, tmp_path, run_id=name, time=f"{day}T12:00:00Z", total_cost_usd=usd)
+        log = log_of(name, folder, run_id=name, time=f"{day}T12:00:00Z", total_cost_usd=usd)
         labels = {"project": "kernels", "person": "anna" if name == "b" else "ben"}
         ingest_paths(store, log, **labels)
-    return store
+
+
+@pytest.fixture
+def march(store_once: StoreOnce, tmp_path: Path) -> Store:
+    return Store(shutil.copy(store_once("march", fill).location, tmp_path))
 
 
 def test_a_budget_is_obeyed_and_outlives_undo_and_rebuild(

@@ -129,8 +129,8 @@ PIECES = (
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_secrets_are_looked_for_in_linear_time(piece: str) -> None:
-    """A megabyte of what patterns begin with: squared, it would take hours."""
-    assert len(scrubbed_text(piece * (1_000_000 // len(piece)))) > 0
+    """Much of what patterns begin with: squared, it would take hours."""
+    assert len(scrubbed_text(piece * (300_000 // len(piece)))) > 0
 
 
 def test_only_a_lake_has_a_history(tachograph: Run) -> None:

@@ -47,7 +47,7 @@ ROWS = [
 ]
 
 
-def _ingested(folder: Path, **options: Any) -> IngestReport:
+def ingested(folder: Path, **options: Any) -> IngestReport:
     return ingest(read_paths([folder / "in"]), _store(folder), Options(jobs=1, **options))
 
 
@@ -75,14 +75,14 @@ def _write_map(folder: Path, text: str = MAP) -> None:
 
 
 def test_known_files_are_read_once_they_have_a_map_and_undo_takes_it_back(folder: Path) -> None:
-    assert not _ingested(folder).has_runs
+    assert not ingested(folder).has_runs
     before = _state(folder)
     _write_map(folder)
-    report = _ingested(folder)
+    report = ingested(folder)
     assert (report.total("accepted"), report.total("rejected")) == (1, 1)
     assert report.total("measurements") == 1
     after = _state(folder)
-    assert _ingested(folder).ingest_id is None
+    assert ingested(folder).ingest_id is None
     assert _state(folder) == after
     rebuild(_store(folder))
     rebuilt = _state(folder)
@@ -99,7 +99,7 @@ def test_a_row_that_two_forms_take_is_one_run(folder: Path) -> None:
         for name in ("usd", "speedup")
     )
     _write_map(folder, forms)
-    report = _ingested(folder)
+    report = ingested(folder)
     assert (report.total("accepted"), report.total("duplicates")) == (2, 0)
     assert report.total("ignored") == 2 + 1  # the rows again, and the map
 
@@ -149,19 +149,19 @@ def test_words_for_no_number_are_no_number() -> None:
 
 def test_what_another_map_read_stays_and_is_named(folder: Path) -> None:
     _write_map(folder)
-    read = _ingested(folder)
+    read = ingested(folder)
     before = _state(folder)
     _write_map(folder, MAP.replace('"usd"', '{ path = "usd", unit = "¢" }'))
-    [source] = [one for one in _ingested(folder).sources if one.has_other_map]
+    [source] = [one for one in ingested(folder).sources if one.has_other_map]
     assert source.ingest_id == read.ingest_id
     assert _state(folder)[1:4] == before[1:4]
 
 
 def test_a_corrected_map_reads_rejects_again(folder: Path) -> None:
     _write_map(folder)
-    _ingested(folder)
+    ingested(folder)
     _write_map(folder, MAP.replace('"usd"', '{ path = "usd", words = { free = 0, "*" = "*" } }'))
-    report = _ingested(folder, retry_rejects=True)
+    report = ingested(folder, retry_rejects=True)
     assert (report.total("accepted"), report.total("duplicates")) == (1, 1)
     assert report.total("rejected") == 0
     with _store(folder).reading() as connection:
@@ -172,7 +172,7 @@ def test_a_broken_map_is_one_reject_and_costs_no_other_file(folder: Path) -> Non
     _write_map(folder, MAP.replace("cost =", "costs ="))
     result = '{"type":"result","subtype":"success","total_cost_usd":1,"duration_ms":1,"uuid":"u"}'
     (folder / "in" / "claude.json").write_text(result)
-    report = _ingested(folder)
+    report = ingested(folder)
     [reject] = [reject for source in report.sources for reject in source.rejects]
     assert "line 7, `rows.0.run.costs`: is no key of a map. Did you mean cost?" in reject.detail
     assert report.total("accepted") == 1

@@ -199,13 +199,14 @@ def dear(store_once: StoreOnce) -> Store:
     return store_once("dear", fill_dear)
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name != "table"])
-def test_d16_sums_of_the_largest_amounts_are_exact_in_every_format(dear: Store, name: str) -> None:
-    body, total = EXPORTS[name].write_report(report(dear, ReportRequest())), 1000 * Decimal(MOST)
-    if name in ("md", "latex"):  # as people read it
-        assert f"${total:,.0f}".encode() in body
-    elif name != "xlsx":  # whose numbers are floats
-        assert READERS[name](body)["cost_best_usd"] == total
+def test_d16_sums_of_the_largest_amounts_are_exact_in_every_format(dear: Store) -> None:
+    made, total = report(dear, ReportRequest()), 1000 * Decimal(MOST)
+    for name in READERS.keys() - {"table", "xlsx"}:  # whose numbers are floats
+        body = EXPORTS[name].write_report(made)
+        if name in ("md", "latex"):  # as people read it
+            assert f"${total:,.0f}".encode() in body
+        else:
+            assert READERS[name](body)["cost_best_usd"] == total, name
 
 
 def test_d16_budgets_and_filters_are_exact(dear: Store, tmp_path: Path) -> None:
