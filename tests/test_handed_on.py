@@ -339,7 +339,7 @@ def test_words_that_make_no_sense_are_refused(
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-HOSTILE = (
+HOSTILE: tuple[object, ...] = (
     "x",
     7,
     None,
