@@ -101,7 +101,7 @@ def found(case: Mapping[str, Any]) -> list[str]:
         tuple(claim(**one) for one in case.get("claims", ())),
         Statements(tuple(FileChange(*one) for one in case.get("changes", ()))),
     )
-    return [finding.rule for finding in audit(facts)]
+    return [finding.rule for finding in audit([facts])[0]]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -129,7 +129,7 @@ def test_nothing_is_found_in_an_ordinary_run() -> None:
 
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     rows = (usage(cost_reported_usd=Decimal("0.2")),)
-    [finding] = audit(AuditedRun(run(), rows, str(run().result), (), Statements()))
+    [[finding]] = audit([AuditedRun(run(), rows, str(run().result), (), Statements())])
     assert (finding.severity, finding.expected, finding.actual) == (Severity.ERROR, "$0.2", "$0.25")
 
 
@@ -188,9 +188,9 @@ def test_the_facts_of_a_record_are_rows_of_the_store() -> None:
 
 
 def test_a_run_without_a_summary_claims_nothing_that_is_known() -> None:
-    columns = facts_with((), "", run(result=None), ()).columns
+    columns = facts_with([()], [""], [Rows(run(result=None))])[0].columns
     assert (columns["claims"], columns["findings"]) == (None, 0)
-    assert facts_with((), "Done.", run(result="Done."), ()).columns["claims"] == 0
+    assert facts_with([()], ["Done."], [Rows(run(result="Done."))])[0].columns["claims"] == 0
 
 
 MICRO = claim("9x", 9.0, scope=Scope.MICRO)
@@ -232,7 +232,7 @@ def test_the_headline_is_the_claim_that_says_most_about_the_whole(
 
 def test_claims_that_count_are_the_runs_own_numbers() -> None:
     text = json.loads((SAMPLES / "002_89fb9a76eb7725c5.txt").read_text())["result"]
-    columns = facts_with(extract(text, 0), text, run(result=text), ()).columns
+    columns = facts_with([extract(text, 0)], [text], [Rows(run(result=text))])[0].columns
     assert (columns["claims"], columns["claimed_speedup"], columns["claimed_evidence"]) == (
         2,
         3.17,
@@ -263,7 +263,7 @@ def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quote
     words: str,
 ) -> None:
     text = f"The permissions of `install` are set.\nNext: {words}.\nI cannot make it."
-    (finding,) = audit(AuditedRun(run(permission_denials=1), (), text, (), Statements()))
+    [[finding]] = audit([AuditedRun(run(permission_denials=1), (), text, (), Statements())])
     assert finding.rule == "blocked_but_completed"
     assert f"“Next: {words}”" in finding.message
 

@@ -20,6 +20,7 @@ from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, MIN_CONFIDENCE, NO_FILTERS, choose, where_claims
+from ingest.agents.base import Rows
 from ingest.claims import extract
 from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
@@ -151,12 +152,14 @@ def test_a_claim_of_low_confidence_is_kept_and_counts_for_nothing() -> None:
     """
     text = "The lexer is 5000x faster. The parser is 2x faster."
     large, small = extract(text, 0)
-    sure = facts_with((large, small), text, run_row(result=text), ())
-    facts = facts_with(
-        (large._replace(confidence=0.4), small._replace(confidence=0.85)),
-        text,
-        run_row(result=text),
-        (),
+    sure, facts, unsure = facts_with(
+        [
+            (large, small),
+            (large._replace(confidence=0.4), small._replace(confidence=0.85)),
+            (small._replace(confidence=0.1),),
+        ],
+        [text] * 3,
+        [Rows(run_row(result=text))] * 3,
     )
     assert [claim.ratio for claim in facts.claims] == [5000, 2]
     assert {
@@ -168,7 +171,7 @@ def test_a_claim_of_low_confidence_is_kept_and_counts_for_nothing() -> None:
     }
     assert any("5000x" in finding.message for finding in sure.findings)
     assert not any("5000x" in finding.message for finding in facts.findings)
-    none = facts_with((small._replace(confidence=0.1),), text, run_row(result=text), ()).columns
+    none = unsure.columns
     assert (none["claims"], none.get("claimed_speedup"), none.get("claimed_confidence")) == (
         0,
         None,

@@ -31,11 +31,11 @@ Said = tuple[StatementKind, str | None, int | None]
 
 
 def said(text: str) -> list[Said]:
-    return [(one.kind, one.subject, one.count) for one in read_statements(text).statements]
+    return [(one.kind, one.subject, one.count) for one in read_statements([text])[0].statements]
 
 
 def changes(text: str) -> list[FileChange]:
-    return list(read_statements(text).file_changes)
+    return list(read_statements([text])[0].file_changes)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_file_changes(text: str, expected: list[FileChange]) -> None:
 
 def test_the_samples_are_read_whole() -> None:
     found = {
-        path.name[:3]: read_statements(json.loads(path.read_text())["result"])
+        path.name[:3]: read_statements([json.loads(path.read_text())["result"]])[0]
         for path in SAMPLES.iterdir()
     }
     assert [
@@ -210,7 +210,7 @@ WORDS = st.sampled_from(
 @pytest.mark.slow
 @given(st.lists(WORDS, max_size=60).map(" ".join) | st.text(max_size=200))
 def test_whatever_the_text_the_quotes_stand_where_they_say(text: str) -> None:
-    found = read_statements(text)
+    [found] = read_statements([text])
     assert all(text[one.start : one.end] == one.quote and one.quote for one in found.statements)
     assert [one.start for one in found.statements] == sorted(one.start for one in found.statements)
     assert len({change.path for change in found.file_changes}) == len(found.file_changes)
@@ -235,7 +235,7 @@ def test_a_list_goes_on_after_a_long_item() -> None:
 def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
     said_once = [3, 7, 9]
     text = f" {'x ' * 100}".join(f"{count} tests failed." for count in said_once)
-    assert [one.count for one in read_statements(text).statements] == said_once
+    assert [one.count for one in read_statements([text])[0].statements] == said_once
 
 
 def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a_mere_number_of_lines() -> (  # noqa: E501
@@ -281,6 +281,6 @@ def test_a_long_line_loses_nothing_but_what_is_far_from_its_word(unit: str) -> N
 
     The first statement is found as in a short text.
     """
-    short, long = read_statements(unit * 3), read_statements(unit * (300_000 // len(unit)))
+    short, long = read_statements([unit * 3, unit * (300_000 // len(unit))])
     assert short.statements[:1] == long.statements[:1]
     assert short.file_changes[:1] == long.file_changes[:1]

@@ -79,15 +79,14 @@ def rule(check: Check) -> Check:
     return check
 
 
-def audit(facts: AuditedRun) -> tuple[Finding, ...]:
-    """Return all findings about a run."""
-    return tuple(
-        [
-            Finding(name, severity, *noticed)
-            for name, (severity, check) in RULES.items()
-            for noticed in check(facts)
-        ]
-    )
+def audit(runs: Sequence[AuditedRun]) -> list[tuple[Finding, ...]]:
+    """Return all findings about each run, one rule after the other for all runs."""
+    found: list[list[Finding]] = [[] for _ in runs]
+    for name, (severity, check) in RULES.items():
+        for facts, of_run in zip(runs, found, strict=True):
+            for noticed in check(facts):
+                of_run.append(Finding(name, severity, *noticed))
+    return [*map(tuple, found)]
 
 
 # Figures of the record: whether they agree with each other. Each rule was verified on real records.

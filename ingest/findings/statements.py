@@ -58,26 +58,41 @@ class Statements(NamedTuple):
 _NOTHING = Statements(lines=NO_LINES)
 
 
-def read_statements(text: str) -> Statements:
-    """Return the statements of a text in order; a file that is named twice is one change."""
-    lines = marked_lines(text)
-    if lines is NO_LINES:
-        return _NOTHING
-    changes, totals = _files(text, lines)
-    found: list[Statement] = []
-    if lines.commits:
-        found += _commits(text, lines.commits)
-    if lines.artefacts or lines.deliverables:
-        found += _artefacts(text, lines)
-    if lines.tests_passed or lines.tests_failed:
-        found += _tests(text, lines)
-    found += totals
-    if (
-        len(found) > 1
-    ):  # windows of a long line overlap: of two readings of one statement, the longer one is kept
+def read_statements(texts: Sequence[str]) -> list[Statements]:
+    """Return the statements of each text in order; a file that is named twice is one change.
+
+    One kind after the other for all texts, for the reason that `ingest.claims.extraction` gives.
+    """
+    marked = [(text, marked_lines(text)) for text in texts]
+    read = [(text, lines) for text, lines in marked if lines is not NO_LINES]
+    files = [_files(text, lines) for text, lines in read]
+    commits = [[*_commits(text, lines.commits)] if lines.commits else [] for text, lines in read]
+    artefacts = [
+        [*_artefacts(text, lines)] if lines.artefacts or lines.deliverables else []
+        for text, lines in read
+    ]
+    tests = [
+        [*_tests(text, lines)] if lines.tests_passed or lines.tests_failed else []
+        for text, lines in read
+    ]
+    stated = (
+        Statements(changes, _in_order([*made, *left, *tested, *totals]), lines)
+        for (_, lines), (changes, totals), made, left, tested in zip(
+            read, files, commits, artefacts, tests, strict=True
+        )
+    )
+    return [_NOTHING if lines is NO_LINES else next(stated) for _, lines in marked]
+
+
+def _in_order(found: list[Statement]) -> tuple[Statement, ...]:
+    """Return statements by their places.
+
+    Windows of a long line overlap: of two readings of one statement, the longer one is kept.
+    """
+    if len(found) > 1:
         found.sort(key=attrgetter("start", "end"))
-        found = list({(one.kind, one.start): one for one in found}.values())
-    return Statements(changes, tuple(found), lines)
+        return tuple({(one.kind, one.start): one for one in found}.values())
+    return tuple(found)
 
 
 def _whole_number(digits: str) -> int | None:

@@ -16,7 +16,7 @@ from ingest.findings.statements import FileChange, Statement, read_statements
 from ingest.findings.titles import title_of
 from schemas.claims import ClaimKind, Direction, Evidence, Origin, Scope
 from schemas.rows.confidence import is_shown
-from schemas.rows.run import ModelUsageRow, Outcome, RunRow
+from schemas.rows.run import Outcome, RunRow
 from schemas.rows.source import Severity
 from schemas.wire.launch import ENDED_BY, outcome_of_process
 
@@ -67,10 +67,7 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
         texts = [_read_text(rows.run) for rows in batch]
         claims = extract_all(texts, 0)
         titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in batch]
-        facts = [
-            facts_with(found, text, rows.run, rows.model_usage)
-            for found, text, rows in zip(claims, texts, batch, strict=True)
-        ]
+        facts = facts_with(claims, texts, batch)
         for rows, title, found in zip(batch, titles, facts, strict=True):
             run = rows.run.completed(
                 found.columns | {"title": title} | _encoded(rows.run) | _ending(rows.run)
@@ -97,37 +94,56 @@ def _read_text(run: RunRow) -> str:
 
 
 def facts_with(
-    claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]
-) -> SummaryFacts:
-    """Return the facts of a run whose text makes these claims.
+    claims: Sequence[tuple[Claim, ...]], texts: Sequence[str], batch: Sequence[Rows]
+) -> list[SummaryFacts]:
+    """Return the facts of runs whose texts make these claims.
 
     Only claims that are shown affect findings and columns.
     """
-    shown = [claim for claim in claims if is_shown(claim.confidence)]
-    stated = read_statements(text)
-    findings = audit(AuditedRun(run, usage, text, shown, stated))
-    columns: dict[str, Any] = {"claims": 0 if run.result is not None else None}
-    if shown:
-        own = [claim for claim in shown if claim.kind is _QUANTIFIED and claim.origin is _OWN]
-        best = headline(own)
-        columns = {
-            "claims": len(own),
-            "claimed_speedup": best.ratio if best else None,
-            "claimed_metric": best.metric if best else None,
-            "claimed_evidence": best.evidence if best else None,
-            "claimed_scope": best.scope if best else None,
-            "claimed_low": best.ratio_low if best else None,
-            "claimed_high": best.ratio_high if best else None,
-            "claimed_hedged": best.hedged if best else None,
-            "claimed_subject": best.subject if best else None,
-            "claimed_quote": best.quote if best else None,
-            "claimed_confidence": best.confidence if best else None,
-        }
-    columns |= {
-        "findings": len(findings),
-        "error_findings": sum(finding.severity is _ERROR for finding in findings),
+    shown = [[claim for claim in found if is_shown(claim.confidence)] for found in claims]
+    stated = read_statements(texts)
+    findings = audit(
+        [
+            AuditedRun(rows.run, rows.model_usage, text, sure, said)
+            for rows, text, sure, said in zip(batch, texts, shown, stated, strict=True)
+        ]
+    )
+    return [
+        SummaryFacts(
+            found,
+            said.file_changes,
+            said.statements,
+            noticed,
+            {
+                **_columns_of_claims(rows.run, sure),
+                "findings": len(noticed),
+                "error_findings": sum(finding.severity is _ERROR for finding in noticed),
+            },
+        )
+        for rows, found, sure, said, noticed in zip(
+            batch, claims, shown, stated, findings, strict=True
+        )
+    ]
+
+
+def _columns_of_claims(run: RunRow, shown: Sequence[Claim]) -> dict[str, Any]:
+    if not shown:
+        return {"claims": 0 if run.result is not None else None}
+    own = [claim for claim in shown if claim.kind is _QUANTIFIED and claim.origin is _OWN]
+    best = headline(own)
+    return {
+        "claims": len(own),
+        "claimed_speedup": best.ratio if best else None,
+        "claimed_metric": best.metric if best else None,
+        "claimed_evidence": best.evidence if best else None,
+        "claimed_scope": best.scope if best else None,
+        "claimed_low": best.ratio_low if best else None,
+        "claimed_high": best.ratio_high if best else None,
+        "claimed_hedged": best.hedged if best else None,
+        "claimed_subject": best.subject if best else None,
+        "claimed_quote": best.quote if best else None,
+        "claimed_confidence": best.confidence if best else None,
     }
-    return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:
