@@ -191,7 +191,13 @@ def a_day(**changes: Any) -> Daily:
     total = dict.fromkeys((CHOSEN, WEEK, LAST_WEEK, MONTH, "7 days"), spend)
     days = [NOW.replace(hour=0) - timedelta(days=ago) for ago in range(29, -1, -1)]
     total |= {f"{day:%F}": Spend() for day in days} | {f"{days[-1]:%F}": spend}
-    ended = {"repo": "shop", "is_started": True, "is_completed": True, "reason": None}
+    ended = {
+        "repo": "shop",
+        "is_started": True,
+        "is_completed": True,
+        "reason": None,
+        "is_new": False,
+    }
     made = Daily(
         "last 24 hours",
         NOW - timedelta(days=1),
@@ -239,7 +245,9 @@ def test_states_have_their_own_sentences() -> None:
     assert "Budget" not in words.project_table(found, rows, {}, NO_FILTERS).html()
     assert words.budget_cell(rows, rows[0], budgets).note == "$12.00 of $20 left"
     [pace] = [one for one in words.looks(found, budgets, NO_FILTERS) if one.kind == "over pace"]
-    assert pace.sentence == "shop spent 40% of its March budget in 1 day"
+    assert pace.sentence == (
+        "shop spent 40% of its March budget in 1 day: it ends about 29 March at this pace"
+    )
 
 
 @pytest.mark.usefixtures("clock")

@@ -16,4 +16,8 @@ if (!window.leadsIntoMenus) {
     event.preventDefault();
     next.focus();
   }, true);
+  // The next visit shows what is new since this one ended.
+  addEventListener("pagehide", () => {
+    document.cookie = `tachograph_looked=${Math.floor(Date.now() / 60000)}; path=/; max-age=2592000; samesite=strict`;
+  });
 }

@@ -78,6 +78,10 @@ COMMANDS = {
             "tasks."
         ),
     ),
+    "new": (
+        "app.cli.new",
+        "Show what is new since the last look: runs, money, failures, measurements, budgets.",
+    ),
     "landed": (
         "app.cli.landed",
         "Read from a checkout which changes of runs landed, and what each cost.",

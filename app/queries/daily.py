@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -23,7 +23,7 @@ from app.queries.filters import (
 )
 from app.queries.measured import measured_in
 from app.queries.reading import fetch, fetch_value
-from app.queries.run_money import UsualRun, usual_runs
+from app.queries.run_money import UsualRun, money_by_id, usual_runs
 from app.queries.runs import bound_of
 from app.queries.spending import Spend, spent, together
 from ingest.store.database import Store
@@ -32,8 +32,12 @@ from schemas.catalogue.figures import kinds_in
 
 DAY, NIGHT, WEEK, LAST_WEEK, MONTH = "day", "night", "this week", "last week", "this month"
 CHOSEN, SEVEN_DAYS, LAST_DAY = "period", "7 days", "last 24 hours"
-DAYS, ENOUGH_DAYS, RECENT = 30, 5, 50
-"""Days that are looked back, those with spend that make a usual day, and runs read one by one."""
+DAYS, ENOUGH_DAYS, ENOUGH_WEEKDAYS, RECENT = 30, 5, 3, 50
+"""Days that are looked back, those with spend that make a usual day, or a usual weekday, and runs
+read one by one.
+"""
+FAR = Decimal(2)
+"""Times its usual cost, from which on a run needs a look."""
 
 _DAYLIKE = {"today": DAY, "yesterday": DAY, LAST_DAY: DAY, "last night": NIGHT}
 """Periods that are compared with a usual day or night."""
@@ -61,7 +65,9 @@ class Daily:
     names ("" for longer periods). `ends`: runs of the period by project, end and reason. `recent`:
     the latest runs, with `is_in_period`; `usual`: their usual runs by id. `new_since`: when the
     names in `new` appeared at the earliest. `waiting`: runs without an end, of agents that record
-    one. `measured`: results measured in the period (`app.queries.measured.measured_in`).
+    one. `measured`: results measured in the period (`app.queries.measured.measured_in`). `causes`:
+    of runs of the period that cost FAR times their usual run, the part of the cost that grew most,
+    and by how much.
     """
 
     name: str
@@ -80,6 +86,7 @@ class Daily:
     new_since: datetime
     waiting: Sequence[Mapping[str, Any]]
     measured: Sequence[Mapping[str, Any]] = ()
+    causes: Mapping[str, tuple[str, Decimal]] = field(default_factory=dict)
 
     def of(self, project: str | None, key: str) -> Spend:
         """Return what a project spent in a period of that name."""
@@ -92,6 +99,27 @@ class Daily:
             return list(self.earlier)
         days = (self.total[f"{day:%F}"].usd for day in self.days[:-1])
         return [usd for usd in days if usd]
+
+    @property
+    def usual_weekdays_usd(self) -> Decimal | None:
+        """What the days of the period usually cost, each by the median of its weekday before.
+
+        Of the first and the last day only their part in the period. None for periods over a week,
+        and for a weekday with too few days with spend.
+        """
+        end, day = min(self.end, self.now), timedelta(days=1)
+        shown = [at for at in self.days if at < end and at + day > self.begin]
+        if not shown or end - self.begin > timedelta(days=7):
+            return None
+        usual = Decimal(0)
+        for at in shown:
+            alike = (one for one in self.days if one.weekday() == at.weekday() and one < shown[0])
+            spent_usd = [usd for one in alike if (usd := self.total[f"{one:%F}"].usd)]
+            if len(spent_usd) < ENOUGH_WEEKDAYS:
+                return None
+            part = (min(end, at + day) - max(self.begin, at)) / day
+            usual += median(spent_usd) * Decimal(part)
+        return usual
 
     @property
     def usual_usd(self) -> Decimal | None:
@@ -137,7 +165,7 @@ def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = 
     days = [midnight - timedelta(days=ago) for ago in reversed(range(DAYS))]
     week, month = (_named(key + within, now)[0] for key in (WEEK, MONTH))
     windows = {
-        CHOSEN: (begin, end),
+        CHOSEN: (begin, min(end, max(begin, now))),
         WEEK: (week, now),
         LAST_WEEK: (week - timedelta(days=7), week),
         MONTH: (month, now),
@@ -150,6 +178,7 @@ def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = 
     shown = (begin, min(end, now)) if has_period(filters) else (_EVER[0], now)
     found = _recent(store, chosen, shown, measure)
     new_since = min(begin, week)
+    usual = usual_runs(store, [run["run_id"] for run in found])
     return Daily(
         name=name,
         begin=begin,
@@ -162,12 +191,44 @@ def daily(store: Store, filters: Filters, now: datetime, measure: CostMeasure = 
         earlier=[usd for usd in earlier if usd],
         ends=_ends(store, chosen, begin, min(end, now)),
         recent=[run | {"is_in_period": begin <= run["dated_at"] < end} for run in found],
-        usual=usual_runs(store, [run["run_id"] for run in found]),
+        usual=usual,
         new=_new(store, chosen, new_since, min(end, now)),
         new_since=new_since,
         waiting=_waiting(store, chosen, begin, min(end, now - _WAITS)),
         measured=measured_in(store, chosen, begin, min(end, now)),
+        causes=_causes(store, [run for run in found if begin <= run["dated_at"] < end], usual),
     )
+
+
+def spent_since(
+    store: Store, filters: Filters, begin: datetime, now: datetime, measure: CostMeasure = BEST
+) -> Spend:
+    """Return what was spent since a moment, and how many runs ended. Raises StoreError."""
+    windows = {CHOSEN: (begin, now)}
+    return _spends(store, without_period(filters), windows, measure)[0][CHOSEN]
+
+
+def _causes(
+    store: Store, runs: Sequence[Mapping[str, Any]], usual: Mapping[str, UsualRun]
+) -> dict[str, tuple[str, Decimal]]:
+    """Return of each run far beyond its usual cost the part that grew most, and by how much."""
+    far = [
+        run["run_id"]
+        for run in runs
+        if run["run_id"] in usual
+        and (run["cost_best_usd"] or 0) >= FAR * usual[run["run_id"]].cost_usd > 0
+    ]
+    found = {}
+    for run_id, money in (money_by_id(store, far) if far else {}).items():
+        before = money.usual.usd if money.usual else {}
+        grown = [
+            (part.key, part.usd - before[part.key])
+            for part in money.parts
+            if part.usd is not None and part.key in before
+        ]
+        if grown and (most := max(grown, key=lambda one: one[1]))[1] > 0:
+            found[run_id] = most
+    return found
 
 
 def _named(words: str, now: datetime) -> tuple[datetime, datetime]:
@@ -234,14 +295,28 @@ def _spends(
 
 
 def _ends(store: Store, filters: Filters, begin: datetime, end: datetime) -> list[dict[str, Any]]:
-    """Return how runs ended, by project and reason: the most first, with the latest run of each."""
+    """Return how runs ended, by project and reason: the most first, with the latest run of each.
+
+    `is_new`: no run of the project failed for the reason in the DAYS before, in which some ran.
+    """
     condition = where(filters)
     sql = f"""
+        with chosen as (select * from v_runs where {condition.sql} and dated_at < $end),
+        earlier as (
+            select coalesce(repo, '') as repo, list(distinct reason) as reasons
+            from chosen where dated_at >= $least and dated_at < $begin group by 1
+        )
         select repo, is_started, is_completed, reason, count(*) as runs,
-            arg_max(run_id, dated_at) as run_id, max(dated_at) as dated_at
-        from v_runs where {condition.sql} and dated_at >= $begin and dated_at < $end
-        group by all order by runs desc, repo, reason"""
-    values = condition.parameters | {"begin": begin, "end": end}
+            arg_max(run_id, dated_at) as run_id, max(dated_at) as dated_at,
+            coalesce(not list_contains(any_value(reasons), reason), false) as is_new
+        from (
+            select chosen.*, reasons from chosen
+            left join earlier on earlier.repo = coalesce(chosen.repo, '')
+            where dated_at >= $begin
+        )
+        group by repo, is_started, is_completed, reason order by runs desc, repo, reason"""
+    least = max(begin, _EVER[0] + timedelta(days=DAYS)) - timedelta(days=DAYS)
+    values = condition.parameters | {"begin": begin, "end": end, "least": least}
     found: list[dict[str, Any]] = fetch(store, sql, values).to_pylist()
     return found
 

@@ -315,9 +315,14 @@ def money_of_runs(store: Store, runs: Iterable[Mapping[str, Any]]) -> dict[str, 
 
 
 def money_of_run(store: Store, run_id: str) -> RunMoney:
-    """Return the same of a run by its id. Raises StoreError, and KeyError for an unknown run."""
-    rows = fetch(store, f"select {_FACTS} from v_runs where run_id = $id", {"id": run_id})
-    return money_of_runs(store, rows.to_pylist())[run_id]
+    """Return `money_of` of a run by its id. Raises StoreError, and KeyError for an unknown run."""
+    return money_by_id(store, [run_id])[run_id]
+
+
+def money_by_id(store: Store, run_ids: Sequence[str]) -> dict[str, RunMoney]:
+    """Return `money_of` of runs by their ids, without unknown ones. Raises StoreError."""
+    sql = f"select {_FACTS} from v_runs where run_id in (select unnest($ids))"
+    return money_of_runs(store, fetch(store, sql, {"ids": [*run_ids]}).to_pylist())
 
 
 def split(store: Store, run_ids: Sequence[str]) -> dict[str, list[Part]]:

@@ -1,13 +1,14 @@
 """The Overview: a sentence, a row of figures per agent, and three charts of runs by agent."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import streamlit as st
 
 from app.charts import registry as charts
 from app.queries import agents as queries
 from app.queries import daily as daily_queries
-from app.queries.filters import TIME, UNDATED
+from app.queries.filters import TIME, UNDATED, has_period
 from app.queries.landed import landed_money
 from app.queries.months import PROJECT, budgets_of_month
 from app.queries.reading import undated
@@ -92,6 +93,12 @@ def daily_work() -> None:
         st.html('<span class="t-n t-spare">Show</span>', width="content")
         filter_bar.choose_period(daily_words.SHOWN)
         view_choice()
+    looked = None if has_period(filters) else widgets.last_look()
+    if looked and looked < cache.this_minute() - timedelta(hours=1):
+        since = filters.with_values("since", [looked.isoformat()])
+        now = cache.this_minute()
+        spend = cache.ask(daily_queries.spent_since, since, looked, now, measure)
+        st.html(daily_words.since_look(spend, looked, since))
     rows = daily_words.project_rows(found)
     looks = daily_words.looks_html(daily_words.looks(found, budgets, filters))
     table = cards = ""

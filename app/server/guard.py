@@ -28,7 +28,10 @@ from app.server.access import Addresses, is_read_only, parse_host
 
 _SCRIPT = Path(__file__).parent.parent / "assets" / "menus.js"
 MENUS = f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script>"
-"""The only script of ours on the dashboard's pages, which leads the keyboard into open menus."""
+"""The only script of ours on the dashboard's pages.
+
+It leads the keyboard into open menus, and keeps the minute of the last look in a cookie.
+"""
 
 FILE_MEGABYTES = 400
 PAGE_BYTES, ALL_BYTES = 1 << 30, 2 << 30

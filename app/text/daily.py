@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from app.queries.daily import CHOSEN, DAY, LAST_WEEK, MONTH, SEVEN_DAYS, WEEK, Daily
+from app.queries.daily import (
+    CHOSEN,
+    DAY,
+    DAYS,
+    FAR,
+    LAST_WEEK,
+    MONTH,
+    SEVEN_DAYS,
+    WEEK,
+    Daily,
+)
 from app.queries.filters import TIME, TIMES, Filters
 from app.queries.months import MonthBudget
 from app.queries.reading import Undated
@@ -33,6 +43,7 @@ from app.text.formatting import (
 )
 from app.text.html_parts import anchor, link, mark
 from app.text.months import budget_bar
+from app.text.run_money import PAID_FOR
 from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell, credit_words, money_cell
 from schemas.catalogue.failures import REASONS
@@ -49,7 +60,7 @@ SHOWN = {
 """Periods of the control above the table; "" is that without a filter on time."""
 
 MOST_PROJECTS, MOST_CARDS, MOST_LOOKS, MOST_BEYOND, MOST_RUNS, MOST_COLOURS = 10, 3, 6, 3, 8, 3
-VERY_FAR, FAR, MARKED = Decimal(10), Decimal(2), Decimal("1.5")
+VERY_FAR, MARKED = Decimal(10), Decimal("1.5")
 """Times the usual cost: from MARKED on it is red, from FAR on the dearest run of a project
 needs a look, from VERY_FAR on each.
 """
@@ -88,7 +99,11 @@ def named(project: str | None) -> str:
 def daily(found: Daily, filters: Filters) -> Said:
     """Return what the period cost, of which projects, against a usual day or night."""
     spend, subject = found.total[CHOSEN], _SUBJECTS.get(found.name, upper_first(found.name))
-    has = "has cost" if found.name == "today" or found.name.startswith("this") else "cost"
+    goes_on = found.name == "today" or found.name.startswith("this")
+    if not found.name and found.end > found.now:
+        subject = f"The time since {date_words(found.begin, clock=True)}"
+        goes_on = True
+    has = "has cost" if goes_on else "cost"
     covers = _coverage(found)
     if not spend.runs and spend.usd is None:
         return Said(_nothing(found, subject), "", covers)
@@ -110,6 +125,15 @@ def daily(found: Daily, filters: Filters) -> Said:
         against = f", {multiple(spend.usd / usual)} a usual {found.usual_of} ({usd(usual)})"
     heading = f"{cost}: {plural(spend.runs, 'run')}{_whose(found)}{by}{against}."
     return Said(heading, _second(found), covers)
+
+
+def since_look(spend: Spend, looked: datetime, filters: Filters) -> str:
+    """Return what came in since this browser's last look, with a link to its page."""
+    cost = f" for {usd(spend.usd, spend.bounds)}" if spend.usd is not None else ""
+    what = f"{plural(spend.runs, 'run')}{cost}" if spend.runs or cost else "nothing"
+    more = anchor(link("", filters, view="daily"), "What is new") if spend.runs or cost else ""
+    when = date_words(looked, clock=True)
+    return f'<p class="t-cap t-line">Since your last look ({when}): {what}. {more}</p>'
 
 
 def _whose(found: Daily) -> str:
@@ -269,6 +293,7 @@ def _failed(found: Daily, filters: Filters) -> list[Look]:
     made = []
     for row in (row for row in rows if row["reason"] != _BY_HAND):
         what, reason = "failed" if row["is_started"] else "never started", _reason(row["reason"])
+        reason += f", for the first time in {DAYS} days" if row["is_new"] else ""
         if row["runs"] == 1:
             when = date_words(row["dated_at"], clock=True).removeprefix("Today ")
             sentence = f"{when} {named(row['repo'])} {what}: {reason}"
@@ -287,6 +312,8 @@ def _beyond_usual(found: Daily, filters: Filters) -> list[Look]:
     for run, times in _beyond(found, "cost_best_usd"):
         cost, usual = usd(run["cost_best_usd"], run["bounds"]), found.usual[run["run_id"]]
         against = f"{multiple(times)} {_its_usual(found.usual, run)} ({usd(usual.cost_usd)})"
+        if cause := found.causes.get(run["run_id"]):
+            against += f": {usd(cause[1])} more for {PAID_FOR[cause[0]]}"
         made.append(
             Look("dearer", f"{_begin(run)} cost {cost}, {against}", "why", _run(run, filters))
         )
@@ -312,7 +339,9 @@ def _over_pace(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filter
             continue
         spending = [at for at in found.days if at >= begin and found.of(project, f"{at:%F}").usd]
         share = f"{percent(one.spent / one.budget)} of its {begin:%B} budget"
-        sentence = f"{project} spent {share} in {plural(len(spending), 'day')}"
+        at_end = found.now + float((one.budget - one.spent) / pace) * day if pace else found.now
+        ends = "is passed" if one.left < 0 else f"ends about {at_end:%-d %B} at this pace"
+        sentence = f"{project} spent {share} in {plural(len(spending), 'day')}: it {ends}"
         made.append(
             Look("over pace", sentence, "budget", link("cost", of_project(filters, project)))
         )

@@ -24,7 +24,8 @@ UNKNOWN, NOT_RECORDED, NOT_MEASURED = "–", "not recorded", "not measured"
 
 UNKNOWN_NAME = "unknown"
 NAMELESS = dict.fromkeys(("hour", "day", "week", "month"), "no date")
-NAMELESS |= {"project": "no project", "repo": "no project"}
+NAMELESS |= {"project": "no project", "repo": "no project", "landed": "not read"}
+NAMELESS |= {key: f"no {key.replace('-', ' ')}" for key in ("branch", "pull-request", "ticket")}
 """Grouping → name of the group without a value, unless that is UNKNOWN_NAME."""
 
 MINUS = "−"

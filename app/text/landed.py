@@ -28,4 +28,4 @@ def landed_line(found: LandedMoney | None, filters: Filters) -> str:
     if found is None:
         return ""
     runs = anchor(link("runs", filters.with_values("landed", ["landed"])), "Runs that landed")
-    return f'<p class="t-cap t-landed">{landed_words(found)}. {runs}</p>'
+    return f'<p class="t-cap t-line">{landed_words(found)}. {runs}</p>'

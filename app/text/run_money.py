@@ -67,7 +67,7 @@ LABELS = {
 
 _IN_BAR = {AGAIN: "again", READ: "read", NEW: "new", WRITTEN: "written", INPUT: "input"}
 
-_PAID_FOR = {
+PAID_FOR = {
     AGAIN: "writing the same context to the cache again",
     READ: "reading its context back from the cache",
     OUTPUT: "its output",
@@ -241,7 +241,7 @@ def why_dear(run: Row, money: RunMoney) -> Said:
         return Said(
             f"{begin}. {share} of it is beyond list prices: **{cause}**.", _second(money, 0)
         )
-    part = _PAID_FOR[largest.key]
+    part = PAID_FOR[largest.key]
     if largest.key == AGAIN and not _is_written(money):
         part = "sending the same context again"
     often = f", {_often(largest.times)}" if largest.key == AGAIN else ""

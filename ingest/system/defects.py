@@ -36,18 +36,21 @@ def traceback_of(error: Exception) -> str:
     return scrubbed_text(scrubbed("".join(traceback.format_exception(error))))
 
 
+def state_folder() -> Path:
+    """Return our folder for state, by the XDG Base Directory Specification."""
+    named = os.environ.get("XDG_STATE_HOME") or ""
+    place = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")  # noqa: PTH111, PTH117  Path fails without a home
+    return Path(place, "tachograph")
+
+
 def written_down(error: Exception) -> str:
     """Write the traceback to a file that only its owner may read.
 
     Returns its path, or "" if none could be made.
 
-    The folder is that for state of the XDG Base Directory Specification, else that for temporary
-    files.
+    The folder is `state_folder`, else that for temporary files.
     """
-    named = os.environ.get("XDG_STATE_HOME") or ""
-    state = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")  # noqa: PTH111, PTH117  Path fails without a home
-    for place in (state, tempfile.gettempdir()):
-        folder = Path(place, "tachograph")
+    for folder in (state_folder(), Path(tempfile.gettempdir(), "tachograph")):
         file = folder / f"error-{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}.txt"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -355,6 +355,15 @@ def zone() -> ZoneInfo:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         return ZoneInfo("UTC")
+
+
+def last_look() -> datetime | None:
+    """Return when this browser left the dashboard last; None without such a visit."""
+    minutes = st.context.cookies.get("tachograph_looked", "")
+    try:
+        return datetime.fromtimestamp(int(minutes) * 60, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def force_cost(measure: CostMeasure | None) -> None:
