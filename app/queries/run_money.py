@@ -37,9 +37,9 @@ with laned as ({LANED.format(condition="run_id in (select run_id from touched)")
 answered as (
     select responses.run_id, response_id, responses.model, responses.again_tokens,
         responses.is_write_counted,
-        is_sidechain or agent_id is not null as is_subagent, own_tokens(responses) as own, rates
-    from laned as responses, touched, services, request_prices
-    where is_price_of(request_prices, services, touched, responses)
+        responses.is_sidechain or responses.agent_id is not null as is_subagent, own, rates
+    from laned as responses
+    join requests using (response_id)
 ),
 -- models whose tokens are those of their responses are split response by response, as they are
 -- priced; the others as a whole, at base rates

@@ -128,17 +128,16 @@ def _touched(runs: str) -> str:
 def with_prices(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Iterator[None]:
     """Let SQL read how some runs of the store are priced, within the block; nothing is written.
 
-    Model rows in `counted` with the table `prices`, responses with `services` and
-    `request_prices`, and the macros of `sql/response_prices/`.
+    Model rows in `counted` with the table `prices`, responses in `requests`.
     """
     chosen = pa.table({"run_id": pa.array(list(run_ids), pa.string())})
     with registered(connection, chosen_runs=chosen):
         made(connection, "touched", _touched("select run_id from chosen_runs"))
     run_step(connection, "pricing/02_counted")
-    for step in ("01_macros", "02_services"):
-        run_step(connection, f"response_prices/{step}")
+    run_step(connection, "response_prices/01_services")
     prices = prices_table(_model_prices(connection))
     with registered(connection, prices=prices, request_prices=_request_prices(connection)):
+        run_step(connection, "response_prices/02_requests")
         yield
 
 
@@ -239,10 +238,9 @@ def _price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
         "select 1 from responses semi join touched using (run_id) limit 1"
     ).fetchone():
         return False
-    for step in ("01_macros", "02_services"):
-        run_step(connection, f"response_prices/{step}")
+    run_step(connection, "response_prices/01_services")
     with registered(connection, request_prices=_request_prices(connection)):
-        for step in ("03_written", "04_sums"):
+        for step in ("02_requests", "03_written", "04_sums"):
             run_step(connection, f"response_prices/{step}")
     return True
 

@@ -1,12 +1,8 @@
--- What each response of the runs in `touched` costs at the price of its request. Each macro stands here once, and what it answers is a column of
--- a materialized table from then on: DuckDB plans each copy of an expression again (0.1 s of a small ingest).
+-- What each response of the runs in `touched` costs at the price of its request. What several expressions read is a column of a materialized table:
+-- DuckDB plans each copy of an expression again (0.1 s of a small ingest).
 create or replace temp table costed as
 with matched as materialized (
-    select
-        responses.response_id, responses.run_id, services.service_no, output_is_final, price_day(responses, touched) as day, words, source, rates,
-        own_tokens(responses) as own, is_assumed_5m(responses) as is_assumed_5m
-    from responses, touched, services, request_prices
-    where is_price_of(request_prices, services, touched, responses)
+    select response_id, run_id, service_no, output_is_final, day, words, source, rates, own, is_assumed_5m from requests
 ),
 exact as (
     select
