@@ -316,7 +316,7 @@ def test_a_table_a_copy_of_its_rows_and_a_chat_are_one_form(tmp_path: Path) -> N
         (tmp_path / f"{run['arm']}-{run['id']}.json").write_text(json.dumps(run))
     table = [",".join(runs[0]), *(",".join(map(str, run.values())) for run in runs)]
     (tmp_path / "score.csv").write_text("\n".join(table))
-    message = {"role": "assistant", "model": "m", "cost": 0.1, "turns": 1, "tokens": {"input": 9}}
+    message = {"role": "assistant", "model": "m", "cost": 0.1, "tokens": {"input": 9}}
     (tmp_path / "chat.json").write_text(json.dumps({"messages": [message] * 9}))
     [form] = _proposed(tmp_path)
     assert len(form.files) in (1, len(runs))

@@ -16,6 +16,7 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from math import log2
 from os.path import commonpath, commonprefix
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from ingest.mapped.fields import OUTCOMES, TRUTHS, time, value_of, word_of
@@ -25,7 +26,7 @@ from ingest.mapped.rows import FoundRow, RowsFile, database_tables, documents_of
 from ingest.measurements.words import VARIANTS, is_number, metric_name, quantity
 from ingest.sources.decoding import DATABASE_START
 from ingest.sources.files import Source, Unreadable
-from schemas.agents import AGENTS, agent_key, agent_of_program
+from schemas.agents import AGENTS, agent_key
 from schemas.rows.measurement import Variant
 from schemas.rows.run import Outcome
 from schemas.units import UNITS
@@ -71,12 +72,11 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_mark(value: Any) -> bool:
-    is_truth = isinstance(value, str) and value.lower() in TRUTHS
-    return isinstance(value, bool) or is_truth or _is_amount(value)
+    return _is_amount(value) or str(value).lower() in TRUTHS
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, str) and len(value.split()) <= 3)
+    return isinstance(value, bool | str) and len(str(value).split()) <= 3
 
 
 class _Rule(NamedTuple):
@@ -88,60 +88,51 @@ class _Rule(NamedTuple):
     weight: int
 
 
-def _rule(name: str, names: str, fits: Callable[[Any], bool], weight: int = 1) -> _Rule:
-    return _Rule(name, re.compile(names), fits, weight)
-
-
+_FITS = {
+    "text": _is_text,
+    "word": _is_word,
+    "amount": _is_amount,
+    "time": _is_time,
+    "mark": _is_mark,
+}
 _ID, _UNIT = "(_id|_name|_slug)?", f"_({'|'.join(_UNITS)})"
-_RULES = (
-    _rule("agent", f"(agent|harness){_ID}|cli", _is_text, 3),
-    _rule("model", f"model{_ID}", _is_text, 3),
-    _rule("effort", "(reasoning_)?effort|thinking(_level)?", _is_word),
-    _rule("run_id", "run_id|id|uuid|trial_name", _is_text),
-    _rule("session_id", "session_id", _is_text),
-    _rule("task", f"(task|instance|problem|case|scenario){_ID}", _is_text, 2),
-    _rule("repo", "repo(sitory)?", _is_text),
-    _rule("base_commit", "(base_)?commit", _is_text),
-    _rule("cost", r"(?!.*(max|mean|median|upstream)_)(\w+_)?cost(_total)?(_usd)?", _is_amount, 5),
-    _rule("credits", "credits", _is_amount, 2),
-    _rule("whole_input_tokens", "(total_)?prompt_tokens", _is_amount, 2),
-    _rule("input_tokens", "((n|total)_)?input_tokens|tokens_in|input", _is_amount, 2),
-    _rule(
-        "output_tokens",
-        "((n|total)_)?(output|completion)_tokens|tokens_out|output",
-        _is_amount,
-        2,
-    ),
-    _rule(
-        "cache_read_tokens",
-        "(cache_read|cached)((_input)?_tokens)?|n_cache_tokens",
-        _is_amount,
-    ),
-    _rule("cache_write_tokens", "cache_creation(_input)?_tokens|cache_write(_tokens)?", _is_amount),
-    _rule("reasoning_tokens", "(reasoning(_output)?|thinking)_tokens", _is_amount),
-    _rule(
-        "duration",
-        f"((total|agent)_)?((duration|elapsed|runtime)({_UNIT})?"
-        f"|(latency|time(_taken)?|wall(_clock|_time)?){_UNIT})|(total|agent){_UNIT}|seconds|secs",
-        _is_amount,
-        2,
-    ),
-    _rule("turns", "((n|num|total)_)?turns", _is_amount),
-    _rule("started_at", "started_at|start_time|timestamp|created_at|date", _is_time),
-    _rule("ended_at", "(ended|finished|completed)_at|end_time", _is_time),
-    _rule("outcome", "status|outcome|state|stop_reason", _is_word, 2),
-    _rule(
-        "score",
-        "passed|resolved|solved|success|correct|pass|reward|((normalized|weighted)_)?score|scores?_total",
-        _is_mark,
-        2,
-    ),
-    _rule("error", "error", _is_text),
-    _rule("experiment", f"(experiment|bench(mark)?|dataset|suite){_ID}", _is_text),
-    _rule("title", "title|name|label", _is_text),
-)
-"""A name stands in rows of at least two public repositories, or is that of the field."""
+_NAMES = f"""
+agent text 3 (agent|harness){_ID}|cli
+model text 3 model{_ID}
+effort word 1 (reasoning_)?effort|thinking(_level)?
+run_id text 1 run_id|id|uuid|trial_name
+session_id text 1 session_id
+task text 2 (task|instance|problem|case|scenario){_ID}
+repo text 1 repo(sitory)?
+base_commit text 1 (base_)?commit
+cost amount 5 (?!.*(max|mean|median|upstream)_)(\\w+_)?cost(_total)?(_usd)?
+credits amount 2 credits
+whole_input_tokens amount 2 (total_)?prompt_tokens
+input_tokens amount 2 ((n|total)_)?input_tokens|tokens_in|input
+output_tokens amount 2 ((n|total)_)?(output|completion)_tokens|tokens_out|output
+cache_read_tokens amount 1 (cache_read|cached)((_input)?_tokens)?|n_cache_tokens
+cache_write_tokens amount 1 cache_creation(_input)?_tokens|cache_write(_tokens)?
+reasoning_tokens amount 1 (reasoning(_output)?|thinking)_tokens
+duration amount 2 ((total|agent)_)?((duration|elapsed|runtime)({_UNIT})?
+    |(latency|time(_taken)?|wall(_clock|_time)?){_UNIT})|(total|agent){_UNIT}|seconds|secs
+turns amount 1 ((n|num|total)_)?turns
+started_at time 1 started_at|start_time|timestamp|created_at|date
+ended_at time 1 (ended|finished|completed)_at|end_time
+outcome word 2 status|outcome|state|stop_reason
+score mark 2 passed|resolved|solved|success|correct|pass|reward
+    |((normalized|weighted)_)?score|scores?_total
+error text 1 error
+experiment text 1 (experiment|bench(mark)?|dataset|suite){_ID}
+title text 1 title|name|label
+"""
+"""Field, what fits it, weight, and names. A name stands in rows of at least two public
+repositories, or is that of the field.
+"""
 
+_RULES = [
+    _Rule(field, re.compile(names, re.VERBOSE), _FITS[kind], int(weight))
+    for field, kind, weight, names in re.findall(r"^(\w+) (\w+) (\d) (.+(?:\n .+)?)", _NAMES, re.M)
+]
 _NAMED = {rule.field: rule for rule in _RULES}
 _OF_AROUND = ("agent", "model", "effort", "task", "experiment", "repo")
 """Fields that an object around the rows may have for all of them. A cost there is that of all."""
@@ -170,7 +161,7 @@ class ProposedForm:
     form: RowsMap
     files: Sequence[Source]
     rows: int
-    weight: float
+    weight: int
     marks: Mapping[str, Set[Any]]
     doubts: list[str]
     unused: Sequence[str] = ()
@@ -181,7 +172,7 @@ class ProposedForm:
 
 @dataclass
 class _Form:
-    """Files whose documents have much the same names; `names`: those of all."""
+    """Files of one ending whose documents have much the same names; `names`: those of all."""
 
     names: frozenset[str]
     seen: frozenset[str]
@@ -257,7 +248,7 @@ def _looked_at(source: Source) -> Iterator[tuple[frozenset[str], RowsFile, str |
 def _grouped(
     forms: list[_Form], names: frozenset[str], table: str | None, source: Source, file: RowsFile
 ) -> None:
-    ending = source.name.rpartition(".")[2]
+    ending = PurePath(source.name).suffix  # a table has the rows of other files again
     for form in forms:
         both = names | form.seen
         is_alike = len(names & form.seen) >= _ALIKE * len(both)
@@ -316,15 +307,11 @@ _MEAN = re.compile(r"(?:.*_)?(?:mean|median|avg|average|rate|p\d\d)(?:_.*)?")
 
 
 def _are_parts(each: str | None, leaves: Leaves, chosen: Mapping[str, str]) -> bool:
-    """Return whether rows are messages or responses of a run, or summaries of several."""
+    """Return whether rows are messages of a run, or summaries of several."""
     own = {name for name, path in chosen.items() if not path.startswith("^.")}
     half = max(map(len, leaves.values()), default=0) / 2
     means = [path for path in leaves if len(leaves[path]) >= half and _MEAN.fullmatch(_leaf(path))]
-    return (
-        (each is not None and not own & _OF_A_RUN)
-        or not {"assistant", "user"}.isdisjoint(map(word_of, leaves.get("role", ())))
-        or len(means) > 1
-    )
+    return len(means) > 1 or (each is not None and not own & _OF_A_RUN)
 
 
 def _places(form: _Form) -> list[str | None]:
@@ -339,23 +326,20 @@ def _places(form: _Form) -> list[str | None]:
 
 
 def _lists(value: Any, path: str, depth: int = 0) -> Iterator[str]:
-    if depth > 8:
-        return
-    if isinstance(value, list):
+    if isinstance(value, list) and depth < 9:
         objects = [one for one in value if isinstance(one, dict)]
         if objects and (depth or path):
             yield f"{path}[*]"
         for one in objects[:5]:
-            yield from _lists(one, f"{path}[*]" if path else "[*]", depth + 1)
-        return
-    if not isinstance(value, dict):
+            yield from _lists(one, f"{path}[*]", depth + 1)
+    if not isinstance(value, dict) or depth > 8:
         return
     inner = [one for one in value.values() if isinstance(one, dict)]
-    if len(inner) == len(value) > 1 and 2 * len(inner[0].keys() & inner[-1].keys()) >= len(
-        inner[0]
-    ):
-        yield f"{path}.*" if path else "*"
-        yield from _lists(inner[0], f"{path}.*" if path else "*", depth + 1)
+    is_whole = len(inner) == len(value) > 1
+    if is_whole and 2 * len(inner[0].keys() & inner[-1].keys()) >= len(inner[0]):
+        place = f"{path}.*" if path else "*"
+        yield place
+        yield from _lists(inner[0], place, depth + 1)
         return
     for name, one in value.items():
         if step := _step(name):
@@ -394,12 +378,11 @@ def _leaves(rows: Sequence[FoundRow], lists: Set[str]) -> Leaves:
         walk(row.value, "", 0)
         around: dict[str, Any] = {}
         for outer, name in row.around:
+            around["^"] = None
             if isinstance(outer, dict):
-                plain = (
-                    (key, one) for key, one in outer.items() if not isinstance(one, dict | list)
-                )
-                around |= {f"^.{_step(key)}": one for key, one in plain if _step(key)}
-            around["^"] = name if isinstance(outer, dict) else None
+                plain = [key for key, one in outer.items() if not isinstance(one, dict | list)]
+                around |= {f"^.{_step(key)}": outer[key] for key in plain if _step(key)}
+                around["^"] = name
         for path, value in around.items():
             walk(value, path, 4)
     return found
@@ -410,9 +393,9 @@ def _leaf(path: str) -> str:
     return metric_name(path.rpartition(".")[2])
 
 
-def _last_two(path: str) -> str:
-    above = path.rpartition(".")[0]
-    return f"{_leaf(above)}_{_leaf(path)}"
+def _called(path: str) -> tuple[str, str]:
+    """Return the name at a path alone, and with the one above it: `cost`, `usage_cost`."""
+    return _leaf(path), f"{_leaf(path.rpartition('.')[0])}_{_leaf(path)}"
 
 
 def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
@@ -425,7 +408,7 @@ def _chosen(leaves: Leaves, rows: int) -> dict[str, str]:
             for place, (path, values) in enumerate(leaves.items())
             if path not in taken
             and (path[0] != "^" or rule.field in _OF_AROUND)
-            and (rule.names.fullmatch(_leaf(path)) or rule.names.fullmatch(_last_two(path)))
+            and any(map(rule.names.fullmatch, _called(path)))
             and sum(map(rule.fits, values)) >= 0.9 * len(values)
             and not _is_general(path)
         ]
@@ -459,7 +442,7 @@ def _distance(rule: _Rule, path: str) -> tuple[int, int]:
 
 def _is_general(path: str) -> bool:
     """Return whether a common name (`input`, `id`) stands where it means something else."""
-    leaf, parent = _leaf(path), _leaf(path.rpartition(".")[0]) if "." in path else ""
+    leaf, parent = _leaf(path), _leaf(path.rpartition(".")[0])
     if leaf in ("input", "output", "cached", "cache_read", "cache_write"):
         return not re.search("usage|token", parent)
     return bool(re.search("config|setting|param", parent))
@@ -514,8 +497,8 @@ def _written(
     given = {name: path[1:] for name, path in chosen.items() if path.startswith("=")}
     fields |= {name: f"{{ value = {_quoted(text)} }}" for name, text in given.items()}
     measured = _measured(leaves)
-    is_run = bool(_FIGURES & fields.keys()) and bool({"agent", "model"} & fields.keys())
-    is_run = is_run and not _are_parts(each, leaves, chosen)
+    is_named = not fields.keys().isdisjoint(("agent", "model"))
+    is_run = is_named and bool(_FIGURES & fields.keys()) and not _are_parts(each, leaves, chosen)
     if not (is_run or measured):
         return None
     _settled(fields, chosen, leaves, rows, doubts)
@@ -524,10 +507,8 @@ def _written(
     rest = [one for one in others if one is not form and one.table == form.table]
     names = [source.name for one in rest for source in one.files]
     files = _patterns([source.name for source in form.files], names, base)
-    top: list[tuple[str, Any]] = [("files", files)]
-    top += [("table", form.table)] if form.table else []
-    top += [("each", each)] if each else []
-    lines = ["[[rows]]", *(f"{name} = {_quoted(value)}" for name, value in top)]
+    top = {"files": files, "table": form.table, "each": each}
+    lines = ["[[rows]]", *(f"{name} = {_quoted(value)}" for name, value in top.items() if value)]
     matched = KnownMap(ResultMap(rows=(RowsMap(files=files, measurement=(_ANY,)),)), "", base)
     caught = [one for one in rest if any(any(matched.forms_for(each.name)) for each in one.files)]
     own = form.names.difference(*(one.names for one in caught))
@@ -566,20 +547,17 @@ def _written(
         if path not in used and path[0] != "^" and sum(map(_is_amount, values)) >= 0.9 * len(values)
     ]
     parsed = parse_map("the proposal", toml).rows[0]
-    count = len(rows) * max(1, len(form.files) // len(form.read)) * step
-    weight = float(sum(_NAMED[name].weight for name in chosen))
-    chosen = dict(chosen)
     return ProposedForm(
         toml,
         parsed,
         form.files,
-        count,
-        weight,
+        len(rows) * max(1, len(form.files) // len(form.read)) * step,
+        sum(_NAMED[name].weight for name in chosen),
         _marks(rows, parsed.run),
         doubts,
         unused,
         list(leaves),
-        chosen,
+        dict(chosen),
         partial(_written, form, others, base, step, found),
     )
 
@@ -613,16 +591,6 @@ def _field(name: str, path: str, values: Sequence[Any], doubts: list[str]) -> st
             unit = "s"
             doubts.append(f"{path} has no unit in its name: taken as seconds")
         return f'{{ path = {written}, unit = "{unit}" }}'
-    if name == "agent":
-        programs = {word: agent_of_program(word) for word in sorted({*map(word_of, values)})}
-        meant = {
-            word: agent.key
-            for word, agent in programs.items()
-            if agent and agent.key != agent_key(word)
-        }
-        if meant:  # the name of its program
-            listed = ", ".join(f'{_quoted(word)} = "{key}"' for word, key in meant.items())
-            return f'{{ path = {written}, words = {{ {listed}, "*" = "*" }} }}'
     if name == "outcome":
         words = Counter(map(word_of, values))
         verdicts = _verdicts(words)
@@ -664,7 +632,8 @@ def _settled(
         for row in rows:
             facts = [row.at(path) for path in chosen.values() if path in leaves and path != "^"]
             known[word_of(row.at(chosen["run_id"]))].add(repr(facts))
-        if max(map(len, known.values())) > 1 or min(map(len, known.keys() - {""})) < 6:
+        known.pop("", None)
+        if max(map(len, known.values())) > 1 or min(map(len, known)) < 6:
             shared = fields.pop("run_id")
             of_several = "task" if _leaf(chosen["run_id"]) == "id" else "experiment"
             if of_several not in fields and len(known) * 2 <= len(rows):
@@ -682,8 +651,8 @@ def _settled(
             for name in ("input_tokens", "whole_input_tokens")
             if name in fields
         ]
-    if "input_tokens" in fields and "whole_input_tokens" in fields:
-        fields.pop("whole_input_tokens")
+    if "input_tokens" in fields:
+        fields.pop("whole_input_tokens", None)
     if "agent" not in fields:
         fields["agent"] = '{ value = "unknown" }'
         doubts.append('no field names the agent: write { value = "…" } if all are of one')
@@ -707,10 +676,10 @@ def _patterns(names: Sequence[str], others: Sequence[str], base: str) -> str | l
     is_flat = len({name.rpartition("/")[0] for name in inside}) == 1
     start = "/" + "".join(f"{part}/" for part in (folder, "" if is_flat else "**") if part)
     ends = [name.rpartition("/")[2] for name in inside]
-    last = [f"*.{ending}" for ending in sorted({end.rpartition(".")[2] for end in ends})]
+    last = [f"*{PurePath(ends[0]).suffix}"]
     if len({*ends}) <= _MOST_NAMES:
         last = sorted({*ends})
-    elif any(name.endswith(tuple(one[1:] for one in last)) for name in others):
+    elif any(name.endswith(last[0][1:]) for name in others):
         begun = re.sub(r"[\d*?\[\]]+$", "", commonprefix(ends))  # noqa: RUF071  characters
         backwards = commonprefix([end[::-1] for end in ends])[::-1]  # noqa: RUF071
         ended = re.sub(r"^[\d*?]+", "", backwards)

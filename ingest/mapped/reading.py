@@ -47,7 +47,7 @@ from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quanti
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.sources.document import Document
 from ingest.sources.files import Source, Unreadable
-from schemas.agents import agent_key
+from schemas.agents import agent_key, agent_of_program
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.distilled import Run
 from schemas.rows.measurement import MeasuredStatus, Variant
@@ -215,7 +215,9 @@ def _run(
     has = {
         name: taken(f"run.{name}", getattr(form, name), row, made) for name, made in _MADE.items()
     }
-    agent = agent_key(taken("run.agent", form.agent, row) or UNKNOWN)
+    named = taken("run.agent", form.agent, row) or UNKNOWN
+    program = agent_of_program(named)
+    agent = program.key if program else agent_key(named)
     ids = [taken("run.run_id", one, row) for one in form.run_id]
     labels = {name: taken(f"run.labels.{name}", one, row) for name, one in form.labels.items()}
     ended, error = has["outcome"], has["error"]
