@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ingest.context import sidecars
 from ingest.context.path_template import PathReading, PathTemplate
-from ingest.context.sidecars import is_sidecar, sidecar_facts
+from ingest.context.sidecars import Sidecars
 from ingest.facts import NO_FACTS, Facts, PatchText
 from ingest.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.pipeline import Options, ingest
@@ -168,9 +168,10 @@ def test_what_is_too_large_or_no_file_is_not_opened(
     (tmp_path / "run_summary.json").mkdir()
     monkeypatch.setattr(sidecars, "LARGEST_READ", 10)
     shutil.copy(SIDECARS / "prediction_alone/prediction.jsonl", tmp_path)
-    assert sidecar_facts(tmp_path) == NO_FACTS
-    assert not any(is_sidecar(path) for path in tmp_path.iterdir())
-    assert sidecar_facts(tmp_path / "nowhere") == NO_FACTS
+    beside = Sidecars()
+    for path in (*tmp_path.iterdir(), tmp_path / "nowhere/x"):
+        assert beside.beside(path, str(path)) == NO_FACTS
+        assert not beside.has(path, str(path))
 
 
 def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(

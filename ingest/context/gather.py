@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Sidecars, subagent_beside, task_model_beside, with_folder
+from ingest.context.sidecars import Sidecars, subagent_beside, task_model_beside
 from ingest.facts import NO_FACTS, STREAM_RANK, Facts
 from ingest.sources.times import plausible, shifted
 
@@ -107,9 +107,6 @@ def gather(
 
     Never raises.
     """
-    sidecar = sidecars.beside(path, name, paths.zone)
-    if sidecar.context_rank and not (sidecar.requested_model and sidecar.task):
-        sidecar = with_folder(sidecar, str(path.absolute()) if path else name)
     if modified_at and not modified_at.tzinfo:
         modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(
@@ -119,7 +116,7 @@ def gather(
             harness_model=task_model_beside(path) if path else None,
         ),
         path=paths.facts(name, path),
-        sidecar=sidecar,
+        sidecar=sidecars.beside(path, name, paths.zone),
         harness=sidecars.harness(path, name),
         modified_at=plausible(modified_at) if modified_at else None,
     )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
@@ -83,6 +83,7 @@ _PLAN = re.compile(r"([a-z0-9]+)_core")
 _PLAN_TITLE = re.compile(r"([a-z0-9]+) core performance", re.IGNORECASE)
 _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
 _SNIFFED = 4096
+_FOLDERS_KEPT = 32
 
 
 Unpacked = Mapping[str, Path]
@@ -90,15 +91,11 @@ Unpacked = Mapping[str, Path]
 
 
 class Sidecars:
-    """Sidecars during one ingest.
-
-    The files of a folder come one after the other, so each folder is searched once.
-    """
+    """Sidecars during one ingest: each folder is listed once, as its first file is read."""
 
     def __init__(self, unpacked: Unpacked | None = None) -> None:
         self._unpacked = {} if unpacked is None else unpacked
-        self._folder: tuple[str, tzinfo] = ("", UTC)
-        self._facts = NO_FACTS
+        self._folders: dict[str, ItemFolder] = {}
         self._harness_folder = ""
         self._harness = NO_FACTS
 
@@ -107,12 +104,10 @@ class Sidecars:
 
         For a member, `path` is None. `zone`: of times without one. Never raises.
         """
-        folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
-        if (folder, zone) != self._folder:
-            self._folder, self._facts = (folder, zone), NO_FACTS
-            with suppress(Exception):  # the sidecar itself is a source too, and rejected
-                self._facts = sidecar_facts(Path(folder), zone) if folder else NO_FACTS
-        return self._facts
+        with suppress(Exception):  # the sidecar itself is a source too, and rejected
+            if folder := self._folder_of(path, name):
+                return folder.facts_of(str(path.absolute()) if path else name, zone)
+        return NO_FACTS
 
     def harness(self, path: Path | None, name: str) -> Facts:
         """Return the facts of a benchmark harness about a file. Never raises."""
@@ -166,120 +161,231 @@ class Sidecars:
         """Return whether the file is a sidecar itself. Never raises."""
         if path:
             is_subagents = path.name.startswith(_SUBAGENT) and path.name.endswith(_BESIDE)
-            return is_sidecar(path) or (is_subagents and "agentType" in json_object(path))
-        folder = self._folder_of(name)
-        return bool(folder) and is_sidecar(Path(folder, split(name)[1]))
+            if is_subagents and "agentType" in json_object(path):
+                return True
+        folder = self._folder_of(path, name)
+        return folder is not None and folder.is_sidecar(path.name if path else split(name)[1])
 
-    def _folder_of(self, name: str) -> str:
-        return str(self._unpacked.get(split(name)[0], "")) if self._unpacked else ""
+    def is_alone(self, path: Path) -> bool:
+        """Return whether a file on disk is the only one of its item (`ItemFolder.is_alone`)."""
+        folder = self._folder_of(path, "")
+        return folder is not None and folder.is_alone(path.name)
 
+    def error_beside(self, path: Path) -> str | None:
+        """Return the end of the standard error of the agent process of an item on disk."""
+        folder = self._folder_of(path, "")
+        return folder.error() if folder else None
 
-def is_sidecar(path: Path) -> bool:
-    """Return whether a file is a sidecar, by name and content, and so ignored as a record."""
-    return (
-        path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
-    )
-
-
-def sidecar_facts(folder: Path, zone: tzinfo = UTC) -> Facts:
-    """Return the facts in the sidecars of a folder, cached until one changes. Never raises."""
-    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
-    return _read(folder, state, zone) if any(state) else NO_FACTS
-
-
-def _state(path: str) -> tuple[int, int] | None:
-    """Return size and modification time of a regular file within the size limit.
-
-    None for anything else, such as a pipe.
-    """
-    with suppress(OSError, ValueError):
-        found = os.stat(path)  # noqa: PTH116
-        if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:
-            return found.st_size, found.st_mtime_ns
-    return None
+    def _folder_of(self, path: Path | None, name: str) -> ItemFolder | None:
+        place = os.path.dirname(path) or "." if path else self._unpacked.get(split(name)[0])  # noqa: PTH120  # a Path would cost more
+        if not place:
+            return None
+        if not (folder := self._folders.get(str(place))):
+            if len(self._folders) == _FOLDERS_KEPT:
+                del self._folders[next(iter(self._folders))]
+            folder = self._folders[str(place)] = ItemFolder(str(place))
+        return folder
 
 
-@lru_cache(maxsize=32)
-def _read(folder: Path, state: tuple[tuple[int, int] | None, ...], zone: tzinfo) -> Facts:
-    """Merge the facts of journal, summary and prediction, in this order.
+def _is_small(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_READ
 
-    The other files are made from the journal.
-    """
-    present = {name for name, known in zip(NAMES, state, strict=True) if known}
-    found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
-    found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
-    prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
-    prompt = _prompt(folder / PROMPT) if PROMPT in present and not found_journal else None
-    patch = None
-    if PATCH in present and _is_patch(folder / PATCH):
+
+class ItemFolder:
+    """The files of a folder: listed once, and each sidecar parsed once."""
+
+    def __init__(self, place: str) -> None:
+        self._place = Path(place)
+        self._files: dict[str, os.DirEntry[str]] = {}
+        self._facts: dict[tzinfo, Facts] = {}
+        with suppress(OSError), os.scandir(place) as entries:
+            self._files = {entry.name: entry for entry in entries}
+
+    def has(self, name: str) -> bool:
+        """Return whether it has a file of this name within the size limit, which is no pipe."""
+        with suppress(OSError, KeyError):
+            return _is_small(self._files[name].stat())
+        return False
+
+    def object(self, name: str, *, first_line: bool = False) -> dict[str, Any]:
+        """Return the JSON object in a file, or an empty one. Never raises."""
+        return json_object(self._place / name, first_line=first_line) if self.has(name) else {}
+
+    @cached_property
+    def journal(self) -> Journal | None:
+        value = self.object(JOURNAL)
+        is_one = (
+            isinstance(value.get("commits"), dict)
+            and isinstance(value.get("status"), str)
+            and "task_id" in value
+        )
+        return Journal.model_validate(value) if is_one and value.get("type") != "result" else None
+
+    @cached_property
+    def summary(self) -> RunSummary | None:
+        value = self.object(SUMMARY)
+        is_one = isinstance(value.get("meta"), dict) and (
+            isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict)
+        )
+        is_one = is_one and value.get("type") != "result"
+        return RunSummary.model_validate(value) if is_one else None
+
+    @cached_property
+    def prediction(self) -> Prediction | None:
+        value = self.object(PREDICTION, first_line=True)
+        is_one = isinstance(value.get("instance_id"), str) and "model_patch" in value
+        return Prediction.model_validate(value) if is_one else None
+
+    @cached_property
+    def prompt(self) -> Prompt | None:
+        value = self.object(PROMPT)
+        is_one = {"task", "target_files", "commits"} <= value.keys()
+        return Prompt.model_validate(value) if is_one else None
+
+    @cached_property
+    def launch(self) -> Launch | None:
+        value = self.object(LAUNCH)
+        if not isinstance(value.get("tachograph_launch"), str):
+            return None
+        launch = Launch.model_validate(value)  # whoever wrote it may have written passwords
+        if not launch.command:
+            return launch
+        return launch.model_copy(update={"command": scrubbed_words(launch.command)})
+
+    @cached_property
+    def has_patch(self) -> bool:
+        """Whether its patch begins like one. An empty one is one: the agent changed nothing."""
         with suppress(OSError):
-            patch = patch_in(PATCH, (folder / PATCH).read_bytes())
-    if patch is None and prediction and prediction.model_patch is not None:
-        patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
-    launch = _launch(folder / LAUNCH) if LAUNCH in present else None
-    if not (found_journal or found_summary or prediction or prompt or patch or launch):
-        return NO_FACTS
+            if self.has(PATCH):
+                with (self._place / PATCH).open("rb") as file:
+                    start = file.read(_SNIFFED)
+                return not start.strip() or _PATCH_START.search(start) is not None
+        return False
 
-    journal, summary = found_journal or Journal(), found_summary or RunSummary()
-    run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
-    metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
-    commits = [each.commits or Commits() for each in (journal, summary, prompt or Prompt())]
-    instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
-    duration_ms = _milliseconds(
-        *(process.duration_s for process in (journal.process, summary.agent) if process)
-    )
-    # The journal is written when the agent has ended. The timestamp of the run, the name of its
-    # folder in local time, is from before its first item: the last resort.
-    ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
-    if ended_at:
-        started_at = None if duration_ms is None else shifted(ended_at, -duration_ms)
-    else:
-        started_at = lenient_time(run.run_timestamp or meta.timestamp or "", zone)
-    # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is
-    # named after it: that is all that a
-    # journal of before December 2025 says of the repository
-    plan, plan_of_repo = (
-        _known(journal.task_id, meta.task_id),
-        _PLAN.fullmatch(journal.task_id or ""),
-    )
-    plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch((prompt.task if prompt else None) or "")
-    repo = _known(
-        run.repo,
-        meta.repo,
-        instance[1] if instance else None,
-        plan_of_repo[1].lower() if plan_of_repo else None,
-    )
-    sizes: tuple[int | None, ...] = (metrics.changed_files_count, None, None)
-    if patch:
-        sizes = (patch.files, patch.insertions, patch.deletions)
-    elif summary.agent and (stats := summary.agent.patch_stats):
-        sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
-    facts = Facts(
-        context_rank=SIDECAR_RANK,
-        task=_known(meta.item_id)
-        or (folder.name if plan and folder.name.startswith(plan) else plan),
-        repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
-        base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
-        head_commit=_known(*(each.human for each in commits)),
-        task_status=journal.status or agent.status or None,
-        first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
-        started_at=started_at,
-        ended_at=ended_at,
-        requested_model=_known(run.model),
-        process_ms=duration_ms,
-        exit_code=journal.exit_code,
-        prompt=prompt_in(folder / TASK) if TASK in present else None,
-        patch_files=sizes[0],
-        patch_insertions=sizes[1],
-        patch_deletions=sizes[2],
-        patch_sha256=patch.sha256 if patch else None,
-        patch_changes=patch.changes if patch else (),
-        patch=patch.kept if patch else None,
-    )
-    return replace(facts, **_launch_facts(launch, patch)) if launch else facts
+    def patch(self) -> Patch | None:
+        """Return the patch of the item, else that of its prediction."""
+        with suppress(OSError):
+            found = patch_in(PATCH, (self._place / PATCH).read_bytes()) if self.has_patch else None
+            if found is not None:
+                return found
+        if self.prediction and self.prediction.model_patch is not None:
+            return patch_in(PREDICTION, self.prediction.model_patch.encode("utf-8", "replace"))
+        return None
+
+    def is_sidecar(self, name: str) -> bool:
+        """Return whether a file is a sidecar, by name and content, and so ignored as a record."""
+        return name in _IS_SIDECAR and self.has(name) and _IS_SIDECAR[name](self)
+
+    def facts_of(self, name: str, zone: tzinfo = UTC) -> Facts:
+        """Return the facts in the sidecars. `name`: of a file in the folder, with its path."""
+        if zone not in self._facts:
+            self._facts[zone] = NO_FACTS
+            if any(map(self._files.__contains__, NAMES)):
+                self._facts[zone] = _with_folder(self._joined(zone), name)
+        return self._facts[zone]
+
+    def _joined(self, zone: tzinfo) -> Facts:
+        """Return the facts of journal, summary and prediction, the first of these first.
+
+        The other files are made from the journal.
+        """
+        found_journal, found_summary, prediction = self.journal, self.summary, self.prediction
+        prompt = None if found_journal else self.prompt
+        patch, launch = self.patch(), self.launch
+        if not (found_journal or found_summary or prediction or prompt or patch or launch):
+            return NO_FACTS
+
+        journal, summary = found_journal or Journal(), found_summary or RunSummary()
+        run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
+        metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
+        commits = [each.commits or Commits() for each in (journal, summary, prompt or Prompt())]
+        instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
+        duration_ms = _milliseconds(
+            *(process.duration_s for process in (journal.process, summary.agent) if process)
+        )
+        # The journal is written when the agent has ended. The timestamp of the run, the name of its
+        # folder in local time, is from before its first item: the last resort.
+        ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
+        if ended_at:
+            started_at = None if duration_ms is None else shifted(ended_at, -duration_ms)
+        else:
+            started_at = lenient_time(run.run_timestamp or meta.timestamp or "", zone)
+        # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and that
+        # is named after it: all that a journal of before December 2025 has of the repository
+        plan, plan_of_repo = (
+            _known(journal.task_id, meta.task_id),
+            _PLAN.fullmatch(journal.task_id or ""),
+        )
+        plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch(
+            (prompt.task if prompt else None) or ""
+        )
+        repo = _known(
+            run.repo,
+            meta.repo,
+            instance[1] if instance else None,
+            plan_of_repo[1].lower() if plan_of_repo else None,
+        )
+        sizes: tuple[int | None, ...] = (metrics.changed_files_count, None, None)
+        if patch:
+            sizes = (patch.files, patch.insertions, patch.deletions)
+        elif summary.agent and (stats := summary.agent.patch_stats):
+            sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
+        facts = Facts(
+            context_rank=SIDECAR_RANK,
+            task=_known(meta.item_id)
+            or (self._place.name if plan and self._place.name.startswith(plan) else plan),
+            repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
+            base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
+            head_commit=_known(*(each.human for each in commits)),
+            task_status=journal.status or agent.status or None,
+            first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
+            started_at=started_at,
+            ended_at=ended_at,
+            requested_model=_known(run.model),
+            process_ms=duration_ms,
+            exit_code=journal.exit_code,
+            prompt=prompt_in(self._place / TASK) if self.has(TASK) else None,
+            patch_files=sizes[0],
+            patch_insertions=sizes[1],
+            patch_deletions=sizes[2],
+            patch_sha256=patch.sha256 if patch else None,
+            patch_changes=patch.changes if patch else (),
+            patch=patch.kept if patch else None,
+        )
+        return replace(facts, **_launch_facts(launch, patch)) if launch else facts
+
+    def is_alone(self, name: str) -> bool:
+        """Return whether a file stands alone for an item, without another record of an agent.
+
+        It is the journal of an item, or its prompt without a journal.
+
+        An unreadable file counts as such a record; otherwise its run could be counted twice.
+        """
+        if name not in (JOURNAL, PROMPT):
+            return False
+        is_item = any(self.has(other) for other in _ITEM_FILES if other != name)
+        if not is_item or (name == PROMPT and self.journal):
+            return False
+        try:  # the last one first: trajectories and standard outputs are records more often
+            return not any(map(_may_be_record, reversed(self._logs())))
+        except OSError:
+            return False
+
+    def error(self) -> str | None:
+        """Return the end of the agent process's standard error."""
+        with suppress(OSError):
+            for file in self._logs():
+                if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
+                    return text
+        return None
+
+    def _logs(self) -> list[Path]:
+        """Return the files of an item that may be an agent's log. Raises OSError."""
+        names = sorted(self._files.keys() - SIDECAR_NAMES - {*_ITEM_FILES})
+        return [self._place / name for name in names if self._files[name].is_file()]
 
 
-def with_folder(facts: Facts, name: str) -> Facts:
+def _with_folder(facts: Facts, name: str) -> Facts:
     """Return the facts of an item of ISO-Bench with those of its folder.
 
     `name`: of a file in it, with its path.
@@ -287,7 +393,8 @@ def with_folder(facts: Facts, name: str) -> Facts:
     The folder names the model that the item was started with, as in journals since December 2025:
     in all 816 items with a trajectory it is the trajectory's.
     """
-    found = run_folder(name)
+    is_known = not facts.context_rank or (facts.requested_model and facts.task)
+    found = None if is_known else run_folder(name)
     if not found or not found.agent:
         return facts
     model = facts.requested_model or _known(found.path.split("/")[2])
@@ -346,76 +453,17 @@ def _milliseconds(*seconds: float | None) -> int | None:
     return next((round(each * 1000) for each in seconds if each is not None), None)
 
 
-def _journal(path: Path) -> Journal | None:
-    value = json_object(path)
-    is_one = (
-        isinstance(value.get("commits"), dict)
-        and isinstance(value.get("status"), str)
-        and "task_id" in value
-    )
-    return Journal.model_validate(value) if is_one and value.get("type") != "result" else None
-
-
-def _summary(path: Path) -> RunSummary | None:
-    value = json_object(path)
-    is_one = isinstance(value.get("meta"), dict) and (
-        isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict)
-    )
-    return RunSummary.model_validate(value) if is_one and value.get("type") != "result" else None
-
-
-def _prediction(path: Path) -> Prediction | None:
-    value = json_object(path, first_line=True)
-    return (
-        Prediction.model_validate(value)
-        if isinstance(value.get("instance_id"), str) and "model_patch" in value
-        else None
-    )
-
-
-def _prompt(path: Path) -> Prompt | None:
-    value = json_object(path)
-    return (
-        Prompt.model_validate(value)
-        if {"task", "target_files", "commits"} <= value.keys()
-        else None
-    )
-
-
-def _is_patch(path: Path) -> bool:
-    """Return whether a file is a patch, by its beginning.
-
-    An empty file is a patch too: the agent changed nothing.
-    """
-    with suppress(OSError), path.open("rb") as file:
-        start = file.read(_SNIFFED)
-        return not start.strip() or _PATCH_START.search(start) is not None
-    return False
-
-
-def _launch(path: Path) -> Launch | None:
-    value = json_object(path)
-    if not isinstance(value.get("tachograph_launch"), str):
-        return None
-    launch = Launch.model_validate(value)  # whoever wrote it may have written passwords
-    return (
-        launch.model_copy(update={"command": scrubbed_words(launch.command)})
-        if launch.command
-        else launch
-    )
-
-
-_IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
-    JOURNAL: lambda path: _journal(path) is not None,
-    SUMMARY: lambda path: _summary(path) is not None,
-    PREDICTION: lambda path: _prediction(path) is not None,
-    PATCH: _is_patch,
-    LAUNCH: lambda path: _launch(path) is not None,
+_IS_SIDECAR: dict[str, Callable[[ItemFolder], bool]] = {
+    JOURNAL: lambda folder: folder.journal is not None,
+    SUMMARY: lambda folder: folder.summary is not None,
+    PREDICTION: lambda folder: folder.prediction is not None,
+    PATCH: lambda folder: folder.has_patch,
+    LAUNCH: lambda folder: folder.launch is not None,
     MEASURE_FILE: lambda _: True,
     MAP_FILE: lambda _: True,
-    PROMPT: lambda path: _prompt(path) is not None,
-    "diff_targets.json": lambda path: (
-        {"changed", "allowed", "disallowed"} <= json_object(path).keys()
+    PROMPT: lambda folder: folder.prompt is not None,
+    "diff_targets.json": lambda folder: (
+        {"changed", "allowed", "disallowed"} <= folder.object("diff_targets.json").keys()
     ),
 }
 """Name → check of the content. Nothing is kept of the last one, nor of `measure.toml` and the map,
@@ -439,7 +487,7 @@ def task_model_beside(path: Path) -> str | None:
     models = {text_at(one, "model_id") for one in entries} - {None}
     history = path.with_name("api_conversation_history.json")
     with suppress(OSError, ValueError):
-        if not models and _state(str(history)):
+        if not models and _is_small(history.stat()):
             models = {*MODEL_TAG.findall(history.read_text(encoding="utf-8"))}
     return models.pop() if len(models) == 1 else None
 
@@ -523,50 +571,15 @@ _LONGEST_ERROR = 2000
 _ERRORS = "_stderr.txt"
 
 
-def is_alone(path: Path) -> bool:
-    """Return whether a file stands alone for an item, without another record of an agent.
-
-    It is the journal of an item, or its prompt without a journal.
-
-    An unreadable file counts as such a record; otherwise its run could be counted twice. Never
-    raises.
-    """
-    folder, name = path.parent, path.name
-    try:
-        is_item = name in (JOURNAL, PROMPT) and any(
-            (folder / other).is_file() for other in _ITEM_FILES if other != name
+def _may_be_record(log: Path) -> bool:
+    """Return whether a log begins like a record. Raises OSError."""
+    with suppress(Broken), log.open("rb") as opened:
+        head = Opened(opened, Allowance(log.stat().st_size)).beginning(_SNIFFED_LOG)
+        return (
+            head.startswith(TEXT_STARTS)
+            or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None
         )
-        if not is_item or (name == PROMPT and _journal(folder / JOURNAL)):
-            return False
-        for file in _logs(folder):
-            with suppress(Broken), file.open("rb") as opened:
-                head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED_LOG)
-                if (
-                    head.startswith(TEXT_STARTS)
-                    or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None
-                ):
-                    return False
-    except OSError:
-        return False
-    return True
-
-
-def error_beside(path: Path) -> str | None:
-    """Return the end of the agent process's standard error."""
-    with suppress(OSError):
-        for file in _logs(path.parent):
-            if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
-                return text
-    return None
-
-
-def _logs(folder: Path) -> Iterator[Path]:
-    """Yield the files of an item that may be an agent's log. Raises OSError."""
-    for file in sorted(folder.iterdir()):
-        if file.name not in SIDECAR_NAMES and file.name not in _ITEM_FILES:
-            with suppress(FileNotFoundError):
-                if stat.S_ISREG(file.stat().st_mode):
-                    yield file
+    return False
 
 
 def _end_of(source: Source) -> str:
@@ -605,7 +618,7 @@ class Items:
         folder, name = split(member.name)
         if folder not in self._folders:
             return False
-        if is_alone(self._folders[folder] / name):
+        if ItemFolder(str(self._folders[folder])).is_alone(name):
             self._journals.append((member.name, member.modified_at))
             return True
         if name.endswith(_ERRORS) and folder not in self._errors and (text := _end_of(member)):

@@ -119,6 +119,10 @@ class LoopFormat:
     def searched(self) -> tuple[str, ...]:
         return self.marks
 
+    @property
+    def is_json(self) -> bool:
+        return False  # a line of text may be in front of it
+
     def may_read(self, beginning: str, met: frozenset[str]) -> bool:
         """Return whether a file with this beginning has one of its marks, and looks like it."""
         return not (self.marks and met.isdisjoint(self.marks)) and self.looks(beginning)

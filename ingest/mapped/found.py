@@ -15,10 +15,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ingest.context.small_files import MAP_FILE, split
-from ingest.sources.files import Source
 from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import InputUnreadable, UsageError
-from schemas.file_kinds import FileKind
 from schemas.text import did_you_mean
 from schemas.wire.result_map import (
     MapField,
@@ -37,8 +35,8 @@ _HINT = "docs/map.md has every field; `tachograph map FILE` proposes a map."
 _COMPLAINTS = 10
 _PARTS = (ResultMap, RowsMap, MapField, MappedRun, MappedValue, MappedJudgement, MappedLoop)
 _KEYS = [name for part in _PARTS for name in part.model_fields]
-MARKED_BYTES = 1 << 17
-"""Bytes at the beginning of a file that have the marks of its map."""
+MARKED_CHARACTERS = 1 << 17
+"""Characters at the beginning of a file that have the marks of its map."""
 
 _PACKAGED = Path(__file__).parent / "maps"
 
@@ -62,6 +60,24 @@ class KnownMap:
         """Return the map with one of its forms alone."""
         return replace(self, content=self.content.model_copy(update={"rows": (form,)}))
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        return tuple(form.marks[0] for form in self.content.rows if form.marks)
+
+    @property
+    def is_json(self) -> bool:
+        return False
+
+    def may_read(self, beginning: str, met: frozenset[str]) -> bool:
+        """Return whether a file with this beginning has all marks of one of its forms."""
+        return not met.isdisjoint(self.searched) and any(
+            _has_marks(form, beginning) for form in self.content.rows
+        )
+
+    def fits(self, name: str, beginning: str) -> bool:
+        """Return whether a file has the path and the marks of one of its forms."""
+        return any(_has_marks(form, beginning) for form in self.forms_for(name))
+
     @cached_property
     def digest(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
@@ -77,6 +93,10 @@ class KnownMap:
             else None
             for form in self.content.rows
         ]
+
+
+def _has_marks(form: RowsMap, beginning: str) -> bool:
+    return all(mark in beginning[:MARKED_CHARACTERS] for mark in form.marks)
 
 
 def read_map(path: Path) -> KnownMap:
@@ -210,18 +230,3 @@ def packaged_maps() -> tuple[KnownMap, ...]:
     """Return the maps that come with the tool. Each of their forms has marks."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(_PACKAGED.iterdir())}
     return tuple(KnownMap(parse_map(name, text), text) for name, text in texts.items())
-
-
-def packaged_for(source: Source, kind: FileKind) -> tuple[KnownMap, ...]:
-    """Return the map of the tool that a file without a run fits, by its path and its marks."""
-    if kind not in (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE):
-        return ()
-    with source.open() as stream:
-        head = stream.read(MARKED_BYTES)
-    for one in packaged_maps():
-        marked = [
-            form for form in one.content.rows if all(mark.encode() in head for mark in form.marks)
-        ]
-        if marked and any(form in marked for form in one.forms_for(source.name)):
-            return (one,)
-    return ()

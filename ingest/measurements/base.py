@@ -278,20 +278,22 @@ class Tool:
         """Return whether a file with this beginning has all of its marks."""
         return (
             met.issuperset(self.marks[:1])
-            and (not self.is_json or begins_json(beginning))
             and all(mark in beginning for mark in self.marks[1:])
             and self.looks(beginning)
         )
 
 
 class MarkedReader(Protocol):
-    """A reader of files without a run: a tool's, a loop's.
+    """A reader of files without a run: that of a map, a loop's log, a tool's results.
 
-    `searched`: marks, one of which its files have.
+    `searched`: marks, one of which its files have, if it has any. `is_json`: its files are JSON.
     """
 
     @property
     def searched(self) -> tuple[str, ...]: ...
+
+    @property
+    def is_json(self) -> bool: ...
 
     def may_read(self, beginning: str, met: frozenset[str]) -> bool:
         """Return whether it may read a file with this beginning. `met`: marks in it, of any."""
@@ -307,13 +309,16 @@ class MarkedReaders(Generic[_Reader]):
     """
 
     def __init__(self, readers: Sequence[_Reader]) -> None:
-        self._readers = readers
-        marks = {mark for reader in readers for mark in reader.searched}
-        self._marks = LiteralSearch(
-            sorted(marks, key=lambda mark: (-len(mark), mark)), leftmost=True
-        )
+        texts = [reader for reader in readers if not reader.is_json]
+        self._of_json = {False: (texts, _search(texts)), True: (readers, _search(readers))}
 
     def possible(self, beginning: str) -> list[_Reader]:
         """Return the readers that may read a file with this beginning, in order."""
-        met = self._marks.words_in(beginning)
-        return [reader for reader in self._readers if reader.may_read(beginning, met)]
+        readers, search = self._of_json[begins_json(beginning)]
+        met = search.words_in(beginning)
+        return [reader for reader in readers if reader.may_read(beginning, met)]
+
+
+def _search(readers: Sequence[MarkedReader]) -> LiteralSearch:
+    marks = {mark for reader in readers for mark in reader.searched}
+    return LiteralSearch(sorted(marks, key=len, reverse=True), leftmost=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -63,7 +64,8 @@ def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
 
 
 def _first_line(text: str) -> str:
-    return text.lstrip("\ufeff \t\r\n").partition("\n")[0]
+    found = re.match(r"[\ufeff \t\r\n]*+([^\n]*+)", text)
+    return found[1] if found else ""
 
 
 def _recognises(file: MeasuredFile) -> bool:

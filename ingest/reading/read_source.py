@@ -25,8 +25,6 @@ from ingest.context.sidecars import (
     JOURNAL,
     Items,
     Sidecars,
-    error_beside,
-    is_alone,
     named_as_sidecars,
     unpacked,
 )
@@ -235,8 +233,8 @@ def read_source(
     )
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
-    if is_sidecar and path and is_alone(path):
-        item_error = partial(error_beside, path)
+    if is_sidecar and path and settings.sidecars.is_alone(path):
+        item_error = partial(settings.sidecars.error_beside, path)
     if is_sidecar and not (item_error and split(source.name)[1] == JOURNAL):
         result.kind, result.without_run = FileKind.SIDECAR, int(item_error is not None)
         result.identify(identify(source, settings.earlier(source)))
@@ -366,9 +364,12 @@ class _SourceReader:
         without_run = self._end()
         self._add_all(of_trial)
         is_log = bool(portion or self._has_records or self._result.rejected)
-        has_maps = bool(self._maps)
-        if not is_log and self._read_mapped(source, found.file_kind):
-            return
+        if not is_log:
+            from ingest.reading.without_runs import read_without_runs, sniffed  # all formats: 50 ms
+
+            start, own = sniffed(source, found), self._maps
+            if self._read_mapped(source, own or start.map_for(source.name)):
+                return
         self._let_go()
         if is_log or self._result.rejected or without_run:
             for part in doubtful:
@@ -380,11 +381,10 @@ class _SourceReader:
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            from ingest.reading.without_runs import read_without_runs  # all formats: 50 ms
-
-            read_without_runs(source, found, self._result, self._spool, self._sidecars)
-            is_other = self._result.kind in NO_LOGS
-            if is_other and not (has_maps and self._read_mapped(source, found.file_kind)):
+            read_without_runs(source, found, start, self._result, self._spool, self._sidecars)
+            if self._result.kind in NO_LOGS and not (
+                own and self._read_mapped(source, start.map_for(source.name))
+            ):
                 self._note_rows(source)
 
     def _note_rows(self, source: Source) -> None:
@@ -409,20 +409,15 @@ class _SourceReader:
             self._spool.reject(self._result, part)
         self._held.clear()
 
-    def _read_mapped(self, source: Source, kind: FileKind) -> bool:
-        """Read the rows of a file by its maps: those of people, else those of the tool.
-
-        Return whether they brought anything, or a reject.
-        """
-        from ingest.mapped.found import packaged_for  # few files have a map
+    def _read_mapped(self, source: Source, maps: Sequence[KnownMap]) -> bool:
+        """Read the rows of a file by maps. Return whether they brought anything, or a reject."""
+        if not maps:
+            return False
+        from ingest.mapped.reading import read_by_maps  # few files have a map
 
         result = self._result
-        if not (forms := self._maps or packaged_for(source, kind)):
-            return False
-        from ingest.mapped.reading import read_by_maps
-
         self._maps = ()
-        read = read_by_maps(source, forms)
+        read = read_by_maps(source, maps)
         result.map = read.map
         if read.is_empty:
             return False
