@@ -370,7 +370,7 @@ def _written(
     options: Options,
     started_at: datetime,
     measures: Mapping[str, Mapping[str, str]],
-    restamped: Mapping[str, int],
+    restamped: Mapping[tuple[str, str], int],
 ) -> IngestReport:
     """Commit the spool and the row of the ingest, in one transaction.
 
@@ -378,7 +378,7 @@ def _written(
 
     If a source makes the commit fail, it is rolled back, that source is found by halving and
     rejected, and all others are committed. `measures`: source_id → properties of its measurements.
-    `restamped`: source_id → time of files that were only touched.
+    `restamped`: (source_id, name) → time of files that were only touched.
     """
     from ingest.store.commit import commit
 

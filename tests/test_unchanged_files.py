@@ -42,6 +42,21 @@ def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
     assert is_known(store, path)
 
 
+def test_a_copy_is_not_opened_again_and_a_touched_one_once(store: Store, tmp_path: Path) -> None:
+    first, copy = tmp_path / "a.json", tmp_path / "b.json"
+    write(first, RECORD)
+    write(copy, RECORD, OLD_NS + 1)
+    ingest_paths(store, tmp_path)
+    write(copy, b"x" * len(RECORD), OLD_NS + 1)
+    assert is_known(store, copy)
+    write(copy, RECORD, OLD_NS + 2)
+    assert is_known(store, copy)
+    write(copy, b"x" * len(RECORD), OLD_NS + 2)
+    assert is_known(store, copy)
+    assert is_known(store, first)
+    assert stamps(store) == [OLD_NS]
+
+
 def test_sources_are_known_by_their_stamps(store: Store, tmp_path: Path) -> None:
     names = [tmp_path / f"{number}.json" for number in range(3)]
     for path in names:

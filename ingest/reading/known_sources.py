@@ -42,6 +42,10 @@ _GROWING = """
     order by ingest_id"""
 """Of a file that grew before, only the last reading is needed."""
 
+_STAMPS = """
+    select found_files.name, bytes, found_files.modified_ns, source_id
+    from found_files join sources using (source_id) order by file_no"""
+
 _MEMBERS = """
     select reading, source_id, archive_members.name, bytes
     from (select unnest($readings::varchar[]) as reading, unnest($ids::varchar[]) as archive_id) as archives
@@ -50,7 +54,7 @@ _MEMBERS = """
 
 
 class Stamp(NamedTuple):
-    """A file as it was read: the same size and time mean the same bytes."""
+    """A file as it was found: the same size and time mean the same bytes."""
 
     bytes: int
     modified_ns: int | None
@@ -61,7 +65,7 @@ class Stamp(NamedTuple):
 class KnownSources:
     """`kinds`: sources that were read, and their kinds.
 
-    `rows`: by name, the row in the `columns` of Stamp of the source read last.
+    `rows`: by name, the row in the `columns` of Stamp of the file found last.
 
     `archives`: those of them that are archives with files inside. `growing`: sources with rejects,
     transcripts, telemetry and measured results, whose files may have grown since, by the last part
@@ -130,8 +134,8 @@ class KnownSources:
             for number, (reading, source_id, name, size) in enumerate(rows)
         ]
 
-    def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
-        """Return source_id → time of known files that had to be opened.
+    def restamped(self, results: Iterable[ReadResult]) -> dict[tuple[str, str], int]:
+        """Return (source_id, name) → time of known files that had to be opened.
 
         They were opened only because their time changed or could not be trusted.
         """
@@ -144,7 +148,7 @@ class KnownSources:
                 and stamp.source_id == result.source_id
                 and stamp.modified_ns != now
             ):
-                found[stamp.source_id] = now
+                found[stamp.source_id, result.name] = now
         return found
 
 
@@ -155,7 +159,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     and without files in which a later version may find a run; and no stamps, so that files are
     opened.
     """
-    sql = "select name, bytes, modified_ns, source_id, kind, sha256(map) from sources"
+    sql = "select source_id, kind, sha256(map) from sources"
     parameters = {}
     if without_rejects:
         sql += " where rejected = 0 and not list_contains($retried, kind)"
@@ -163,15 +167,8 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     try:
         with store.reading() as connection:
             # no slower than by Arrow, which would have to be imported
-            columns = (
-                list(
-                    zip(
-                        *connection.execute(f"{sql} order by ingest_id", parameters).fetchall(),
-                        strict=True,
-                    )
-                )
-                or [()] * 6
-            )
+            sources = connection.execute(sql, parameters).fetchall()
+            files = [] if without_rejects else connection.execute(_STAMPS).fetchall()
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
             archives = connection.execute(
@@ -182,16 +179,17 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in growing:
         by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
+    names, *columns = zip(*files, strict=True) if files else [()] * 4
     return KnownSources(
         store,
-        dict(zip(columns[3], columns[4], strict=True)),
+        {source_id: kind for source_id, kind, _ in sources},
         frozenset(archive_id for (archive_id,) in archives),
         # a file is compared with so many sources of its name
         {name: tuple(found[-16:]) for name, found in by_name.items()},
         dict(zones),
-        {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),
-        columns[1:4],
-        {one: how for one, how in zip(columns[3], columns[5], strict=True) if how},
+        dict(zip(names, range(len(names)), strict=True)),
+        columns,
+        {source_id: how for source_id, _, how in sources if how},
     )
 
 

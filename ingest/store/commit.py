@@ -385,15 +385,15 @@ def _label(
     Returns whether a source that was there before got labels. Leaves what the ingest found, in the
     table `seen_files`.
     """
-    columns = {
-        "reading": [result.key.reading for result in results],
-        "source_id": [result.source_id for result in results],
-        "name": [result.name for result in results],
-    }
-    with registered(
-        connection,
-        results=pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}),
-    ):
+    found = pa.table(
+        {
+            "reading": pa.array([result.key.reading for result in results], pa.string()),
+            "source_id": pa.array([result.source_id for result in results], pa.string()),
+            "name": pa.array([result.name for result in results], pa.string()),
+            "modified_ns": pa.array([result.modified_ns for result in results], pa.int64()),
+        }
+    )
+    with registered(connection, results=found):
         run_step(
             connection,
             "commit/05_seen_files",

@@ -439,12 +439,16 @@ def shown_loops(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]
     return int(count)
 
 
-def restamp(connection: duckdb.DuckDBPyConnection, times: Mapping[str, int]) -> None:
-    """Note when files of known sources were modified (source_id → ns)."""
-    if times:
+def restamp(connection: duckdb.DuckDBPyConnection, times: Mapping[tuple[str, str], int]) -> None:
+    """Write when files of known sources were modified: (source_id, name) → ns."""
+    if not times:
+        return
+    ids, names = zip(*times, strict=True)
+    given = {"ids": ids, "names": names, "times": list(times.values())}
+    for table in ("sources", "found_files"):
         connection.execute(
-            "update sources set modified_ns = given.now from (select unnest($ids::varchar[]) as "
-            "source_id, unnest($times::bigint[]) as now) as given where sources.source_id = "
-            "given.source_id",
-            {"ids": list(times.keys()), "times": list(times.values())},
+            f"update {table} set modified_ns = given.now from (select unnest($ids::varchar[]) as "
+            "source_id, unnest($names::varchar[]) as name, unnest($times::bigint[]) as now) as "
+            f"given where {table}.source_id = given.source_id and {table}.name = given.name",
+            given,
         )

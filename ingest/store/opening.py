@@ -463,19 +463,13 @@ class OwnFiles:
 
     def __init__(self, place: str) -> None:
         self._place = place
-        self._folders: dict[str, str] = {}
+        self._name = os.path.basename(place)  # noqa: PTH119
 
     def __contains__(self, path: Path) -> bool:
-        """Return whether the path is one of them.
-
-        Called for every file of an ingest, so the links of each folder are resolved once.
-        """
-        folder, name = os.path.split(path)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        place = os.path.join(self._folders[folder], name)  # noqa: PTH118 - pathlib takes ten times as long
-        if os.path.islink(place):  # noqa: PTH114
-            place = os.path.realpath(place)
+        """Return whether the path is one of them. Called for every file of an ingest."""
+        if self._name not in os.fspath(path) and not os.path.islink(path):  # noqa: PTH114
+            return False
+        place = os.path.realpath(path)
         return (
             place.startswith(self._place) and _BESIDE.fullmatch(place, len(self._place)) is not None
         )

@@ -29,6 +29,8 @@ from schemas.rows.row import (
 from schemas.rows.run import RecordKindName
 from schemas.units import Unit
 
+Nanoseconds = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})]
+
 
 class SourceRow(Row):
     """One file, upload or stream: documents = accepted + duplicates + rejected + ignored."""
@@ -70,13 +72,10 @@ class SourceRow(Row):
     ingest_id: Count | None = optional(
         "Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables."
     )
-    modified_ns: Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})] | None = (
-        column(
-            default=None,
-            description="When the file was last modified as it was read, in ns since 1970 (UTC). A "
-            "file with the same path, size and time is not read again. Empty: no file, or "
-            "modified less than two seconds before.",
-        )
+    modified_ns: Nanoseconds | None = column(
+        default=None,
+        description="When the file was last modified as it was read, in ns since 1970 (UTC). "
+        "Empty: no file, or modified less than two seconds before.",
     )
     resume_at: Bytes | None = column(
         default=None,
@@ -230,6 +229,12 @@ class FoundFileRow(Row):
     )
     copy_labels: Labels = column(
         default={}, description="Of a copy that was not kept: labels that its path gave."
+    )
+    modified_ns: Nanoseconds | None = column(
+        default=None,
+        description="When the file was last modified as it was found, in ns since 1970 (UTC). A "
+        "file with the same path, size and time is not opened again. Empty: no file, or "
+        "modified less than two seconds before.",
     )
 
 

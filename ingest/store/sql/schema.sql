@@ -1,4 +1,4 @@
--- The tables of the store, version 24. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 25. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -532,7 +532,8 @@ create table found_files (
     "source_id" varchar not null,
     "name" varchar not null,
     "labels" map(varchar, varchar) not null,
-    "copy_labels" map(varchar, varchar) not null
+    "copy_labels" map(varchar, varchar) not null,
+    "modified_ns" bigint
 );
 
 -- Which ingest found which file: an undo leaves what another ingest found, too.
@@ -698,7 +699,7 @@ select * from (values
     ('sources', 'rejected', 'Records that could not be read; see rejects.'),
     ('sources', 'ignored', 'Events other than result records; 1 for a file that is no log.'),
     ('sources', 'ingest_id', 'The ingest that read it. Empty: an ingest before version 6 of the tables.'),
-    ('sources', 'modified_ns', 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.'),
+    ('sources', 'modified_ns', 'When the file was last modified as it was read, in ns since 1970 (UTC). Empty: no file, or modified less than two seconds before.'),
     ('sources', 'resume_at', '0 for a session transcript, whose file may grow. Older versions wrote a byte.'),
     ('sources', 'ingested_by', 'Who ingested it: user@host, or the signed-in visitor of a dashboard.'),
     ('sources', 'tool_version', 'Version of Tachograph that ingested it.'),
@@ -1128,6 +1129,7 @@ select * from (values
     ('found_files', 'name', 'Path or file name.'),
     ('found_files', 'labels', 'Labels that the ingest gave to all runs of the file.'),
     ('found_files', 'copy_labels', 'Of a copy that was not kept: labels that its path gave.'),
+    ('found_files', 'modified_ns', 'When the file was last modified as it was found, in ns since 1970 (UTC). A file with the same path, size and time is not opened again. Empty: no file, or modified less than two seconds before.'),
     ('sightings', 'ingest_id', 'The ingest.'),
     ('sightings', 'file_no', 'The file (found_files.file_no).'),
     ('archive_members', 'archive_id', 'Id of the archive.'),
@@ -1148,7 +1150,7 @@ select * from (values
     ('superseded_sources', 'rejected', 'Records that could not be read; see rejects.'),
     ('superseded_sources', 'ignored', 'Events other than result records; 1 for a file that is no log.'),
     ('superseded_sources', 'ingest_id', 'The ingest that read it. Empty: an ingest before version 6 of the tables.'),
-    ('superseded_sources', 'modified_ns', 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.'),
+    ('superseded_sources', 'modified_ns', 'When the file was last modified as it was read, in ns since 1970 (UTC). Empty: no file, or modified less than two seconds before.'),
     ('superseded_sources', 'resume_at', '0 for a session transcript, whose file may grow. Older versions wrote a byte.'),
     ('superseded_sources', 'ingested_by', 'Who ingested it: user@host, or the signed-in visitor of a dashboard.'),
     ('superseded_sources', 'tool_version', 'Version of Tachograph that ingested it.'),
