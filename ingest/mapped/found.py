@@ -1,12 +1,11 @@
-"""The map of a file: given for the ingest, in a folder above it, or one of the tool's."""
+"""Valid maps: of people, and those that come with the tool."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ingest.context.small_files import MAP_FILE, split
 from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import InputUnreadable, UsageError
 from schemas.text import did_you_mean
@@ -173,56 +171,6 @@ def _line_of(text: str, loc: Sequence[str | int]) -> int | None:
             at += len(text[at:]) - len(text[at:].lstrip())
             line = text.count("\n", 0, at) + 1
     return line
-
-
-@dataclass
-class Maps:
-    """The maps of an ingest. `given`: for all of its files.
-
-    `unpacked`: folder in an archive or upload → the temporary folder of its sidecars.
-    """
-
-    given: Sequence[KnownMap] = ()
-    unpacked: Mapping[str, Path] = field(default_factory=dict)
-    _of_folders: dict[str, KnownMap | None] = field(default_factory=dict)
-
-    def of(self, name: str, path: Path | None) -> tuple[KnownMap, ...]:
-        """Return the maps that people wrote for a file: the given ones, else the nearest above it.
-
-        `path`: the file on disk, None for a member of an archive or upload. Never raises.
-        """
-        if self.given:
-            found: Iterable[KnownMap] = self.given
-        else:
-            place = os.path.abspath(path) if path else name  # noqa: PTH100
-            found = filter(None, [self._above(split(place.replace("\\", "/"))[0])])
-            name = place
-        return tuple(one for one in found if any(one.forms_for(name)))
-
-    def _above(self, folder: str) -> KnownMap | None:
-        """Return the nearest valid map in a folder or above it; each folder is searched once."""
-        if folder not in self._of_folders:
-            upper = split(folder[:-1])[0] if len(folder) > 1 else ""
-            if folder.endswith("!"):  # the outside of an archive
-                upper = split(os.path.abspath(folder[:-1]))[0]  # noqa: PTH100
-            own = _map_in(self._place(folder), folder)
-            self._of_folders[folder] = own or (self._above(upper) if upper else None)
-        return self._of_folders[folder]
-
-    def _place(self, folder: str) -> Path | None:
-        if folder in self.unpacked:
-            return Path(self.unpacked[folder], MAP_FILE)
-        return Path(folder, MAP_FILE) if os.path.isabs(folder) and "!" not in folder else None  # noqa: PTH117
-
-
-def _map_in(place: Path | None, folder: str) -> KnownMap | None:
-    try:
-        if place and place.is_file():
-            text = read_small_text(place)
-            return KnownMap(parse_map(str(place), text), text, folder)
-    except (OSError, ValueError, UsageError):  # the file itself is a reject, with the reason
-        pass
-    return None
 
 
 @cache

@@ -144,9 +144,9 @@ def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
     Raises UsageError for an invalid one.
     """
     try:
-        written = (
-            parse_toml(read_small_text(place)) if place.is_file() else {}
-        )  # a pipe or a device may have no end
+        if not place.is_file():  # a pipe or a device may have no end
+            return []
+        written = parse_toml(read_small_text(place))
     except OSError:
         return []
     except ValueError as error:

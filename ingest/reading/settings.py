@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.context.path_template import PathTemplate
+from ingest.mapped.of_folders import Maps
 from ingest.sources.files import Earlier, Identity, Source, identify
 from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
@@ -17,7 +18,7 @@ from schemas.file_kinds import NO_LOGS, FileKind
 
 if TYPE_CHECKING:
     from ingest.context.sidecars import Sidecars
-    from ingest.mapped.found import KnownMap, Maps
+    from ingest.mapped.found import KnownMap
 
 SMALL_BYTES = 1 << 20
 """A file of this size is read into memory at once, and hashed before a worker gets it."""
@@ -60,9 +61,7 @@ class Settings:
 
     @cached_property
     def maps(self) -> Maps:
-        """Maps of the sources' folders, or those given. Imported as the sidecars are."""
-        from ingest.mapped.found import Maps
-
+        """Maps of the sources' folders, or those given."""
         return Maps(self.given_maps, self.unpacked)
 
     def is_known(self, source: Source, source_id: str) -> bool:

@@ -115,15 +115,16 @@ def unbounded() -> Iterator[None]:
 
 @contextmanager
 def _under_way(bound: _Bound | None) -> Iterator[None]:
-    seconds, megabytes = _used()
+    outer = _bounds[-1] if _bounds else None
+    before = _used() if outer else (0.0, 0.0)
     _bounds.append(bound)
     try:
         yield
     finally:
         _bounds.pop()
-        if _bounds and (outer := _bounds[-1]):
+        if outer:
             now = _used()
-            outer.leave_out(now[0] - seconds, now[1] - megabytes)
+            outer.leave_out(now[0] - before[0], now[1] - before[1])
 
 
 def _look(_number: int, _frame: FrameType | None) -> None:
