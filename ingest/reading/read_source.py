@@ -502,7 +502,7 @@ class _SourceReader:
             self._has_roll_ups = self._has_roll_ups or (
                 found is None and is_roll_up(document.value)
             )
-            if not self._has_records:
+            if not (self._has_records or document.is_result):
                 self._rows += rows_in(document.value)
             return
         for place, one in enumerate(found):
