@@ -11,17 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from app.queries.filters import NO_FILTERS
+from app.queries.filters import NO_FILTERS, choose
 from app.queries.landed import landed_money
 from app.queries.runs import summary
 from app.text.landed import landed_words
 from ingest.landings import Reading, RunChanges, read_landings
-from ingest.pipeline import ingest
+from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.landings import keep_landings
+from ingest.store.landings import keep_landings, recorded_changes
 from schemas.errors import UsageError
+from tests.claude_lines import reply, user
 from tests.conftest import record_text
+from tests.documents import lines
 
 NAME = "acme/widget"
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -226,3 +228,29 @@ def test_a_commit_on_no_branch_is_unknown_if_the_main_branch_has_its_message(wor
     work.git("branch", "-D", "lost")
     work.commit("Squashed\n\n* lost: b\n* more", "c")
     assert states(work.read(run(1, lost))) == ["unknown"]
+
+
+def test_what_runs_record_is_read_from_logs_and_labels(store: Store) -> None:
+    """A launched run is labelled with its commit and, in a job of CI, its pull request."""
+    made, opened = "[fix/x 1a2b3c4] Faster\n 1 file changed, 2 insertions(+)", f"{NAME}#7"
+    calls = {"commit": ("git commit -m Faster", made)}
+    calls["open"] = ("gh pr create --fill", f"Creating …\nhttps://github.com/{NAME}/pull/7\n")
+    calls["list"] = ("gh pr list", f"https://github.com/{NAME}/pull/8\n")
+    log = [user("Make it faster.")]
+    for call, (command, output) in calls.items():
+        tool = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
+        message = {"content": [tool], "stop_reason": "tool_use"}
+        log.append(reply(f"u-{call}", f"msg-{call}", f"req-{call}", inside=message))
+        result = {"type": "tool_result", "tool_use_id": call, "content": output}
+        log.append(user([result], f"r-{call}"))
+    ingest([Source("s.jsonl", lines(*log).encode())], store)
+    text = record_text(uuid="launched", session_id="launched")
+    labels = (("commit-after", "5d6e7f8"), ("pull-request", f"{NAME}#9"), ("branch", "next"))
+    ingest([Source("launched.json", text.encode())], store, Options(labels))
+    found = {row["commits"][0]: row for row in recorded_changes(store)}
+    assert [found["1a2b3c4"]["pull_requests"], found["5d6e7f8"]["pull_requests"]] == [
+        [opened], [f"{NAME}#9"]
+    ]  # fmt: skip
+    assert found["5d6e7f8"]["branch"] == "next"
+    rows = summary(store, choose({"pull-request": opened}), ["pull-request"], ("runs",))
+    assert rows["pull-request"].to_pylist() == [opened]

@@ -34,10 +34,12 @@ from ingest.system.files import temporary_folder
 from ingest.system.secrets import HIDDEN, is_secret, scrubbed_text, scrubbed_words
 from ingest.system.signals import put_off
 from schemas.agents import Agent, agent_of_program
+from schemas.catalogue.figures import BRANCH, PULL_REQUEST
 from schemas.errors import RejectReason, TachographError, UsageError
 from schemas.rows.run import Outcome, RecordKind
 from schemas.text import paired, plural
 from schemas.wire.launch import (
+    COMMIT_AFTER,
     ENDED_BY,
     EXIT_CODE,
     LAUNCH_FILE,
@@ -240,6 +242,23 @@ def launch(order: LaunchOrder) -> Recorded:
     return ended
 
 
+def _of_job(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return labels with branch and pull request of a job of GitHub Actions.
+
+    Its checkout of a pull request is on no branch.
+    """
+    kind, _, rest = environment.get("GITHUB_REF", "").removeprefix("refs/").partition("/")
+    if environment.get("GITHUB_ACTIONS") != "true" or kind not in ("pull", "heads"):
+        return {}
+    if kind == "heads":
+        return {BRANCH: rest}
+    repository, number = environment.get("GITHUB_REPOSITORY", ""), rest.partition("/")[0]
+    return {
+        BRANCH: environment.get("GITHUB_HEAD_REF", ""),
+        PULL_REQUEST: f"{repository}#{number}",
+    }
+
+
 def _recorded(
     run: _Run, ended: Recorded, running: Running, watch: Watch, repository: Repository | None
 ) -> Recorded:
@@ -254,9 +273,10 @@ def _recorded(
     of_end = {
         ENDED_BY: ended_by,
         EXIT_CODE: str(ended.exit_code) if ended.exit_code else None,
-        "commit-after": git.after if git and git.after != git.before else None,
+        COMMIT_AFTER: git.after if git and git.after != git.before else None,
     }
     labels = {
+        **_of_job(os.environ),
         **run.order.labels,
         "host": str(ended.launch.host),
         **{name: value for name, value in of_end.items() if value},

@@ -6,25 +6,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.store.database import Store, Writer, arrow
+from schemas.catalogue.figures import PULL_REQUEST
 from schemas.rows.landing import Landed, LandingRow
+from schemas.wire.launch import COMMIT_AFTER
 
 _CHANGES = """
 with made as (
     select
-        run_id, list_distinct(flatten(list(commits order by responses.at))) as commits,
-        list_distinct(flatten(list(pull_requests))) as pull_requests
+        run_id, flatten(list(commits order by responses.at)) as commits,
+        flatten(list(pull_requests order by responses.at)) as pull_requests
     from responses
     where commits is not null or pull_requests is not null
     group by run_id
 )
 select
-    run_id, session_id, title, repo as project, cwd, branch, started_at, ended_at, coalesce(made.commits, []) as commits,
-    coalesce(pull_requests, []) as pull_requests, text as patch
+    run_id, session_id, title, repo as project, cwd, branch, started_at, ended_at,
+    array_append(made.commits, labels[$after]) as commits,
+    array_append(made.pull_requests, labels[$pull_request]) as pull_requests, text as patch
 from v_runs
 left join made using (run_id)
 left join (select run_id, text from patches where not is_cut) using (run_id)
 order by ended_at, run_id
-"""  # noqa: E501
+"""
 
 
 def recorded_changes(store: Store) -> list[dict[str, Any]]:
@@ -32,8 +35,12 @@ def recorded_changes(store: Store) -> list[dict[str, Any]]:
 
     Raises StoreError.
     """
+    labels = {"after": COMMIT_AFTER, "pull_request": PULL_REQUEST}
     with store.reading() as connection:
-        rows: list[dict[str, Any]] = arrow(connection, _CHANGES).to_pylist()
+        rows: list[dict[str, Any]] = arrow(connection, _CHANGES, labels).to_pylist()
+    for row in rows:
+        for key in ("commits", "pull_requests"):
+            row[key] = [*dict.fromkeys(filter(None, row[key] or ()))]
     return rows
 
 

@@ -26,6 +26,9 @@ ENDED_BY = "ended-by"
 EXIT_CODE = "exit-code"
 """Label of a run with a non-zero exit code."""
 
+COMMIT_AFTER = "commit-after"
+"""Label of a run that ended at another commit than it began at: that commit."""
+
 MAX_USD, MAX_MINUTES = "max-usd", "max-minutes"
 ENDINGS = {MAX_USD: Outcome.MAX_BUDGET, MAX_MINUTES: Outcome.LIMIT_REACHED}
 """The limit that ended a run → its outcome, if its log has none. The name of a signal means an
