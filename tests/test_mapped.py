@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from app.text.mapping import preview
 from ingest.mapped.found import KnownMap, parse_map
 from ingest.mapped.propose import map_of, proposed
 from ingest.mapped.reading import MappedReading, read_by_maps
@@ -325,6 +326,25 @@ def test_a_table_a_copy_of_its_rows_and_a_chat_are_one_form(tmp_path: Path) -> N
     found = {(run.agent, run.task, run.score) for reading in readings for run in reading.kept}
     assert found == {(run["arm"], run["id"], run["pass"]) for run in runs}
     assert form.form.run.duration.unit == "s"
+
+
+def test_a_preview_says_what_becomes_of_each_row() -> None:
+    """Rows that a map leaves out, failed tests, and all but the first reject were not named."""
+    costs = [1, "free", "dear", None]
+    rows = "".join(f"{json.dumps({'cost': cost, 'passed': False})}\n" for cost in costs)
+    text = """
+[[rows]]
+where = { cost = "*" }
+[rows.run]
+agent = { value = "codex" }
+cost = "cost"
+score = "passed"
+"""
+    known = KnownMap(parse_map("map", text), text)
+    found = preview(known, [Source("rows.jsonl", rows.encode())])
+    failed = "1 run (1 completed with score 0: the test failed, not the run)"
+    assert found.found == f"4 rows in 1 file: {failed}, 2 rejects, 1 left out"
+    assert found.refused == "line 2: run.cost (cost): 'free' is no number, and 1 more"
 
 
 def test_another_form_in_the_same_folder_costs_no_row(tmp_path: Path) -> None:

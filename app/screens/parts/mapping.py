@@ -25,6 +25,7 @@ _FIELDS = (
     "started_at"
 ).split()
 _NOT_THERE = ""
+_LABELS = {_NOT_THERE: "not in the file", "^": "the row's name"}
 
 
 def hold(report: IngestReport, small: Mapping[str, bytes]) -> None:
@@ -56,7 +57,7 @@ def offer() -> IngestReport | None:
                 name.replace("_", " ").capitalize(),
                 options,
                 at,
-                format_func=lambda one: visible(one) or "not in the file",
+                format_func=lambda one: _LABELS.get(one) or visible(one),
                 key=f"map-{name}",
                 width=180,
             )
