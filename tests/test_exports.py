@@ -479,16 +479,6 @@ def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
     assert [cell.strip("\n") for cell in page.cells[::2]] == [text.strip("\n") for text in shown]
 
 
-def test_a_page_names_no_other_place(grouped: CostReport) -> None:
-    """Nothing to load: no element with an address.
-
-    Plotly's own program names its home page, which nobody visits.
-    """
-    page = Tags(written(grouped, "html"))
-    assert not {"src", "href", "srcset", "action", "data", "background", "poster"} & page.attributes
-    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(page.tags)
-
-
 @pytest.mark.xdist_group("browser")
 def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_script(
     grouped: CostReport, browser: Browser, tmp_path: Path

@@ -69,15 +69,14 @@ def test_a_log_that_grows_is_one_loop(store: Store, tmp_path: Path) -> None:
         assert found == experiments
 
 
-@pytest.mark.parametrize("order", [(3, 6, 10), (10, 3, 6), (6, 10, 3)])
+@pytest.mark.parametrize("order", [(10, 3, 6), (6, 10, 3)])
 def test_versions_and_copies_of_a_log_are_one_loop_in_any_order(
     store: Store, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
     for experiments in order:
         write(tmp_path / f"v{experiments}" / "autoresearch.jsonl", lines_of(experiments))
         write(tmp_path / f"copy{experiments}" / "a.jsonl", lines_of(experiments))
-        for folder in (f"v{experiments}", f"copy{experiments}"):
-            ingest_paths(store, tmp_path / folder)
+        ingest_paths(store, *(tmp_path / f"{name}{experiments}" for name in ("v", "copy")))
     [(found, _)] = counts(store)
     assert found == 10
 

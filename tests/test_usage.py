@@ -537,11 +537,6 @@ def test_blocks_by_hours_are_those_of_the_rule(minutes: list[int], length: int) 
     assert all(one.end <= two.start for one, two in pairwise(found)), "blocks never overlap"
 
 
-def test_a_chain_every_four_hours_keeps_its_blocks() -> None:
-    moments = [DAY + timedelta(hours=4 * number) for number in range(71)]
-    assert blocks(hours_of(moments), FIVE) == one_by_one(moments, FIVE)
-
-
 def test_an_active_block_projects_its_rate_to_its_end() -> None:
     [block] = blocks(hours_of(times("10:00", "12:00")), FIVE)
     rate = burn(block, 120_000, Decimal(6), times("13:00")[0])
