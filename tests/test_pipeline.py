@@ -384,3 +384,22 @@ def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_pa
         store, "select min(ordinal), max(ordinal), count(distinct ordinal) from runs"
     ) == [(0, count - 1, count)]
     assert rejects(store)[0]["ordinal"] == count + 1
+
+
+LOGS = [
+    Source("one.json", record_text(uuid="1").encode()),
+    Source("two.jsonl", f"{record_text(uuid='1')}\n{record_text(uuid='2')}\n{{".encode()),
+    Source("three.json", json.dumps([record(uuid="3"), {"type": "system"}]).encode()),
+    Source("four.txt", b"nothing"),
+]
+
+
+def test_order_batches_and_repetition_do_not_matter(store: Store, tmp_path: Path) -> None:
+    """Of equal copies of a record the same one is kept, whichever comes first."""
+    ingest(LOGS, store)
+    kept = "select run_id, source_id, ordinal from runs order by 1"
+    for first in (LOGS[0], LOGS[1]):
+        mixed = Store(tmp_path / f"{first.name}.duckdb")
+        for batch in ([first], [LOGS[3], *LOGS[:3]]):
+            ingest(batch, mixed)
+        assert (content(mixed), fetched(mixed, kept)) == (content(store), fetched(store, kept))
