@@ -10,6 +10,7 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -205,6 +206,21 @@ def test_every_filter_filters_every_section(five: Store, keys: tuple[str, ...]) 
         == counted
         == run_queries.runs(five, filters).num_rows
     )
+
+
+def test_a_page_has_the_totals_and_groups_of_the_whole_report(five: Store) -> None:
+    """It reads fewer columns, but those of its filters and groups."""
+    failed, found = choose({"failure": ["limit"]}), choose({"search": ["e"]})
+    for filters, by in ((failed, ()), (found, ()), (Filters(), ("failure", "whose", "model"))):
+        asked = ReportRequest(filters, by)
+        page = report(
+            Store(five.location), replace(asked, sections=("totals", "groups"), has_key_totals=True)
+        )
+        whole = report(Store(five.location), asked)
+        assert page.main.answer.shown == whole.main.answer.shown
+        shown = [name for name in page.main.answer.shown if name in page.main.table.column_names]
+        assert page.main.table.select(shown) == whole.main.table.select(shown)
+        assert page.first.notes == whole.first.notes
 
 
 def test_a_cheap_model_without_a_price_is_told_of_an_expensive_run(store: Store) -> None:

@@ -317,7 +317,7 @@ store but not there.
 """
 
 _AT_HAND = """
-create temp table at_hand as from {view};
+create temp table at_hand as select {columns} from {view};
 drop view if exists temp.{view};
 alter table at_hand rename to {view}
 """
@@ -354,13 +354,17 @@ class ReadTransaction(Store):
 
     Writers wait from `begin` to `end`, as for any reader. Threads take turns, because a DuckDB
     connection mixes up concurrent answers. `copy_at`: the number of the query from which on
-    `v_runs` is a temporary copy, which costs as much as five queries of the view.
+    `v_runs` is a temporary copy, which costs as much as five queries of the view. `without`:
+    columns that the copy leaves out.
     """
 
-    def __init__(self, store: Store, copy_at: int | None = None) -> None:
+    def __init__(
+        self, store: Store, copy_at: int | None = None, without: Sequence[str] = ()
+    ) -> None:
         super().__init__(store.location)
         self._store = store
         self._copy_at = copy_at
+        self._without = without
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._searched: set[str] = set()
@@ -395,9 +399,12 @@ class ReadTransaction(Store):
             if not self.has_few_runs and not self._has_other_views:
                 connection.execute(_runs_by_place())
         if self._queries == self._copy_at and self.has_few_runs:
-            [(are_short,)] = connection.execute(_SHORT_TEXTS, {"bytes": _SHORT_BYTES}).fetchall()
-            if are_short:
-                connection.execute(_AT_HAND.format(view="v_runs"))
+            short = {"bytes": _SHORT_BYTES}
+            if self._without:
+                columns = f"* exclude ({', '.join(self._without)})"
+                connection.execute(_AT_HAND.format(view="v_runs", columns=columns))
+            elif connection.execute(_SHORT_TEXTS, short).fetchall() == [(True,)]:
+                connection.execute(_AT_HAND.format(view="v_runs", columns="*"))
 
     def copy_next(self) -> None:
         """Make the temporary copy with the next query, unless it is there or never wanted."""
@@ -443,7 +450,7 @@ class ReadTransaction(Store):
         """Read a slow view once into a temporary table for all queries. Raises StoreError."""
         if view not in self._at_hand:
             with self.reading() as connection:
-                connection.execute(_AT_HAND.format(view=view))
+                connection.execute(_AT_HAND.format(view=view, columns="*"))
             self._at_hand.add(view)
 
     def keep(self, sql: str, parameters: Mapping[str, Any]) -> str:
@@ -468,17 +475,19 @@ def choose_anew(store: Store, _filters: Filters) -> None:
 
 
 @contextmanager
-def read_transaction(store: Store, copy_at: int | None = None) -> Iterator[ReadTransaction]:
+def read_transaction(
+    store: Store, copy_at: int | None = None, without: Sequence[str] = ()
+) -> Iterator[ReadTransaction]:
     """Yield a transaction on the store until the end of the block.
 
     If `store` is a transaction already, it is yielded itself. Raises StoreError.
 
-    `copy_at`: as of ReadTransaction.
+    `copy_at`, `without`: as of ReadTransaction.
     """
     if isinstance(store, ReadTransaction):
         yield store
         return
-    transaction = ReadTransaction(store, copy_at)
+    transaction = ReadTransaction(store, copy_at, without)
     with transaction._open:  # so that an error of DuckDB in the block becomes a StoreError there
         yield transaction
 

@@ -23,7 +23,7 @@ from app.queries import measured as measured_queries
 from app.queries import models as model_queries
 from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters import NO_FILTERS, Filters, this_moment
+from app.queries.filters import NO_FILTERS, SEARCH, Filters, this_moment, where
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
@@ -296,7 +296,7 @@ def report(store: Store, request: ReportRequest) -> CostReport:
     Raises StoreError, and UsageError for an unknown grouping, figure or time zone.
     """
     asked = _in_its_zone(request)
-    with read_transaction(store, copy_at=1) as transaction:
+    with read_transaction(store, 1, _unread_columns(asked)) as transaction:
         request = replace(asked, filters=transaction.searched(asked.filters))
         coverage = cost_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(
@@ -382,6 +382,17 @@ def brief(store: Store, request: ReportRequest) -> tuple[Answer, str]:
     return replace(
         section.answer, about=heading(plural(covered, "run"), store.location, asked.filters)
     ), note
+
+
+def _unread_columns(request: ReportRequest) -> Sequence[str]:
+    """Return the columns of texts, and of patterns in them, that a page with KEY_TOTALS skips."""
+    is_page = request.has_key_totals and request.sections and not request.metrics
+    if not is_page or request.filters.values(SEARCH):
+        return ()
+    chosen = (group.sql for group in groups(request.by, request.zone))
+    needed = " ".join((where(request.filters).sql, *chosen))
+    texts = ("prompt", "result", "reason", "whose", "failure_message")
+    return [column for column in texts if column not in needed]
 
 
 def _in_its_zone(request: ReportRequest) -> ReportRequest:
