@@ -114,7 +114,7 @@ def test_a_chart_survives_what_a_store_may_hold(case: str, page: str | None) -> 
         charts.strips(charts.strips_of("cost", rows, runs, {}), Unit.USD, page),
         charts.strips(charts.strips_of("time", rows, runs, {}), Unit.MILLISECONDS, page),
         charts.strips(charts.strips_of("claims", rows, runs), Unit.RATIO, page),
-        charts.pareto("completed runs", charts.pareto_points(rows)[1], page),
+        charts.pareto(charts.pareto_of(rows), page),
     ]
     for one in drawn:
         assert one.layout.height <= 640
@@ -185,10 +185,8 @@ def test_a_median_stands_from_five_values_on() -> None:
 
 def test_a_bound_is_ahead_of_nobody() -> None:
     cheap = figures("trae-agent", cost=Range(9, 0.01, 0.01, 0.01), bounds="upper_bound", bounded=9)
-    _, found = charts.pareto_points(
-        [cheap, figures(), figures("claude-code", cost=Range(9, 0.7, 0.1, 2))]
-    )
-    assert {one.row.agent: one.is_ahead for one in found} == {
+    found = charts.pareto_of([cheap, figures(), figures("claude-code", cost=Range(9, 0.7, 0.1, 2))])
+    assert {one.row.agent: one.is_ahead for one in found.points} == {
         "trae-agent": False,
         "codex": True,
         "claude-code": False,

@@ -123,7 +123,7 @@ def test_the_most_expensive_day_is_judged_and_undated_runs_are_told() -> None:
     )
     assert not verdict.passed
     assert verdict.note == (
-        "Over by $0.50; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs (≥\u00a0"
+        "Over by $0.50; on 2026-11-20; based on 2 of 8 runs; no date for 5 runs (≥\u00a0"
         "$90.00), counted on no day."
     )
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed

@@ -232,7 +232,10 @@ def test_top_lists_name_five_and_add_up_to_the_total(months: Store) -> None:
         "other (5)",
     ]
     assert [one.name for one in repositories.shares][:2] == ["repo-8", "repo-7"]
-    assert [(one.name, one.usd) for one in repositories.shares][-1] == ("unknown", Decimal("10.5"))
+    assert [(one.name, one.usd) for one in repositories.shares][-1] == (
+        "no project",
+        Decimal("10.5"),
+    )
 
 
 @pytest.mark.parametrize(("labels", "is_named"), [({}, False), ({"repo": "vllm"}, True)])
@@ -256,7 +259,7 @@ def test_a_list_in_which_all_is_unknown_is_told_once(
         assert ("Top projects" in (text_of(body) if name == "xlsx" else body.decode())) == is_named
     summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
     assert [one["name"] for one in summary["top_repositories"]] == [
-        labels.get("repo", "unknown")
+        labels.get("repo", "no project")
     ], "programs get sums that add up"
 
 
@@ -270,7 +273,7 @@ def test_what_is_left_of_a_budget_is_said_with_pass_or_fail(months: Store) -> No
 
 def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store: Store) -> None:
     notes = page(sample_store).notes
-    assert notes[0].startswith("Date unknown: 3 runs ($2.83).")
+    assert notes[0].startswith("No date: 3 runs ($2.83).")
     assert notes[0].endswith("read them again with --trust-file-times.")
     assert notes[1] == "Reported costs are the agents' own estimates, not invoices."
     assert notes[2].startswith("List-price difference (list − reported): ")
@@ -347,7 +350,9 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     tops = first_page.top_shares(
         [*((name, Decimal(usd), kinds) for name, usd, kinds in costs), (None, Decimal(1), None)],
         Decimal(100),
+        "no project",
     )
+    assert tops[-1].name == "no project"
     assert [one.cost[0] for one in tops] == ["$", "≤", "$", "$", "$", "≥", "$"]
     assert sum(one.share or 0 for one in tops) == 1
 

@@ -19,6 +19,8 @@ from app.queries.reading import exported, fetch
 from app.reports.budgets import check
 from app.text.loops import about
 from ingest.store.database import Store
+from ingest.store.pricing import reprice
+from schemas.rows.price import PriceFileRow
 from tests.claude_lines import SESSION, line, message, reply, usage, user
 from tests.conftest import ingest_paths
 from tests.documents import lines
@@ -247,7 +249,10 @@ def test_another_loop_that_tried_the_same_things_costs_nothing(
         TABLE + "".join("\t".join(map(str, row)) + "\n" for row in other)
     )
     ingest_paths(store, tmp_path)
-    costs = {Path(one.row["source_name"]).parent.name: one.cost_usd for one in loops(store)}
+    costs = {
+        Path(one.row["source_name"]).parts[len(tmp_path.parts)]: one.cost_usd
+        for one in loops(store)
+    }
     [session] = fetch(store, "select sum(cost_list_usd) as usd from responses").to_pylist()
     assert costs == {"mine": session["usd"], "other": None}
 
@@ -293,3 +298,46 @@ def test_a_budget_for_an_improvement_judges_loops(store: Store, tmp_path: Path, 
     ):  # two improvements
         made = check(store, NO_FILTERS, {"max-usd-per-improvement": allowed})
         assert (made.passed, made.verdicts[0].where) == (passed, "Benchmark")
+
+
+def test_a_loop_without_a_session_pays_for_the_time_of_its_experiments(
+    store: Store, tmp_path: Path, pi: PiLoop
+) -> None:
+    """By the label of its ingest, else by the price file; a session's wall time is not paid twice.
+
+    Unknown without a rate, or where a third of the times is.
+    """
+    for place, (name, times) in enumerate(
+        {"rated": (1800, 1800, 1800), "listed": (3600, 1800, 1800), "partly": (9, None, 9)}.items()
+    ):
+        (tmp_path / name).mkdir()
+        tries = [
+            {"iteration": number, "latency_ms": 100.0 - number - place / 4, "status": "keep"}
+            | {"cost_usd": 0.5, "description": f"{name} {number}", "duration_s": seconds}
+            for number, seconds in enumerate(times)
+        ]
+        (tmp_path / name / "experiments.jsonl").write_text(lines(*tries))
+    ingest_paths(store, tmp_path / "listed", tmp_path / "partly", tmp_path / "project")
+    assert {one.costs.machine_usd for one in loops(store)} == {None}
+    ingest_paths(store, tmp_path / "rated", **{"machine-rate": "3"})
+    row = PriceFileRow(name="", text="", read_at=datetime.now(UTC), machines={"": "2"})
+    reprice(store, row)
+
+    def found_in(store: Store) -> dict[str, LoopAnswer]:
+        place = len(tmp_path.parts)
+        return {Path(one.row["source_name"]).parts[place]: one for one in loops(store)}
+
+    found = found_in(store)
+    assert {name: one.costs.machine_usd for name, one in found.items()} == {
+        "rated": Decimal("4.5"),
+        "listed": Decimal(4),
+        "partly": None,
+        "project": None,
+    }
+    assert found["rated"].all_in_per_improvement == (Decimal("1.5") + Decimal("4.5")) / 2
+    ingest_paths(store, tmp_path / "sessions")
+    with_session = {
+        Path(one.row["source_name"]).parts[len(tmp_path.parts)]: one for one in loops(store)
+    }
+    session = with_session["project"].costs
+    assert session.machine_usd == session.sessions[0].machine_usd is not None

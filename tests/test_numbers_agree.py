@@ -319,7 +319,7 @@ def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(
     copied: Store,
 ) -> None:
     made = report(copied, ReportRequest(by=("month",)))
-    said = "Date unknown: 1 run ($2.00). No day, week or month includes them."
+    said = "No date: 1 run ($2.00). No day, week or month includes them."
     assert made.header.undated.startswith(said)
     assert "may be the copy date" in made.header.undated
     assert made.header.coverage["last_at"] == datetime(2026, 3, 19, 2, 4, 27, tzinfo=UTC)
@@ -340,10 +340,9 @@ def test_the_command_warns_of_unknown_dates_beside_any_format(
     tachograph: Run, copied: Store
 ) -> None:
     by_day = tachograph("report --by day --format csv --db", copied.location)
-    assert "Date unknown: 1 run" in by_day.stderr
+    assert "No date: 1 run" in by_day.stderr
     assert (
-        "Date unknown"
-        not in tachograph("report --by model --format csv --db", copied.location).stderr
+        "No date" not in tachograph("report --by model --format csv --db", copied.location).stderr
     )
 
 
@@ -353,7 +352,7 @@ def test_a_check_of_days_leaves_out_and_tells_runs_without_a_date(copied: Store)
     assert verdict.found == 1
     assert (
         verdict.note
-        == "On 2026-03-19; based on 1 of 2 runs; date unknown for 1 run ($2.00), counted on no day."
+        == "On 2026-03-19; based on 1 of 2 runs; no date for 1 run ($2.00), counted on no day."
     )
     assert (verdict.as_dict()["undated_runs"], verdict.as_dict()["undated_usd"]) == (1, 2)
 

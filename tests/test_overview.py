@@ -5,10 +5,12 @@ Both are over the same runs.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -18,10 +20,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.charts import agents as charts
+from app.charts import registry
+from app.charts.images import mark_table
 from app.queries import agents as queries
 from app.queries import measured
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters
+from app.queries.grouping import SIDES
 from app.queries.reading import read_transaction
 from app.reports.cost_report import ReportRequest, report
 from app.reports.shared import question, shared
@@ -30,6 +35,7 @@ from app.text.agents import agent_table
 from app.text.formatting import agent_name, usd
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
+from tests.conftest import ingest_paths
 from tests.examples import examples
 from tests.test_pricing import put, rows, usage
 
@@ -40,6 +46,7 @@ _run = st.fixed_dictionaries(
     {
         "agent": st.sampled_from(AGENTS),
         "model_group": st.sampled_from(("m-one", "m-two", None)),
+        "effort": st.sampled_from(("high", "max", None)),
         "is_started": st.booleans(),
         "outcome": st.sampled_from(ENDS),
         "cost_own_usd": st.none() | st.decimals(Decimal("0.01"), 50, places=2),
@@ -60,6 +67,7 @@ _MONEY = pa.decimal128(18, 9)
 _KINDS = {
     "agent": pa.string(),
     "model_group": pa.string(),
+    "effort": pa.string(),
     "is_started": pa.bool_(),
     "outcome": pa.string(),
     "cost_own_usd": _MONEY,
@@ -210,9 +218,13 @@ def _tasks(runs: Iterable[dict[str, Any]]) -> int:
 @settings(
     examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
-def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
-    """Agents add up to all runs and models to their agent.
+@given(
+    st.lists(_run, min_size=1, max_size=40),
+    st.sampled_from(sorted(COST_MEASURES)),
+    st.sampled_from(sorted(SIDES)),
+)
+def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str, by: str) -> None:
+    """Agents add up to all runs and models, also those at each effort, to their agent.
 
     Outcomes and measured classes to the runs; no bound is lost.
     """
@@ -220,7 +232,9 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
         Runs([_completed(run) for run in runs]),  # type: ignore[arg-type]
         Filters(),
         COST_MEASURES[measure],
+        by,
     )
+    assert len({row.side for row in rows}) == len(rows), "no two rows are drawn as one"
     total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
     for row in rows:
         assert (
@@ -267,16 +281,66 @@ def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Sto
     No upper bound ranks, and no row of the line has a cheaper one with at least its share.
     """
     rows = charts.leaves(queries.agents(sample_store, Filters()))
-    _, found = charts.pareto_points(rows)
+    found = charts.pareto_of(rows).points
     for one in found:
         beaten = any(
             other.cost <= one.cost
-            and other.share >= one.share
-            and (other.cost, other.share) != (one.cost, one.share)
+            and other.value >= one.value
+            and (other.cost, other.value) != (one.cost, one.value)
             for other in found
             if not other.bounds
         )
         assert one.is_ahead == (not one.bounds and not beaten)
+
+
+def kernelbench(folder: Path, model: str, number: int, cost: float, share: float) -> None:
+    """Write a run of kernelbench.com, the odd ones at the highest effort."""
+    run_id = f"20260101_1{number}0000_claude_{model}_t{number}"
+    row: dict[str, Any] = {
+        "run_id": run_id,
+        "gpu": "h100",
+        "problem": f"t{number}",
+        "harness": "claude",
+    }
+    row |= {"model": model, "peak_tflops": 1.0, "peak_fraction": share}
+    row |= {"correct": True, "failure_reason": "pass", "stats": {"cost_usd": cost}}
+    (folder / f"rundetail/{model}-{number}.json").write_text(json.dumps(row))
+    if number % 2:
+        results: dict[str, Any] = {"hardware": {"name": "NVIDIA H100 PCIe"}, "schema_version": 1}
+        place = folder / f"{model}-{number}/results/leaderboard.h100.json"
+        place.parent.mkdir(parents=True)
+        one = {"harness": "claude", "model": model, "effort": "max"}
+        results["models"] = [one | {"results": {f"t{number}": {"run_id": run_id}}}]
+        place.write_text(json.dumps(results))
+
+
+def test_cost_stands_beside_values_that_have_no_baseline(store: Store, tmp_path: Path) -> None:
+    """By model and by effort, without a judged hack; what is both dearer and worse is not ahead."""
+    (tmp_path / "rundetail").mkdir()
+    (tmp_path / "annotations").mkdir()
+    for model, cost, share in (("m-1", 1.0, 0.2), ("m-2", 4.0, 0.5), ("m-3", 8.0, 0.3)):
+        for number in range(10):
+            kernelbench(tmp_path, model, number, cost + number % 2, share + number % 2 / 10)
+    kernelbench(tmp_path, "m-3", 10, 8.0, 0.99)
+    (tmp_path / "annotations/one.yaml").write_text(
+        "run_id: 20260101_1100000_claude_m-3_t10\nverdict: reward_hack\n"
+    )
+    ingest_paths(store, tmp_path)
+    found = {}
+    with read_transaction(store) as transaction:
+        for by in SIDES:
+            drawn = registry.measured(question(transaction, Filters(), choices={"by": by}))
+            assert drawn is not None
+            found[by] = drawn
+            assert "without 1 hack" in drawn.caption
+    assert (
+        found["agent"].title == "Roofline share: m-1 25.00% for $1.50 a run, m-2 55.00% for $4.50"
+    )
+    marks = mark_table(found["effort"]).to_pydict()
+    assert sorted(marks["Run"]) == sorted(
+        f"m-{number} · {effort}" for number in (1, 2, 3) for effort in ("max", "not recorded")
+    )
+    assert "$2.00 per run, 30.00% (30.00%–30.00%)" in marks["Value"]
 
 
 def test_costs_at_the_price_of_another_model_are_named_first_everywhere(

@@ -233,6 +233,10 @@ def test_swefficiency_counts_every_row_and_its_names_are_columns(
         pytest.approx(3 / (1 / 1.5 + 4 + 5)),
         pytest.approx(2 / 9),
     ]
+    few = tachograph("verdicts --rule iso --db", store.location)
+    assert "Not shown: 1 row, of 2 tasks that the rule cannot judge (--all)." in few.stderr
+    whole = answer(tachograph, store, "--rule", "iso", "--all")
+    assert [row["tasks"] for row in whole] == [3, 0]
     steps = answer(tachograph, store, "--rule", "swe-fficiency", "--steps")
     assert [step["tasks"] for step in steps[:6]] == [3, 3, 2, 2, 0, 2]
     assert steps[4]["what"].startswith("no task is left")

@@ -25,14 +25,14 @@ from app.charts.base import (
     safe,
     symbol,
 )
-from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.agents import ENOUGH, AgentFigures, Side, Valued
 from app.text.agents import median_cost
+from app.text.claims import metric_words
 from app.text.formatting import (
     agent_name,
     model_name,
     one_bound,
     ordinal,
-    percent,
     ratio,
     short,
     sign_of,
@@ -46,10 +46,8 @@ Row = Mapping[str, Any]
 MOST_POINTS = 2_000
 """Runs up to which each is drawn; with more, rows are boxes."""
 
-NEAR = 0.3
-"""Log difference of two costs below which their names would overlap, so that one goes above its
-point and one below.
-"""
+LINE, LETTER, PLOT = 14, 6.5, (300, 220)
+"""Pixels of a line of names, of a letter, and of the smallest plot that has names beside points."""
 
 ROW, LEAST, MOST = 44, 74, 300
 
@@ -128,7 +126,8 @@ def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
     if not row.is_model:
         return safe(agent_name(row.agent))
     short = model_name(row.model)
-    short = safe(short if len(short) <= 20 else short[:19] + "…")
+    short = short if len(short) <= 20 else short[:19] + "…"
+    short = safe(model_name(short, effort=row.shown_effort))
     is_only = len({other.agent for other in rows}) == 1 and len(rows) > 1
     return short if is_only else f"{safe(agent_name(row.agent))}<br>{short}"
 
@@ -173,25 +172,27 @@ def strips_of(
     what: str,
     rows: Sequence[AgentFigures],
     points: Sequence[Row],
-    boxes: Mapping[Any, Sequence[float]] | None = None,
+    boxes: Mapping[Side, Sequence[float]] | None = None,
 ) -> list[Strip]:
     """Return one of CONTENTS for started runs by agent or model, with a median from ENOUGH runs.
 
-    `boxes`: quantiles by (agent, model, is a model) if there are too many points.
+    `boxes`: quantiles by side if there are too many points.
     """
     content, made = CONTENTS[what], []
     for row in rows:
         mine = [
             one
             for one in points
-            if one["agent"] == row.agent and (not row.is_model or one["model"] == row.model)
+            if one["agent"] == row.agent
+            and (not row.is_model or one["model"] == row.model)
+            and (row.effort is None or one["effort"] == row.effort)
         ]
         mine = [one for one in mine if one[content.key] and (one["is_started"] or what == "claims")]
         runs = [
             (float(one[content.key]), content.kind(one), one["run_id"], one["title"])
             for one in mine
         ]
-        box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
+        box = (boxes or {}).get(row.side, ())
         if what == "cost":
             spread, label = row.cost, median_cost(row).text
         else:
@@ -409,42 +410,87 @@ def pair_hover(run: Row) -> str:
     return f"{safe(run['title'])}<br>claimed: {claimed}<br>measured: {measured}"
 
 
+FASTER, COMPLETED = "faster", "completed"
+
+
 @dataclass(frozen=True, slots=True)
 class ParetoPoint:
-    """One agent × model: cost per run with bounds, and a share with its 95 % interval, 0 to 1."""
+    """One row: cost per run with bounds, and a value with its low and high end."""
 
     row: AgentFigures
     cost: float
-    share: float
+    value: float
     low: float
     high: float
     bounds: str
     is_ahead: bool
 
 
-def pareto_points(rows: Sequence[AgentFigures]) -> tuple[str, list[ParetoPoint]]:
-    """Return (meaning of the share, the agents × models with ENOUGH runs for cost and share).
+@dataclass(frozen=True, slots=True)
+class Pareto:
+    """What cost is drawn against: a value of each row, its `unit`, and what its ends are."""
 
-    Bounds are never ahead.
+    what: str
+    unit: Unit
+    ends: str
+    points: Sequence[ParetoPoint]
 
-    Share: runs measured faster among comparable ones if two rows have ENOUGH of these, else
-    completed runs among known outcomes. A row is ahead (non-dominated) if no other row is at least
-    as good in cost and share and better in one of them.
+    @property
+    def ahead(self) -> list[ParetoPoint]:
+        """The rows that are ahead, the cheapest first."""
+        return sorted((one for one in self.points if one.is_ahead), key=lambda one: one.cost)
+
+
+def pareto_of(
+    rows: Sequence[AgentFigures], valued: Sequence[Valued] = (), value: str = ""
+) -> Pareto:
+    """Return the rows with ENOUGH runs for cost and value.
+
+    `value`: FASTER, the share of comparable runs; COMPLETED, that of known ends; or one of the
+    metrics of `valued`. By default the first that two rows have ENOUGH of, in the order faster,
+    metrics, completed. A row is ahead (non-dominated) if no other is at least as good in cost and
+    value and better in one of them; a bound never is.
     """
-    is_measured = sum(row.comparable >= ENOUGH for row in rows) > 1
+    made = {one.metric: one for one in valued}
+    usual = (
+        name
+        for name, known in (
+            (FASTER, sum(row.comparable >= ENOUGH for row in rows)),
+            *((name, len({row.side for row in rows} & {*one.of})) for name, one in made.items()),
+        )
+        if known > 1
+    )
+    value = value or next(usual, COMPLETED)
     found = []
     for row in rows:
-        part, of = (row.faster, row.comparable) if is_measured else (row.completed, row.known_ends)
-        if row.cost.known >= ENOUGH and of >= ENOUGH and row.cost.median:
-            found.append((row, row.cost.median, part / of, *wilson(part, of), row.median_bounds))
-    known = [(cost, share) for _, cost, share, _, _, bounds in found if not bounds]
-    made = []
-    for row, cost, share, low, high, bounds in found:
-        is_beaten = any(
-            other[0] <= cost and other[1] >= share and other != (cost, share) for other in known
+        part, of = row.completed, row.known_ends
+        if value == FASTER:
+            part, of = row.faster, row.comparable
+        if value in made:
+            ends = made[value].of.get(row.side)
+        else:
+            low, high = wilson(part, of or 1)
+            ends = (low, part / of, high) if of >= ENOUGH else None
+        if ends and row.cost.known >= ENOUGH and row.cost.median:
+            found.append((row, row.cost.median, ends[1], ends[0], ends[2], row.median_bounds))
+    sign = -1 if value in made and made[value].is_less_better else 1
+    known = [(cost, sign * middle) for _, cost, middle, _, _, bounds in found if not bounds]
+    points = [
+        ParetoPoint(
+            *one,
+            not one[-1]
+            and not any(
+                cost <= one[1] and good >= sign * one[2] and (cost, good) != (one[1], sign * one[2])
+                for cost, good in known
+            ),
         )
-        made.append(ParetoPoint(row, cost, share, low, high, bounds, not bounds and not is_beaten))
-    return ("comparable runs measured faster" if is_measured else "completed runs"), made
+        for one in found
+    ]
+    if value in made:
+        unit = Unit.SCORE if made[value].unit == "share" else Unit.MEASURED
+        return Pareto(metric_words(value), unit, "middle half", points)
+    what = "comparable runs measured faster" if value == FASTER else "completed runs"
+    return Pareto(what, Unit.SHARE, "95 % interval", points)
 
 
 def wilson(part: int, of: int) -> tuple[float, float]:
@@ -455,48 +501,45 @@ def wilson(part: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def pareto(what: str, found: Sequence[ParetoPoint], page: str | None) -> go.Figure:
-    """Return cost per run (x) against the share with its interval (y).
+def pareto(drawn: Pareto, page: str | None) -> go.Figure:
+    """Return cost per run (x) against the value with its ends (y).
 
     A line joins the non-dominated. Hollow: a bound.
     """
     traces: list[Any] = []
+    found, ahead = drawn.points, drawn.ahead
     marks = {
         one.bounds: BOUNDS.get(one.bounds, BOUNDS["estimate"])[0] for one in found if one.bounds
     }
-    ahead = sorted((one for one in found if one.is_ahead), key=lambda one: one.cost)
     if len(ahead) > 1:
         dotted = {"color": ink(page), "width": 1, "dash": "dot"}
         traces.append(
             go.Scatter(
                 mode="lines",
                 x=[one.cost for one in ahead],
-                y=[one.share for one in ahead],
+                y=[one.value for one in ahead],
                 line=dotted,
                 hoverinfo="skip",
             )
         )
     rows = [one.row for one in found]
-    for one in found:
-        near = [
-            other
-            for other in found
-            if other is not one and abs(math.log(other.cost / one.cost)) < NEAR
-        ]
-        is_lower = any(
-            other.share > one.share or (other.share == one.share and other.cost > one.cost)
-            for other in near
-        )
-        agent, name = one.row.agent, row_name(one.row, rows).replace("<br>", " ")
+    names = [row_name(one.row, rows).replace("<br>", " ") for one in found]
+    is_share = drawn.unit is Unit.SHARE
+    least = min((one.low for one in found), default=0.0)
+    top = 1.0 if is_share else max((one.high for one in found), default=1.0)
+    base = 0 if is_share or least < top / 2 else least
+    room = top - base or abs(top) or 1
+    axis = log_axis([one.cost for one in found], Unit.USD, page, title="cost per run (median)")
+    ends = base - 0.1 * room, top + 0.1 * room
+    for one, name in zip(found, names, strict=True):
+        agent = one.row.agent
+        value, low, high = (short(each, drawn.unit) for each in (one.value, one.low, one.high))
         traces.append(
             go.Scatter(
-                mode="markers+text",
+                mode="markers",
                 x=[one.cost],
-                y=[one.share],
-                text=[name],
-                textfont={"size": 12},
+                y=[one.value],
                 showlegend=False,
-                textposition="bottom center" if is_lower else "top center",
                 marker={
                     "symbol": marks.get(one.bounds, symbol(agent)),
                     "color": colour(agent, page),
@@ -505,35 +548,75 @@ def pareto(what: str, found: Sequence[ParetoPoint], page: str | None) -> go.Figu
                 error_y={
                     "type": "data",
                     "symmetric": False,
-                    "array": [one.high - one.share],
-                    "arrayminus": [one.share - one.low],
+                    "array": [one.high - one.value],
+                    "arrayminus": [one.value - one.low],
                     "color": colour(agent, page),
-                    "thickness": 1.2,
+                    "thickness": 1,
                     "width": 4,
                 },
                 hoverinfo="text",
                 hovertext=[
-                    (
-                        f"{name}<br>{usd(one.cost, one.bounds)} per run, {percent(one.share)} "
-                        f"({percent(one.low)}–{percent(one.high)})"
-                    )
+                    f"{name}<br>{usd(one.cost, one.bounds)} per run, {value} ({low}–{high})"
                 ],
             )
         )
     return figure(
         traces,
         page,
-        height=330,
-        margin={"l": 4, "r": 24, "t": 16, "b": 4},
+        annotations=_names_beside(found, names, axis["range"], ends),
+        height=MOST,
+        margin={"l": 4, "r": 8, "t": 8, "b": 4},
         showlegend=False,
-        xaxis=log_axis([one.cost for one in found], Unit.USD, page, title="cost per run (median)"),
+        xaxis=axis,
         yaxis={
-            "title": {"text": what},
-            "tickformat": ",.0%",
-            "range": [-0.1, 1.14],
+            "title": {"text": drawn.what},
+            "tickformat": "" if drawn.unit is Unit.MEASURED else ",.1~%",
+            "range": ends,
             "gridcolor": grid(page),
             "zeroline": False,
             "fixedrange": True,
             "automargin": True,
         },
     )
+
+
+def _names_beside(
+    found: Sequence[ParetoPoint],
+    names: Sequence[str],
+    x_range: Sequence[float],
+    y_range: Sequence[float],
+) -> list[dict[str, Any]]:
+    """Return the names of points beside them, towards the middle, over no other name or point."""
+    wide, high = PLOT
+    x_of = [(math.log10(one.cost) - x_range[0]) / (x_range[1] - x_range[0]) * wide for one in found]
+    y_of = [(one.value - y_range[0]) / (y_range[1] - y_range[0]) * high for one in found]
+    taken = [(y, x - 7, x + 7) for x, y in zip(x_of, y_of, strict=True)]
+    notes = []
+    for one, name, x, y in sorted(
+        zip(found, names, x_of, y_of, strict=True), key=lambda place: place[-1]
+    ):
+        side, width = (1, LETTER * len(name)) if x < wide / 2 else (-1, LETTER * len(name))
+        begin, end = sorted((x + side * 10, x + side * (10 + width)))
+        free = (
+            y + shift
+            for shift in sorted(range(-int(y), int(high - y)), key=abs)
+            if not any(
+                abs(y + shift - other) < LINE and begin < last and first < end
+                for other, first, last in taken
+            )
+        )
+        level = next(free, y)
+        taken.append((level, begin, end))
+        notes.append(
+            {
+                "x": math.log10(one.cost),
+                "y": one.value,
+                "text": name,
+                "showarrow": False,
+                "xanchor": "left" if side > 0 else "right",
+                "xshift": side * 10,
+                "yshift": level - y,
+                "font": {"size": 12},
+            }
+        )
+    return notes

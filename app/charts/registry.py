@@ -25,6 +25,7 @@ from app.queries import sessions as session_queries
 from app.queries import usage as usage_queries
 from app.queries.agents import AgentFigures
 from app.queries.filters import NO_FILTERS, Filters, this_moment
+from app.queries.grouping import SIDES
 from app.queries.loops import LoopAnswer
 from app.queries.months import Months
 from app.text import compare as compare_words
@@ -33,9 +34,12 @@ from app.text import daily as daily_words
 from app.text import months as month_words
 from app.text import speedups as speedup_words
 from app.text import usage as usage_words
+from app.text.claims import metric_words
+from app.text.formatting import short, usd
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.text import plural
+from schemas.errors import UsageError
+from schemas.text import choices_for, plural
 
 Row = Mapping[str, Any]
 Ask = Callable[..., Any]
@@ -68,8 +72,15 @@ class Question:
     @cached_property
     def rows(self) -> Sequence[AgentFigures]:
         """Figures of all runs, of each agent and of each of its models."""
-        found: Sequence[AgentFigures] = self.ask(agent_queries.agents, self.filters, self.measure)
+        how = self.filters, self.measure, self.by
+        found: Sequence[AgentFigures] = self.ask(agent_queries.agents, *how)
         return found
+
+    @property
+    def by(self) -> str:
+        """The one of SIDES by which runs are grouped."""
+        by = self.choices.get("by", "agent")
+        return by if by in SIDES else "agent"
 
     @cached_property
     def leaves(self) -> Sequence[AgentFigures]:
@@ -84,6 +95,16 @@ class Question:
         found: list[dict[str, Any]] = self.ask(
             agent_queries.points, self.filters, agents.MOST_POINTS, self.measure
         ).to_pylist()
+        return found
+
+    @cached_property
+    def valued(self) -> Sequence[agent_queries.Valued]:
+        """Measured values that no baseline makes a speedup, by agent and model."""
+        if not self.rows[0].runs_measured:
+            return ()
+        found: Sequence[agent_queries.Valued] = self.ask(
+            agent_queries.values, self.filters, self.by
+        )
         return found
 
     @cached_property
@@ -140,15 +161,14 @@ def _strips(
     rows = every[:MOST_ROWS]
     if not rows:
         return None
-    boxes: dict[Any, Sequence[float]] = {}
+    boxes: dict[agent_queries.Side, Sequence[float]] = {}
     if asked.rows[0].runs > agents.MOST_POINTS and what in ("cost", "time"):
         column, which = (
             (asked.measure.column, "is_started")
             if what == "cost"
             else ("duration_ms", "is_completed")
         )
-        found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
-        boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
+        boxes = asked.ask(agent_queries.quantiles, asked.filters, column, which, asked.by)
     points = asked.claiming if what == "claims" else asked.points
     strips = agents.strips_of(what, rows, points, boxes)
     n = sum(len(strip.runs) for strip in strips)
@@ -194,24 +214,46 @@ def measured_ranks(asked: Question) -> Drawn | None:
     return asked.drawn("measured-ranks", title, about, figure, len(runs))
 
 
+def measured(asked: Question) -> Drawn | None:
+    """Return what was measured: comparable results, else values beside cost, else claims."""
+    if asked.rows[0].comparable:
+        return measured_ranks(asked)
+    return (cost_and_success(asked) if asked.valued else None) or claims(asked)
+
+
 def cost_and_success(asked: Question) -> Drawn | None:
-    """Return cost of a run against share of successful ones, with a point per agent and model."""
-    rows = agents.largest(asked.leaves, lambda row: row.cost.known, MOST_ROWS)
-    what, points = agents.pareto_points(rows)
-    if len(points) < 3:
+    """Return cost of a run against what it is worth, with a point per agent and model.
+
+    The value is that of the choice `value`, else the first of `pareto_of` that is known.
+    """
+    every = agents.largest(asked.leaves, lambda row: row.cost.known, len(asked.leaves))
+    rows = every[:MOST_ROWS]
+    valued, value = asked.valued, asked.choices.get("value", "")
+    names = (agents.FASTER, *(one.metric for one in valued), agents.COMPLETED)
+    if value and value not in names:
+        raise UsageError(f"no {value!r} is known of these runs.", choices_for(value, names))
+    drawn = agents.pareto_of(rows, valued, value)
+    if len(drawn.points) < 3:
         return None
-    about = (
-        f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no "
-        "other is both cheaper and better."
-    )
-    bounds = [kind for one in points for kind in one.bounds.split(", ")]
+    shown = [one.row for one in drawn.points]
+    money, of = (sum(float(row.cost_usd or 0) for row in some) for some in (shown, every))
+    if money < LEAST_SHARE * of:
+        return None
+    about = f"{overview.share_drawn(every, shown)}; medians; bar: {drawn.ends}"
+    about += "; dotted: none is cheaper and better" if len(drawn.ahead) > 1 else ""
+    bounds = [kind for one in drawn.points for kind in one.bounds.split(", ")]
     about += f"{agents.bounds_legend(bounds)}: not ranked" if any(bounds) else ""
-    figure, n = (
-        agents.pareto(what, points, asked.page),
-        sum(one.row.started for one in points),
-    )
+    hacks = sum(one.hacks for one in valued if metric_words(one.metric) == drawn.what)
+    about += f"; without {plural(hacks, 'hack')}" if hacks else ""
+    ahead = [
+        (one.row, short(one.value, drawn.unit), usd(one.cost, one.bounds)) for one in drawn.ahead
+    ]
     return asked.drawn(
-        "cost-and-success", f"What a run costs, and the share of {what}", about, figure, n
+        "cost-and-success",
+        overview.front_title(drawn.what, ahead, shown),
+        about,
+        agents.pareto(drawn, asked.page),
+        sum(row.started for row in shown),
     )
 
 
@@ -412,7 +454,7 @@ CHARTS = {
         ),
         Chart(
             "cost-and-success",
-            "cost of a run against the share of successful ones",
+            "cost of a run against measured values, else the share of successful ones",
             cost_and_success,
         ),
         Chart("month", "spend of a month added up, against its budgets", month_so_far),

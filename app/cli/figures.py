@@ -14,6 +14,7 @@ from app.cli.answering import Asked, answering, require_no_store_file
 from app.cli.options import Word, cost_option, examples, path_option, utf8
 from app.cli.output import put_or_write
 from app.queries.comparison import PAIRS
+from app.queries.grouping import SIDES
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_id_of
 from app.reports.exports import EXPORTS
@@ -47,6 +48,7 @@ groups_option = click.option(
         "chart cost-per-run -o cost.pdf",
         "chart claimed-beside-measured --agent claude-code -o claims.svg",
         "chart compare --group agent=claude-code --group agent=codex -o compare.png",
+        "chart cost-and-success --by effort -o value.svg",
         "chart session --of 5e0c031e -o session.svg",
     )
 )
@@ -64,6 +66,12 @@ groups_option = click.option(
     help="The run of a chart of one run, or the loop of `loop`.",
 )
 @groups_option
+@click.option("--by", type=Word(tuple(SIDES)), help="Rows by agent and model, or also by effort.")
+@click.option(
+    "--value",
+    callback=utf8,
+    help="cost-and-success: faster, completed, or a measured metric such as roofline_share.",
+)
 @click.option("--dark", is_flag=True, help="For a dark page.")
 @click.option("--with-text", is_flag=True, help="Name runs by the titles of their sessions.")
 @cost_option
@@ -107,7 +115,10 @@ def chart(
         asked.store.leave_out_texts()
     with read_transaction(asked.store) as transaction:
         run = run_id_of(transaction, of) if wanted.needs == "run" else of
-        about = question(transaction, asked.filters, options["cost"], run, options["groups"])
+        choices = {key: options[key] for key in ("by", "value") if options[key]}
+        about = question(
+            transaction, asked.filters, options["cost"], run, options["groups"], choices
+        )
         about.page = "dark" if options["dark"] else "light"
         drawn = wanted.draw(about)
     if drawn is None or not drawn.n:
@@ -156,7 +167,7 @@ def _words(option: str) -> tuple[str, ...]:
     callback=utf8,
     help="cost: this month in detail, by default the last one with money.",
 )
-@click.option("--by", type=Word(_words("by")), help="cost, failures: what the tables divide by.")
+@click.option("--by", type=Word(_words("by")), help="What the tables divide by.")
 @click.option("--show", type=Word(_words("show")), help="tasks, loops, speedups: what is listed.")
 @click.option("--pair", type=Word(PAIRS), help="compare: task by task, or all runs with all runs.")
 @click.option(

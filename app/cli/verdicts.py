@@ -37,7 +37,12 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @by_option
 @pivot_option
 @zone_option("IANA time zone for days and times, also of --since and --until.")
-@click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="List runs that were not measured, too; with --rule, who has no judged task.",
+)
 @click.option(
     "--published",
     is_flag=True,
@@ -86,7 +91,10 @@ def verdicts(
                 "choose. Use one of them."
             )
         deliver(
-            (results.rule_path if options["steps"] else results.rules)(store, rule), asked.output
+            results.rule_path(store, rule)
+            if options["steps"]
+            else results.rules(store, rule, every=every),
+            asked.output,
         )
     elif options["steps"]:
         raise click.UsageError("--steps needs --rule: the rule whose score they begin at.")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from app.queries import measured
 from app.queries.filters import Filters, where
+from app.queries.grouping import EFFORT
 from app.queries.measured import Range
 from app.queries.reading import fetch
 from app.queries.runs import bound_of
@@ -33,20 +35,19 @@ _DOUBTS = {
 COMPARABLE = ("faster", "same", "inside_noise", "slower")
 """Classes of runs measured against a comparable baseline."""
 
-_GROUP = (
-    "grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent, "
-    "model_group as model"
-)
-_SETS = "grouping sets ((), (agent), (agent, model_group))"
-
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
+
+
+Side = tuple[str | None, str | None, str | None, bool]
+"""Agent, its model, its effort, and whether it is a model; an agent alone has neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentFigures:
     """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`).
 
-    `model` of an agent is its most frequent one.
+    `model` of an agent is its most frequent one. `effort` of a model: "" if it is not recorded,
+    None if the rows are not divided by it; `efforts` of a model count both.
 
     `tasks`, `started`: counts. `comparable_tasks`, `faster_tasks` and `beyond_tasks` (faster beyond
     noise) count tasks, and runs of unknown tasks one by one. `asked` runs only name the model that
@@ -100,6 +101,17 @@ class AgentFigures:
     comparable_tasks: int = 0
     faster_tasks: int = 0
     beyond_tasks: int = 0
+    efforts: int = 1
+    effort: str | None = None
+
+    @property
+    def side(self) -> Side:
+        return self.agent, self.model if self.is_model else None, self.effort, self.is_model
+
+    @property
+    def shown_effort(self) -> str | None:
+        """Its effort, None where no effort of the model is recorded."""
+        return self.effort or (self.effort if self.efforts > 1 else None)
 
     @property
     def never_started(self) -> int:
@@ -158,8 +170,22 @@ class AgentFigures:
         return bool(self.started) and self.cost.known >= NEARLY_ALL * self.started
 
 
-def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
-    """Return all runs in one row, then each agent followed by its models.
+def sides_of(by: str) -> tuple[str, str]:
+    """Return SQL that groups runs by one of SIDES, each agent whole as well, and its columns."""
+    last = ", coalesce(effort, '')" if by == EFFORT else ""
+    sets = f"grouping sets ((), (agent), (agent, model_group{last}))"
+    of_model = "grouping(agent, model_group) = 0"
+    effort = f"case when {of_model} then {last[2:]} end" if last else "null"
+    return sets, (
+        f"grouping(agent) = 1 as is_all, {of_model} as is_model, agent, model_group as model, "
+        f"{effort} as effort"
+    )
+
+
+def agents(
+    store: Store, filters: Filters, measure: CostMeasure = BEST, by: str = "agent"
+) -> list[AgentFigures]:
+    """Return all runs in one row, then each agent followed by its models, `by` one of SIDES.
 
     Agents with a run measured faster come first, then those that complete most; models by cost.
 
@@ -195,7 +221,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             sum({cost}) filter (is_started) as cost_usd,
             coalesce({kinds_in("bound", f"is_started and {cost} is not null")}, '') as bounds,
             sum({cost}) filter (is_started and bound is not null) as bounded_usd"""
-    is_cut = is_split(store, filters)
+    is_cut, (sets, columns) = is_split(store, filters), sides_of(by)
     judged = measured.with_verdicts(store)
 
     def grouped(figures: str, rows: str) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -203,12 +229,13 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             with chosen as (
                 select *, {bound_of(measure)} as bound from {rows} where {condition.sql}
             )
-            select {_GROUP}, {figures} from chosen group by {_SETS}
-            order by count(*) desc, agent nulls last, model nulls last"""
+            select {columns}, {figures} from chosen group by {sets}
+            order by count(*) desc, agent nulls last, model nulls last, effort"""
         return {_group(row): row for row in fetch(store, sql, condition.parameters).to_pylist()}
 
     # medians and distinct values apart: together with the counts they take twice as long
-    spread = grouped(f"{medians}, count(distinct task_key) as tasks", "v_runs")
+    distinct = "count(distinct task_key) as tasks, count(distinct coalesce(effort, '')) as efforts"
+    spread = grouped(f"{medians}, {distinct}", "v_runs")
     counted = grouped(
         f"""count(*) as runs,
             count(*) filter (is_started) as started, count(*) filter (is_started and is_completed)
@@ -245,12 +272,14 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         mine = {model for agent, model in pairs if row["is_all"] or agent == row["agent"]}
         row["models"] = 1 if row["is_model"] else len(mine)
     if is_cut:
-        rows = _with_spent(store, filters, measure, money, rows)
+        rows = _with_spent(store, filters, measure, money, rows, by)
     main_model = {  # the first counts
         row["agent"]: row["model"] for row in reversed(rows) if row["is_model"] and row["model"]
     }
-    found = []
+    found, of_models = [], Counter((row["agent"], row["model"]) for row in rows if row["is_model"])
     for row in rows:
+        if row["effort"] is not None:
+            row["efforts"] = of_models[row["agent"], row["model"]]
         figures: dict[str, Any] = {
             field.name: row[field.name] for field in fields(AgentFigures) if field.name in row
         }
@@ -275,19 +304,25 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
 
 
 def _with_spent(
-    store: Store, filters: Filters, measure: CostMeasure, money: str, rows: list[dict[str, Any]]
+    store: Store,
+    filters: Filters,
+    measure: CostMeasure,
+    money: str,
+    rows: list[dict[str, Any]],
+    by: str,
 ) -> list[dict[str, Any]]:
     """Return the rows with what was spent in the period of the filters.
 
     An agent or model that spent then, and ended no run, has a row of its own.
     """
     of = spent(store, filters, moments=(), all_in=measure is ALL_IN)
+    sets, columns = sides_of(by)
     sql = f"""
-        select {_GROUP}, {money},
+        select {columns}, {money},
             count(*) filter (response_id is null) as at_end
         from (select *, {bound_of(measure)} as bound from {of.sql})
-        group by {_SETS}
-        order by cost_usd desc nulls last, agent nulls last, model nulls last"""
+        group by {sets}
+        order by cost_usd desc nulls last, agent nulls last, model nulls last, effort"""
     found = {_group(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
     nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None, "at_end": 0}
     [none] = [
@@ -301,7 +336,7 @@ def _with_spent(
 
 def _group(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what tells the group of a row from others."""
-    return row["is_all"], row["is_model"], row["agent"], row["model"]
+    return tuple(row[name] for name in ("is_all", "is_model", "agent", "model", "effort"))
 
 
 def _completed_share(row: AgentFigures) -> float:
@@ -355,8 +390,8 @@ def points(
     """
     condition = where(filters)
     sql = f"""
-        select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false)
-            as is_completed,
+        select run_id, title, agent, model_group as model, coalesce(effort, '') as effort,
+            is_started, coalesce(is_completed, false) as is_completed,
                {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms,
                    claimed_speedup, measured_speedup, scope_differs,
                    outcome, num_turns, output_tokens, measured_class, cost_list_usd, cost_cause
@@ -375,20 +410,84 @@ def spent_by_run(store: Store, filters: Filters, measure: CostMeasure) -> dict[s
     return dict(zip(found["run_id"].to_pylist(), found["usd"].to_pylist(), strict=True))
 
 
-def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Table:
-    """Return quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`).
+def quantiles(
+    store: Store, filters: Filters, column: str, which: str, by: str = "agent"
+) -> dict[Side, list[float]]:
+    """Return quantiles (5, 25, 50, 75, 95 %) of a column, `by` one of SIDES.
 
     They are for runs that match the condition `which`.
 
     `column` and `which` are SQL of ours, never text from outside. Raises StoreError.
     """
-    condition = where(filters)
+    condition, (sets, columns) = where(filters), sides_of(by)
     sql = f"""
-        select agent, grouping(agent, model_group) = 0 as is_model, model_group as model,
+        select {columns},
                quantile_cont({column}::double, [0.05, 0.25, 0.5, 0.75, 0.95]) as quantiles
-        from v_runs where {condition.sql} and {which} and {column} > 0 group by grouping sets
-            ((agent), (agent, model_group))"""
-    return fetch(store, sql, condition.parameters)
+        from v_runs where {condition.sql} and {which} and {column} > 0 group by {sets}"""
+    rows = fetch(store, sql, condition.parameters).to_pylist()
+    return {_side(row): row["quantiles"] for row in rows if not row["is_all"]}
+
+
+def _side(row: Mapping[str, Any]) -> Side:
+    return row["agent"], row["model"], row["effort"], row["is_model"]
+
+
+class Valued(NamedTuple):
+    """Values of a metric without a baseline, on a scale that all tasks share.
+
+    `of`: 25 %, 50 % and 75 % of the values of each side with ENOUGH. `hacks`: values that others
+    judged a hack, which do not count.
+    """
+
+    metric: str
+    unit: str
+    is_less_better: bool
+    of: Mapping[Side, Sequence[float]]
+    hacks: int
+
+
+def values(store: Store, filters: Filters, by: str = "agent") -> list[Valued]:
+    """Return the measured values that no baseline makes a speedup, the most frequent metric first.
+
+    Shares of a whole (of a roofline, of tests) of any tasks; other values only of a single task.
+    `by`: one of SIDES. Raises StoreError.
+    """
+    condition, (sets, columns) = where(filters), sides_of(by)
+    sql = f"""
+        select {columns}, metric, measured_unit as unit, better,
+            count(*) filter (is_honest) as known, count(*) - known as hacks,
+            quantile_cont(measured_candidate, [0.25, 0.5, 0.75]) filter (is_honest) as quantiles,
+            count(distinct row(task_key, benchmark)) as tasks
+        from (
+            select *, unit as measured_unit, judged is distinct from 'hack' as is_honest
+            from {measured.with_verdicts(store)} where {condition.sql}
+        )
+        join (
+            select source_id as measurement_source_id, measurement_no, better from v_measurements
+        ) using (measurement_source_id, measurement_no)
+        where measured_class = 'no_baseline' and measured_candidate is not null
+        group by metric, measured_unit, better, {sets}
+        order by is_all desc, known desc, metric"""
+    rows = fetch(store, sql, condition.parameters).to_pylist()
+    return [
+        Valued(
+            whole["metric"],
+            whole["unit"],
+            whole["better"] == "lower",
+            {
+                _side(row): row["quantiles"]
+                for row in rows
+                if all(row[key] == whole[key] for key in ("metric", "unit", "better"))
+                and row["known"] >= ENOUGH
+                and not row["is_all"]
+            },
+            whole["hacks"],
+        )
+        for whole in rows
+        if whole["is_all"]
+        and whole["better"] in ("lower", "higher")
+        and (whole["unit"] == "share" or whole["tasks"] == 1)
+    ]
 
 
 def comparable(store: Store, filters: Filters, limit: int) -> pa.Table:

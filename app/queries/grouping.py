@@ -22,6 +22,10 @@ from schemas.errors import UsageError, unknown_word
 
 UTC_ZONE = "UTC"
 
+EFFORT = "effort"
+SIDES = {"agent": ("agent", "model"), EFFORT: ("agent", "model", EFFORT)}
+"""Words of addresses for runs by agent and model, and also by effort → their dimensions."""
+
 _LONGEST_ZONE = 100
 
 

@@ -23,6 +23,8 @@ from app.queries.filters import NO_FILTERS, where
 from app.queries.reading import fetch
 from ingest.store.database import Store
 from ingest.store.opening import ALIAS
+from schemas.catalogue.cost_measures import NEARLY_ALL
+from schemas.catalogue.figures import MACHINE_RATE, rate_written
 from schemas.rows.loop import CostBasis, State
 from schemas.rows.row import usd
 
@@ -95,7 +97,8 @@ class LoopCosts:
     """The cost of a loop. `parts`: by number of the experiment.
 
     `total_usd`: of its sessions, set-up and rest included, else of its log. `machine_usd`: what
-    their machines cost, where the rate of all is known.
+    their machines cost, where the rate of all is known; without a session, that of the time of the
+    experiments.
 
     `reported_usd`: the log's own. `why_not`: the reason if no session is joined.
     """
@@ -137,6 +140,22 @@ _EVIDENCE = f"""
     group by run_id"""
 
 
+_RATES = f"""
+    with named as (
+        select source_id, unnest(map_entries(labels)) as label from found_files
+        semi join loops using (source_id)
+    )
+    select source_id, coalesce(
+        max({rate_written("label.value")}) filter (label.key = '{MACHINE_RATE}'),
+        max({rate_written("machines[label.key || '=' || label.value]")}),
+        any_value({rate_written("machines['']")})
+    ) as usd
+    from (select distinct source_id from loops) left join named using (source_id)
+    cross join (select any_value(machines) as machines from price_files)
+    group by source_id"""
+"""USD per hour of the machine of a log: by the labels of its ingest, as of runs."""
+
+
 def loop_costs(
     store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]
 ) -> dict[LoopKey, LoopCosts]:
@@ -151,6 +170,7 @@ def loop_costs(
     if not runs:
         for cost in costs.values():
             cost.why_not = "no session with responses is in the store"
+        _hold_machines(store, of_loop, costs)
         return costs
     wrote = {row["run_id"]: row for row in fetch(store, _EVIDENCE).to_pylist()}
     pairs = [
@@ -198,7 +218,25 @@ def loop_costs(
             taken |= {session.run_id for session in cost.sessions}
     for cost in costs.values():
         _add_up(cost)
+    _hold_machines(store, of_loop, costs)
     return costs
+
+
+def _hold_machines(
+    store: Store, of_loop: Mapping[LoopKey, Sequence[Row]], costs: Mapping[LoopKey, LoopCosts]
+) -> None:
+    """Add what the machines of loops without a session cost: the logged time of their experiments.
+
+    The wall time of a session includes that of its experiments. Unknown where the time of one
+    experiment in ten is.
+    """
+    rates = {row["source_id"]: row["usd"] for row in fetch(store, _RATES).to_pylist()}
+    for key, cost in costs.items():
+        times = [one["duration_ms"] for one in of_loop[key]]
+        known, rate = [time for time in times if time is not None], rates.get(key[0])
+        is_known = known and len(known) >= NEARLY_ALL * len(times)
+        if not cost.sessions and rate is not None and is_known:
+            cost.machine_usd = usd(rate * sum(known) / 3_600_000)
 
 
 def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:

@@ -20,7 +20,7 @@ from app.queries.filters import (
     this_moment,
     without_period,
 )
-from app.queries.grouping import UTC_ZONE, groups, known_zone
+from app.queries.grouping import SIDES, UTC_ZONE, groups, known_zone
 from app.queries.reading import fetch, unmatched
 from app.queries.runs import KNOWN_SUFFIX, aggregate
 from app.queries.spending import Spend, together
@@ -150,7 +150,7 @@ def budgets_of_month(
 
 
 PERSON = "label:person"
-GROUPS_OF = {"project": (PROJECT,), "person": (PERSON,), "agent": ("agent", "model")}
+GROUPS_OF = {"project": (PROJECT,), "person": (PERSON,), **SIDES}
 """What months are divided by: a word of addresses → words of `app.queries.grouping`."""
 
 Names = tuple[str | None, ...]
@@ -333,7 +333,7 @@ def months(
         within = within_month(filters, chosen)
         days = by_month(store, within, measure, words, "day")
         others = without_period(filters).with_values("project", ())
-        if by != "agent" and not others:
+        if by not in SIDES and not others:
             budgets = budgets_of_month(store, chosen, words[0], filters, measure=measure)
             kept = filters.values("project")
             is_now = chosen == this_month()

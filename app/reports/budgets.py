@@ -130,7 +130,7 @@ class BudgetVerdict:
             if self.known < self.runs
             else "",
             (
-                f"date unknown for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, "
+                f"no date for {plural(self.undated.runs, 'run')}{undated_cost(self.undated)}, "
                 "counted on no day"
             )
             if self.undated.runs

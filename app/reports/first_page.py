@@ -38,6 +38,7 @@ from app.text.answers import (
 from app.text.costs import base_words
 from app.text.formatting import (
     MINUS,
+    NAMELESS,
     UNKNOWN,
     UNKNOWN_NAME,
     bound_sign,
@@ -279,7 +280,7 @@ class TopList:
     @property
     def is_named(self) -> bool:
         """Whether any item has a name."""
-        return any(one.name != UNKNOWN_NAME for one in self.shares)
+        return any(one.name != NAMELESS[self.column.lower()] for one in self.shares)
 
 
 @dataclass(frozen=True)
@@ -566,9 +567,17 @@ def first_page(
     spent = [(row["repo"], row[measure.total], row[bounds[0]] if bounds else None) for row in repos]
     tops = (
         TopList(
-            "top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost)
+            "top_models",
+            "Top models (by the tokens of each)",
+            "Model",
+            top_shares(models, cost, NAMELESS["model"]),
         ),
-        TopList(REPOSITORIES, "Top projects", GROUPS["repo"].label, top_shares(spent, cost)),
+        TopList(
+            REPOSITORIES,
+            "Top projects",
+            GROUPS["repo"].label,
+            top_shares(spent, cost, NAMELESS["repo"]),
+        ),
     )
     return FirstPage(
         request.title or TITLE,
@@ -600,9 +609,11 @@ def signed(value: Decimal | None, unit: Unit) -> str:
 
 
 def top_shares(
-    costs: list[tuple[str | None, Decimal | None, str | None]], spent: Decimal | None
+    costs: list[tuple[str | None, Decimal | None, str | None]],
+    spent: Decimal | None,
+    nameless: str,
 ) -> tuple[Share, ...]:
-    """Return the first TOP items with a name, the others together, and the unattributed rest.
+    """Return the first TOP items with a name, the others together, and the `nameless` rest.
 
     `costs`: name, cost, kinds of its bounds.
     """
@@ -629,7 +640,7 @@ def top_shares(
     )
     rest = whole - sum((usd for _, usd, _ in lines), Decimal(0))
     lines = (
-        [*lines, (UNKNOWN_NAME, rest, bounds([item for item in costs if item[0] is None]))]
+        [*lines, (nameless, rest, bounds([item for item in costs if item[0] is None]))]
         if rest > 0
         else lines
     )
@@ -751,6 +762,6 @@ def unknown_date_words(covers: Row) -> str:
         "wrote them, undo their ingest and read them again with --trust-file-times."
     )
     return (
-        f"Date unknown: {plural(undated.runs, 'run')}{undated_cost(undated)}. No day, week or "
+        f"No date: {plural(undated.runs, 'run')}{undated_cost(undated)}. No day, week or "
         f"month includes them.{source} {advice}"
     )

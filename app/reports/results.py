@@ -691,13 +691,21 @@ _SCORES_SHOWN = (
 _WHO_SHOWN = ("study", "agent", "agent_version", "model", "effort", "run_name")
 
 
-def rules(store: Store, key: str) -> Answer:
+def rules(store: Store, key: str, *, every: bool = False) -> Answer:
     """Return the results by one of RULES for every measured agent and model.
 
-    Records of their runs are not needed.
+    Records of their runs are not needed. `every`: also those of which it can judge no task.
     """
     rule = RULES[key]
-    table = table_of(rule_scores(store, [rule]))
+    scored = rule_scores(store, [rule])
+    judged = scored if every else [one for one in scored if one.cases] or scored
+    hidden = ""
+    if missing := len(scored) - len(judged):
+        tasks = plural(sum(one.total for one in scored if not one.cases), "task")
+        hidden = (
+            f"Not shown: {plural(missing, 'row')}, of {tasks} that the rule cannot judge (--all)."
+        )
+    table = table_of(judged)
     known = _known(table)
     shown = (
         *(name for name in (*_WHO_SHOWN, *_SCORES_SHOWN) if name in known),
@@ -714,7 +722,13 @@ def rules(store: Store, key: str) -> Answer:
     note = f"{rule.meaning}{_nameless(table)}" if table.num_rows else _no_case(store)
     kept = tuple(name for name in (*_WHO_SHOWN[1:], *_SCORES_SHOWN, "tasks") if name in shown)
     return Answer(
-        table, heading(rule.label, store.location), shown, of=SCORES, kept=kept, note=note
+        table,
+        heading(rule.label, store.location),
+        shown,
+        of=SCORES,
+        kept=kept,
+        note=note,
+        hidden=hidden,
     )
 
 

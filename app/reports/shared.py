@@ -32,7 +32,7 @@ from app.queries.filters import (
     parse,
     this_moment,
 )
-from app.queries.grouping import UTC_ZONE
+from app.queries.grouping import SIDES, UTC_ZONE
 from app.queries.months import (
     ALL_MONTHS,
     GROUPS_OF,
@@ -72,9 +72,10 @@ LISTED, FARTHEST, MOST_FILES = 200, 20, 50
 """Runs of a list, slow runs, and files of a run."""
 
 CHOICES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "overview": {"by": tuple(SIDES)},
     "cost": {"month": (), "by": tuple(GROUPS_OF)},
     "speedups": {"show": tuple(key for key in measured_queries.LISTS if key != "claims")},
-    "tasks": {"show": (NOBODY, *task_words.KNOWN, "faster", "all")},
+    "tasks": {"by": tuple(SIDES), "show": (NOBODY, *task_words.KNOWN, "faster", "all")},
     "failures": {"by": failure_queries.COLUMNS},
     "compare": {"pair": comparison_queries.PAIRS},
     "loops": {"show": tuple(map(str, loop_html.CLASSES))},
@@ -243,7 +244,7 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
         agent_table(shown, asked.filters).on_any_screen(legend=agent_legend(shown)),
         lambda: charts.cost_per_run(asked),
         lambda: charts.time_per_run(asked),
-        lambda: charts.measured_ranks(asked) if total.comparable else charts.claims(asked),
+        lambda: charts.measured(asked),
     ]
 
 
@@ -348,7 +349,7 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
     found, taskless = asked.ask(task_queries.standings, filters, asked.measure)
     if not found:
         return task_words.no_tasks(taskless), []
-    cells = asked.ask(task_queries.few_columns, filters, ("agent", "model"), asked.measure)
+    cells = asked.ask(task_queries.few_columns, filters, SIDES[asked.by], asked.measure)
     is_measured = any(one.verdict != "not_measured" for one in found)
     known = (one for one in task_words.KNOWN if task_queries.having(found, one))
     usual = next(known, NOBODY) if is_measured else ""  # as the screen opens

@@ -8,6 +8,7 @@ import streamlit as st
 from app.charts import registry as charts
 from app.queries import cost as queries
 from app.queries import sessions as session_queries
+from app.queries.grouping import EFFORT, SIDES
 from app.queries.landed import landed_money
 from app.queries.months import (
     ALL_MONTHS,
@@ -35,7 +36,8 @@ FARTHEST, LISTED = 20, 1_000
 """Numbers of slow runs and sessions in lists."""
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
-asked = widgets.question(filters, measure)
+asked = widgets.question(filters, measure, by=widgets.picked(month_words.BY, "by", "project"))
+has_efforts = bool(cache.options().get(EFFORT))
 has_responses = bool(cache.contents().responses)
 views = {
     key: key.capitalize() for key in ("cost", "time", *(("sessions",) if has_responses else ()))
@@ -52,7 +54,8 @@ def show_cost() -> None:
     """Show a month by project, person or agent, against the one before and its budget."""
     with left:
         st.html('<span class="t-n">By</span>', width="content")
-        by = widgets.choice("By", month_words.BY, "by", label_visibility="collapsed")
+        names = {key: name for key, name in month_words.BY.items() if key != EFFORT or has_efforts}
+        by = widgets.choice("By", names, "by", label_visibility="collapsed")
         every = cache.ask(months, filters, by, "", measure)
         month = ALL_MONTHS
         if every.month:
@@ -83,7 +86,7 @@ def show_cost() -> None:
             if any(row.names[0] for row in people.costs):
                 along(people)
     with narrow:
-        if by == "agent" and (drawn := charts.cost_per_run(asked)):
+        if by in SIDES and (drawn := charts.cost_per_run(asked)):
             widgets.titled(drawn, "agents-cost", height=charts.LARGE)
         elif found.month:
             widgets.titled(charts.month_so_far(asked, found), "month")

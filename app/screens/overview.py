@@ -19,7 +19,7 @@ from app.screens.parts.run_body import show_run
 from app.text import daily as daily_words
 from app.text import html_parts
 from app.text import overview as sentences
-from app.text.agents import agent_legend, agent_table
+from app.text.agents import SIDE_NAMES, agent_legend, agent_table
 from app.text.landed import landed_line
 from app.text.overview import runs_table
 
@@ -27,7 +27,9 @@ VIEW, DAILY, STUDY = "view", "daily", "study"
 VIEWS = {DAILY: "Daily work", STUDY: "Study"}
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
-asked = widgets.question(filters, measure)
+is_strict = judging.judged_by() == judging.STRICT  # a benchmark's rule goes by its own efforts
+by = widgets.picked(SIDE_NAMES, "by", "agent") if is_strict else "agent"
+asked = widgets.question(filters, measure, by=by)
 rows, points = asked.rows, asked.points
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
 
@@ -40,8 +42,7 @@ def three_charts() -> None:
     with second:
         widgets.titled(charts.time_per_run(asked), "agents-time")
     with third:
-        drawn = charts.measured_ranks(asked) if total.comparable else charts.claims(asked)
-        widgets.titled(drawn, "agents-measured")
+        widgets.titled(charts.measured(asked), "agents-measured")
 
 
 def study() -> None:
@@ -51,8 +52,12 @@ def study() -> None:
     widgets.heading(replace(sentences.overview(rows, measure, own), doubts=overview_doubts(asked)))
     shown = queries.shown_rows(rows)
     hidden = sentences.never_started_words(queries.hidden_rows(rows))
-    if studies or hidden or is_dated:
+    has_efforts = is_strict and any(row.is_model and row.efforts > 1 for row in rows)
+    if studies or hidden or is_dated or has_efforts:
         with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+            if has_efforts:
+                st.html('<span class="t-n t-spare">By</span>', width="content")
+                widgets.choice("By", SIDE_NAMES, "by", label_visibility="collapsed")
             if studies:
                 judging.choose(studies)
                 st.space("stretch")

@@ -3,12 +3,14 @@
 import streamlit as st
 
 from app.queries import tasks as queries
+from app.queries.grouping import EFFORT, SIDES
 from app.reports import results
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import html_parts
 from app.text import tasks as words
+from app.text.agents import SIDE_NAMES
 from schemas.catalogue.metrics import NOBODY, TASK_VERDICTS
 
 filtered, measure = filter_bar.chosen(), widgets.cost_in_force()
@@ -20,6 +22,7 @@ if not found:
     widgets.end_page()
 counts = {verdict: len(queries.having(found, verdict)) for verdict in TASK_VERDICTS}
 is_measured = counts["not_measured"] < len(found)
+by = "agent"
 show = "all"
 lines = st.container()
 
@@ -43,19 +46,21 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
         if show == NOBODY and groups:
             st.html('<span class="t-n">Known</span>', width="content")
             groups[NOBODY] = f"Any {counts['nobody']:,}"
-            known = widgets.pick("Known", groups, "known", label_visibility="collapsed")
+            known = widgets.pick("Known", groups, "known", label_visibility="collapsed", width=170)
     st.space("stretch")
+    if cache.options().get(EFFORT):
+        by = widgets.choice("By", SIDE_NAMES, "by", label_visibility="collapsed")
     st.html('<span class="t-n">Order</span>', width="content")
-    order = widgets.pick("Order", words.ORDERS, "sort", label_visibility="collapsed")
+    order = widgets.pick("Order", words.ORDERS, "sort", label_visibility="collapsed", width=180)
     downloads = st.popover("Table", icon=":material/download:")
 
 verdict = verdict or (known if known in words.KNOWN else "" if show == "all" else show)
 chosen = queries.having(found, verdict)
 with lines:
     widgets.heading(words.tasks(found, show, taskless, filters))
-cells = cache.ask(queries.few_columns, filters, ("agent", "model"), measure)
+cells = cache.ask(queries.few_columns, filters, SIDES[by], measure)
 made = words.matrix(cells, chosen, order=order)
-answer = results.tasks_answer(made, "result", filters, cache.location(), measure)
+answer = results.tasks_answer(made, "result", filters, cache.location(), measure, SIDES[by])
 about = answer.heading.rpartition(" · ")[0]  # without the place of the store
 with downloads:
     writers = {

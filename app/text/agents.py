@@ -7,6 +7,7 @@ from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
+from app.queries.grouping import EFFORT, SIDES
 from app.queries.measured import Range
 from app.queries.rules import OwnRule
 from app.queries.spending import Spend
@@ -24,6 +25,10 @@ from app.text.html_parts import MEASURED, OUTCOMES, Segment, legend, link
 from app.text.table import Col, TextCell, TextTable, agent_cell, money_cell
 from schemas.text import agreeing, plural
 from schemas.units import Unit
+
+SIDE_NAMES = dict(zip(SIDES, ("Agent, model", "Effort"), strict=True))
+SIDE_HEADS = SIDE_NAMES | {EFFORT: "Agent, model, effort"}
+"""Words of the choice of SIDES, and heads of their columns."""
 
 
 def median_cost(row: AgentFigures) -> TextCell:
@@ -65,14 +70,16 @@ def agent_table(
     def name(row: AgentFigures) -> TextCell:
         of_agent = filters.with_values("agent", [row.agent]) if row.agent else filters
         if row.is_model:
+            name = model_name(row.model, effort=row.shown_effort)
             if row.model is None:
-                return TextCell("model not recorded", kind="t-n")
-            address = link("", of_agent.with_values("main-model", [row.model]))
-            return TextCell(model_name(row.model), address=address, kind="t-plain", hint=row.model)
+                return TextCell(name, kind="t-n")
+            chosen = of_agent.with_values("main-model", [row.model])
+            chosen = chosen.with_values(EFFORT, [row.effort]) if row.effort else chosen
+            return TextCell(name, address=link("", chosen), kind="t-plain", hint=row.model)
         parts = [one for one in rows if one.is_model and one.agent == row.agent]
         models = model_name(row.model)
-        if parts:
-            models = f"{sum(one.model is not None for one in parts)} models"
+        if named := {one.model for one in parts} - {None}:
+            models = plural(len(named), "model")
         elif row.model and row.models > 1:
             models += f", +{row.models - 1}"
         return agent_cell(row.agent, models, filters, row.model or "")
@@ -85,8 +92,9 @@ def agent_table(
         return TextCell(value, few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
 
     is_measured = any(row.runs_measured for row in rows)
+    is_by_effort = any(row.effort is not None for row in rows)
     shown = (
-        Col("Agent, model", name),
+        Col(SIDE_HEADS[EFFORT if is_by_effort else "agent"], name),
         Col(
             "Started",
             lambda row: TextCell(

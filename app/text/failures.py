@@ -15,6 +15,7 @@ from app.text import html_parts
 from app.text.agents import median_or_range
 from app.text.claims import words
 from app.text.formatting import (
+    NAMELESS,
     NOT_MEASURED,
     NOT_RECORDED,
     UNKNOWN,
@@ -165,7 +166,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         return Col(title, runs, "r w", mark=mark(names[0]) if is_agent else "")
 
     def title(name: str | None) -> str:
-        return agent_name(name) if by == "agent" and name else name or UNKNOWN_NAME
+        return agent_name(name) if by == "agent" else name or NAMELESS.get(by, UNKNOWN_NAME)
 
     def runs(row: Row) -> TextCell:
         if is_all(row):
@@ -255,7 +256,7 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
     Title, figures, error, and the beginning of its summary.
     """
     about = [
-        model_words(run) or "model not recorded",
+        model_words(run) or NAMELESS["model"],
         run["task_key"] or run["task"],
         date_words(run["dated_at"]),
         words(str(run["outcome"] or "unknown")),

@@ -26,6 +26,11 @@ UNKNOWN_NAME = "unknown"
 NAMELESS = dict.fromkeys(("hour", "day", "week", "month"), "no date")
 NAMELESS |= {"project": "no project", "repo": "no project", "landed": "not read"}
 NAMELESS |= {key: f"no {key.replace('-', ' ')}" for key in ("branch", "pull-request", "ticket")}
+NAMELESS |= {"task": "no task", "experiment": "no experiment"}
+NAMELESS |= dict.fromkeys(("model", "model-id"), "model not recorded")
+NAMELESS |= {"effort": "effort not recorded"}
+_NAMELESS_AGENT = "Unnamed agent"
+NAMELESS |= {"agent": _NAMELESS_AGENT}
 """Grouping → name of the group without a value, unless that is UNKNOWN_NAME."""
 
 MINUS = "−"
@@ -86,9 +91,13 @@ def id_in_command(run_id: str) -> str:
     return shlex.quote(short_id(run_id).removesuffix("…"))
 
 
-def model_name(model: str | None, lacks: str = "model not recorded") -> str:
-    """Return the short name of a model, without its maker: `sonnet-4-5`, `gpt-5`."""
-    return visible(model).removeprefix("claude-") if model else lacks
+def model_name(model: str | None, lacks: str = NAMELESS["model"], effort: str | None = None) -> str:
+    """Return the short name of a model, without its maker: `sonnet-4-5`, `gpt-5`.
+
+    `effort`: also the effort, `gpt-5 · xhigh`; "" if it is not recorded.
+    """
+    name = visible(model).removeprefix("claude-") if model else lacks
+    return name if effort is None else f"{name} · {visible(effort) or NOT_RECORDED}"
 
 
 def model_words(run: Mapping[str, Any]) -> str:
@@ -121,7 +130,7 @@ def agent_name(agent: str | None) -> str:
     """Return the display name of an agent; `Unnamed agent` for one that no log names."""
     if agent in AGENTS:
         return AGENTS[agent].label
-    return visible(agent) if agent and agent != UNKNOWN_NAME else "Unnamed agent"
+    return visible(agent) if agent and agent != UNKNOWN_NAME else _NAMELESS_AGENT
 
 
 def sign_of(bases: str | None) -> str:

@@ -191,9 +191,10 @@ def marked_name(agent: str | None) -> str:
     return f"{mark(agent)}{text(agent_name(agent))}"
 
 
-def agent_and_model(agent: str | None, model: str | None) -> str:
+def agent_and_model(agent: str | None, model: str | None, effort: str | None = None) -> str:
     """Return `TRAE with gpt-5`, in plain text."""
-    return f"{agent_name(agent)} with {model_name(model)}" if model else agent_name(agent)
+    name = model_name(model, effort=effort)
+    return f"{agent_name(agent)} with {name}" if model else agent_name(agent)
 
 
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:

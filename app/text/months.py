@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from app.queries.filters import TIME, UNDATED, Filters
+from app.queries.grouping import SIDES
 from app.queries.months import (
     GROUPS_OF,
     MonthBudget,
@@ -18,6 +19,7 @@ from app.queries.months import (
     sum_of,
 )
 from app.queries.spending import Spend, together
+from app.text.agents import SIDE_HEADS, SIDE_NAMES
 from app.text.answers import NO_RUN_ENDED, only_spent
 from app.text.formatting import (
     NAMELESS,
@@ -41,7 +43,7 @@ from schemas.text import one_line, plural
 MOST_ROWS, MOST_MONTHS, PHONE_MONTHS = 10, 6, 3
 """Rows with a name of their own in a table, and its columns of months; on a phone."""
 
-BY = dict(zip(GROUPS_OF, ("Project", "Person", "Agent, model"), strict=True))
+BY = dict(zip(GROUPS_OF, ("Project", "Person", *SIDE_NAMES.values()), strict=True))
 
 
 def month_name(month: str, *, pattern: str = "%B", now: str = "") -> str:
@@ -52,7 +54,7 @@ def month_name(month: str, *, pattern: str = "%B", now: str = "") -> str:
 
 def group_name(by: str, names: Names) -> str:
     """Return a group's name, `no project` for none."""
-    if by == "agent":
+    if by in SIDES:
         return agent_and_model(*names)
     return names[0] or NAMELESS.get(by, f"no {by}")
 
@@ -189,8 +191,10 @@ def left_out(found: Months, filters: Filters) -> str:
 
 
 def _name_cell(found: Months, row: MonthCost, filters: Filters) -> TextCell:
-    if found.by == "agent" and len(row.names) == 2:
-        return agent_and_model_cell(row.names[0], row.names[1], filters)
+    if found.by in SIDES and len(row.names) > 1:
+        agent, model, *efforts = row.names
+        effort = (efforts[0] or "") if efforts else None
+        return agent_and_model_cell(agent, model, filters, effort)
     name = group_name(found.by, row.names)
     if not row.names[0]:
         return TextCell(note=name)
@@ -272,7 +276,7 @@ def month_table(found: Months, filters: Filters) -> TextTable:
         return usd(one.left) if one else ""
 
     columns = [
-        Col(BY[found.by], lambda line: _line_name(found, line, filters)),
+        Col((BY | SIDE_HEADS)[found.by], lambda line: _line_name(found, line, filters)),
         Col("Runs", runs, "r"),
     ]
     if not found.month:
@@ -350,7 +354,7 @@ def along_table(found: Months, filters: Filters, columns: int = MOST_MONTHS) -> 
         return lambda line: money_cell(sum_of(row for row in line.rows if row.month in months)).text
 
     running = f"{found.now:%Y-%m}"
-    shown = [Col(BY[found.by], lambda line: _line_name(found, line, filters))]
+    shown = [Col((BY | SIDE_HEADS)[found.by], lambda line: _line_name(found, line, filters))]
     if earlier and columns > PHONE_MONTHS:
         shown.append(Col("Earlier", in_months(earlier), "r"))
     for month in months:

@@ -300,6 +300,22 @@ def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> s
     return f"A run costs {', '.join(figures)}" if figures else "What a run costs"
 
 
+def front_title(
+    what: str, ahead: Sequence[tuple[AgentFigures, str, str]], rows: Sequence[AgentFigures]
+) -> str:
+    """Return `Completed runs: gpt-5 84% for $0.44 a run, opus-4-6 97% for $2.10`.
+
+    `ahead`: the rows that none beats, the cheapest first, with value and cost in words.
+    """
+    named = (*ahead[:1], *ahead[1:][-1:])
+    figures = [
+        f"{_on(row, rows)} {value} for {cost}{'' if place else ' a run'}"
+        for place, (row, value, cost) in enumerate(named)
+    ]
+    figures += ["the cheapest and best"] if len(named) == 1 else []
+    return f"{upper_first(what)}: {', '.join(figures)}" if figures else f"Cost, and {what}"
+
+
 def time_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
     """Return `A run takes 3m 04s with Claude Code, 3m 10s with Codex`.
 
@@ -383,7 +399,7 @@ def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
     if not is_one_of_many or not row.model:
         return agent_name(row.agent)
     is_only = len({other.agent for other in rows if not other.is_all}) == 1
-    name = model_name(row.model)
+    name = model_name(row.model, effort=row.shown_effort)
     return name if is_only else f"{agent_name(row.agent)} {name}"
 
 
@@ -483,7 +499,10 @@ def never_started_words(hidden: Sequence[AgentFigures]) -> str:
     """Return `Not shown: 1 run of o4-mini, never started` of rows that the table leaves out."""
     if not hidden:
         return ""
-    names = [model_name(row.model) if row.is_model else agent_name(row.agent) for row in hidden]
+    names = [
+        model_name(row.model, effort=row.shown_effort) if row.is_model else agent_name(row.agent)
+        for row in hidden
+    ]
     whose = joined(names) if len(names) <= MOST_NAMED else f"{len(names)} agents and models"
     return f"Not shown: {plural(sum(row.runs for row in hidden), 'run')} of {whose}, never started"
 

@@ -33,6 +33,7 @@ from app.text.claims import (
 from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
 from app.text.formatting import (
     MINUS,
+    NAMELESS,
     NOT_RECORDED,
     agent_name,
     bound_sign,
@@ -49,6 +50,7 @@ from app.text.formatting import (
 )
 from app.text.html_parts import agent_colour, text
 from app.text.sentences import Said, upper_first
+from app.text.table import credit_words
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
@@ -248,6 +250,8 @@ def run_note(run: Row, key: str) -> str:
 
     That the agent never logs it, that it is a bound, or how the cost differs from the logged total.
     """
+    if key == "cost_own_usd" and run[key] is None and run["credits"]:
+        return f"paid with {credit_words([(run['credits_unit'] or 'credits', run['credits'])])}"
     if run[key] is None and key in never_reported(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
     if key == LIST.column:
@@ -386,7 +390,7 @@ def header_html(run: Row, responses: int = 0, *, has_title: bool = True) -> str:
     parts = [
         (
             f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> "
-            f"{text(model_words(run) or 'model not recorded')}"
+            f"{text(model_words(run) or NAMELESS['model'])}"
         ),
         " ".join(filter(None, (text(run["repo"] or ""), link))),
         date,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from app.queries.filters import Filters
+from app.queries.grouping import EFFORT
 from app.queries.spending import Spend
 from app.text import html_parts
 from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name, usd
@@ -270,10 +271,13 @@ def agent_cell(agent: str | None, note: str, filters: Filters, hint: str = "") -
     return TextCell(agent_name(agent), note, "", "t-plain", address, hint, mark(agent))
 
 
-def agent_and_model_cell(agent: str | None, model: str | None, filters: Filters) -> TextCell:
-    """Return the same with the model, and a link that filters by both."""
+def agent_and_model_cell(
+    agent: str | None, model: str | None, filters: Filters, effort: str | None = None
+) -> TextCell:
+    """Return the same with the model and its effort, and a link that filters by them."""
     chosen = filters.with_values("main-model", [model]) if model else filters
-    return agent_cell(agent, model_name(model), chosen, model or "")
+    chosen = chosen.with_values(EFFORT, [effort]) if effort else chosen
+    return agent_cell(agent, model_name(model, effort=effort), chosen, model or "")
 
 
 def count(number: int | None) -> str:

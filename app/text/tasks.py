@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.filters import Filters
+from app.queries.grouping import EFFORT
 from app.queries.spending import Spend, together
 from app.queries.tasks import OTHERS, Standing, having
 from app.text import html_parts
@@ -318,24 +319,24 @@ def matrix(
 def chosen_of(task: Task, column: Side, filters: Filters) -> Filters:
     """Return the filters for the runs of a cell.
 
-    Its task, its agent, and the model if the column has one.
+    Its task, its agent, and the model and effort if the column has them.
     """
     chosen = filters.with_values("task", [task.key])
     if column[0] in (None, OTHERS):
         return chosen
-    chosen = chosen.with_values("agent", [str(column[0])])
-    return (
-        chosen.with_values("main-model", [str(column[1])])
-        if len(column) > 1 and column[1]
-        else chosen
-    )
+    words = ("agent", "main-model", EFFORT)
+    for word, value in zip(words, column, strict=False):
+        chosen = chosen.with_values(word, [value]) if value else chosen
+    return chosen
 
 
 def column_words(column: Side) -> str:
     """Return `TRAE, gpt-5`."""
-    return ", ".join(
-        [OTHERS if column[0] == OTHERS else agent_name(column[0]), *map(model_name, column[1:])]
-    )
+    agent, *names = column
+    if agent == OTHERS or not names:
+        return agent_name(agent) if agent != OTHERS else OTHERS
+    effort = (names[1] or "") if names[1:] else None
+    return f"{agent_name(agent)}, {model_name(names[0], effort=effort)}"
 
 
 def cell_figure(cell: Cell, value: str) -> Any:

@@ -7,6 +7,8 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -52,6 +54,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.distilled import Run
 from schemas.rows.measurement import MeasuredStatus, Variant
 from schemas.rows.published import Judged
+from schemas.rows.row import usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.units import Better
 from schemas.wire.result_map import (
@@ -87,6 +90,8 @@ _MADE: Mapping[str, Made] = {
     ),
 }
 """Field of a run in a map → what makes a value of its column."""
+
+_NAMES = {*_TEXTS, "model", "started_at", "ended_at"} - {"result"}
 
 NO_CACHE_COUNTS = "The row does not say how much of the input was read from a cache."
 _EXCERPT = 1200
@@ -225,6 +230,8 @@ def _run(
         scored = Outcome.UNKNOWN if has["score"] is None else Outcome.COMPLETED
         ended = Outcome.EXECUTION_ERROR if error else scored
     is_known = ended in (Outcome.COMPLETED, Outcome.EXECUTION_ERROR)
+    if has["cost"] is None and has["credits"] is not None:
+        has["cost"] = _paid(form, has["credits"], has["ended_at"] or has["started_at"])
     values = {
         "agent": agent,
         "record_kind": RecordKind.ROW,
@@ -257,9 +264,17 @@ def _run(
         digest = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
         seen[digest] += 1  # equal rows of a file are different runs
         run_id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
-    run = distilled(values | {"run_id": run_id})
+    # a row with names alone adds them to a fuller record of the run, and replaces none
+    rank = int(any(value is not None for name, value in has.items() if name not in _NAMES))
+    run = distilled(values | {"run_id": run_id, "rank": rank})
     one, more = found(document, run), {name: value for name, value in labels.items() if value}
     return run, one._replace(log=replace(one.log, labels=more, experiment=has["experiment"]))
+
+
+def _paid(form: MappedRun, number_of: float, at: datetime | None) -> Decimal | None:
+    """Return the dollars of credits on a day, None where the map has no rate for it."""
+    known = [day for day in form.credit_usd if at and day <= at.astimezone(UTC).date()]
+    return usd(Decimal(repr(number_of)) * form.credit_usd[max(known)]) if known else None
 
 
 def _model(has: Mapping[str, Any]) -> dict[str, Any]:

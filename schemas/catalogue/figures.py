@@ -209,11 +209,14 @@ _RATE_MEANING = (
 )
 
 
-def _rate(text: str) -> str:
+def rate_written(text: str) -> str:
+    """Return SQL of the rate in a text, null for anything but a number."""
     return f"try_cast(regexp_extract({text}, '^[0-9]+([.][0-9]+)?$') as decimal(18, 9))"
 
 
-_OWN_RATE = _rate(f"coalesce(annotations.labels['{MACHINE_RATE}'], runs.labels['{MACHINE_RATE}'])")
+_OWN_RATE = rate_written(
+    f"coalesce(annotations.labels['{MACHINE_RATE}'], runs.labels['{MACHINE_RATE}'])"
+)
 _KNOWN_BY = (
     "list_append(map_entries(map_concat(runs.labels, annotations.labels)), "
     "{'key': 'host', 'value': host})"
@@ -221,9 +224,9 @@ _KNOWN_BY = (
 _RATES = f"list_transform({_KNOWN_BY}, lambda one: machine_rates[one.key || '=' || one.value])"
 _LISTED_RATE = (  # the labels of a run are read only where rates are given
     "case when cardinality(machine_rates) > 0 then "
-    f"list_max(list_transform({_RATES}, lambda listed: {_rate('listed')})) end"
+    f"list_max(list_transform({_RATES}, lambda listed: {rate_written('listed')})) end"
 )
-_ANY_RATE = _rate("machine_rates['']")
+_ANY_RATE = rate_written("machine_rates['']")
 _RATE_SQL = f"coalesce({_OWN_RATE}, {_LISTED_RATE}, {_ANY_RATE})"
 
 TICKET, PULL_REQUEST, BRANCH = "ticket", "pull-request", "branch"

@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -168,6 +170,8 @@ class MappedRun(_MapPart):
     cache_write_tokens: MapField | None = None
     cost: Cost | None = None
     credits: MapField | None = None
+    credit_usd: Mapping[date, Annotated[Decimal, Field(ge=0, le=1_000_000)]] = Field(default={})
+    """First day (UTC) → dollars of a credit from then on, where the row has no cost."""
     duration: Duration | None = None
     api_duration: Duration | None = None
     turns: MapField | None = None

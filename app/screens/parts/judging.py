@@ -23,8 +23,12 @@ def studies(filters: Filters) -> list[str]:
 
 def own_rule(studies: Sequence[str], measure: CostMeasure) -> OwnRule | None:
     """Return the chosen rule of a benchmark; None if judged strictly."""
-    judged = str(st.session_state.get(JUDGED) or st.query_params.get(JUDGED) or STRICT)
-    return cache.ask(rules.own_rule, judged, measure) if judged in studies else None
+    return cache.ask(rules.own_rule, judged_by(), measure) if judged_by() in studies else None
+
+
+def judged_by() -> str:
+    """Return STRICT, or the benchmark whose rule is chosen."""
+    return str(st.session_state.get(JUDGED) or st.query_params.get(JUDGED) or STRICT)
 
 
 def choose(studies: Sequence[str]) -> None:

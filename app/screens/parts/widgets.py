@@ -402,9 +402,9 @@ def subheading(title: str, caption: str = "") -> None:
     st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>{about}')
 
 
-def question(filters: Filters, measure: CostMeasure, of: str = "") -> Question:
-    """Return the question that the charts of a screen answer."""
-    return Question(cache.ask, filters, measure, st.context.theme.type, of)
+def question(filters: Filters, measure: CostMeasure, of: str = "", **choices: str) -> Question:
+    """Return the question that the charts of a screen answer, with choices of the screen."""
+    return Question(cache.ask, filters, measure, st.context.theme.type, of, choices=choices)
 
 
 def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mapping[str, Any]]:
