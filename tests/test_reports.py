@@ -177,7 +177,7 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "keys", [*((key,) for key in a_share(FILTERS, 3)), tuple(FILTERS)], ids=str
+    "keys", [*((key,) for key in a_share(FILTERS, 5)), tuple(FILTERS)], ids=str
 )
 def test_every_filter_filters_every_section(five: Store, keys: tuple[str, ...]) -> None:
     """A condition is about runs: a table of something else that it is put on may lack a column."""
