@@ -6,10 +6,11 @@ Programs get every value exactly.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import chain, islice
+from json.encoder import encode_basestring
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ def is_formula(text: str) -> bool:
     Leading apostrophes are skipped, so that readers can remove the added one: `'` and then such a
     text.
     """
+    if text[:1].isalnum():  # nearly always, in a fifth of the time
+        return False
     bare = text.lstrip("'")
     return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
 
@@ -51,6 +54,47 @@ def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
     for batch in table.to_batches(max_chunksize=BATCH_ROWS):
         for row in batch.to_pylist():
             yield row | {name: dict(row[name]) for name in maps if row[name] is not None}
+
+
+def _cells(
+    table: pa.Table, writers: Mapping[type, Callable[[Any], str]], unknown: str
+) -> Iterator[tuple[str, ...]]:
+    """Yield the texts of each row.
+
+    Each column of a batch is written by the function for its values: five times as fast as rows.
+    """
+    for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+        texts = []
+        for column in batch.columns:
+            values, kind = _values(column)
+            write = writers.get(kind, writers[object])
+            texts.append([unknown if value is None else write(value) for value in values])
+        yield from zip(*texts, strict=True)
+
+
+def _values(column: pa.Array) -> tuple[list[Any], type]:
+    """Return the values of a column and their type; Arrow itself writes times and decimals."""
+    if pa.types.is_timestamp(column.type):  # in UTC, as every time of the store
+        return column.cast(pa.timestamp("us")).cast(pa.string()).to_pylist(), datetime
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.string()).to_pylist(), Decimal
+    values = column.to_pylist()
+    if pa.types.is_map(column.type):
+        values = [None if value is None else dict(value) for value in values]
+    return values, next((type(value) for value in values if value is not None), type(None))
+
+
+def _written_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _written_decimal(text: str) -> str:
+    return text if "E" not in text else decimal_text(Decimal(text))
+
+
+def _written_time(text: str) -> str:
+    """Return what `time_text` does of a time in UTC: `2026-11-01 10:00:00.000000`."""
+    return f"{text[:10]}T{text[11:].removesuffix('.000000')}Z"
 
 
 def _encoded(texts: Iterable[str]) -> Iterator[bytes]:
@@ -105,12 +149,9 @@ def csv_table(answer: Answer) -> Iterator[bytes]:
     every shell pipeline.
     """
     head = [_csv_text(name) for name in answer.table.column_names]
-    lines = (
-        [_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()]
-        for row in rows(answer.table)
-    )
+    lines = chain([head], _cells(answer.table, _CSV_WRITERS, ""))
     blank = '""'  # for a line of one empty cell: readers skip a line without anything
-    yield from _encoded(f"{','.join(line) or blank}\n" for line in chain([head], lines))
+    yield from _encoded(f"{','.join(line) or blank}\n" for line in lines)
 
 
 def _csv_json(value: Any) -> str:
@@ -132,14 +173,38 @@ def _csv_quoted(text: str) -> str:
 
 
 _CSV_WRITERS: dict[type, Callable[[Any], str]] = {
-    type(None): lambda _: "",
     str: _csv_text,
     int: str,
     float: lambda number: repr(number) if isfinite(number) else "",
-    Decimal: decimal_text,
-    datetime: time_text,
+    bool: _written_bool,
+    Decimal: _written_decimal,
+    datetime: _written_time,
+    object: _csv_json,
 }
-"""Type → function that writes its values; all other types (booleans, lists, maps) are JSON."""
+"""Type → function that writes its values; all other types (lists, maps) are JSON."""
+
+
+def _json_string(text: str) -> str:
+    quoted = encode_basestring(text)
+    return quoted if quoted.isprintable() else json_text(text)
+
+
+_JSON_WRITERS: dict[type, Callable[[Any], str]] = {
+    str: _json_string,
+    int: str,
+    float: lambda number: repr(number) if isfinite(number) else "null",
+    bool: _written_bool,
+    Decimal: _written_decimal,
+    datetime: lambda text: f'"{_written_time(text)}"',
+    object: json_text,
+}
+
+
+def _json_objects(table: pa.Table) -> Iterator[str]:
+    """Yield a line of `json_text` for each row."""
+    keys = (json_text(name).replace("%", "%%") for name in table.column_names)
+    form = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
+    return (form % cells for cells in _cells(table, _JSON_WRITERS, "null"))
 
 
 def json_table(answer: Answer) -> Iterator[bytes]:
@@ -156,14 +221,14 @@ def _json_rows(table: pa.Table) -> Iterator[str]:
     if not table.num_rows:
         yield "[]"
         return
-    for place, row in enumerate(rows(table)):
-        yield f"{',' if place else '['}\n{json_text(row)}"
+    for place, row in enumerate(_json_objects(table)):
+        yield f"{',' if place else '['}\n{row}"
     yield "\n]"
 
 
 def jsonl_table(answer: Answer) -> Iterator[bytes]:
     """Yield one object per line; no rows give no bytes."""
-    yield from _encoded(f"{json_text(row)}\n" for row in rows(answer.table))
+    yield from _encoded(f"{row}\n" for row in _json_objects(answer.table))
 
 
 def json_report(report: CostReport) -> bytes:
