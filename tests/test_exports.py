@@ -35,7 +35,7 @@ from app.cli.output import report_text
 from app.queries.reading import read_transaction
 from app.reports.cost_report import CostReport, ReportRequest, report
 from app.reports.exports import EXPORTS
-from app.reports.exports.text import ABOUT, is_formula
+from app.reports.exports.text import ABOUT, is_formula, json_text, rows
 from app.reports.exports.workbook import LONGEST_TEXT, xlsx_table
 from app.text.answers import Answer
 from app.text.columns import columns
@@ -495,3 +495,17 @@ def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_sc
         page.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 2")
         drawn = page.locator(".chart").count()
     assert (drawn, said, asked) == (2, [], [file.as_uri()])
+
+
+def test_columns_of_json_are_written_as_values() -> None:
+    """A column writer that words a time, a decimal or a text otherwise than `json_text`."""
+    sql = r"""
+        select unnest([0.000000015, -12.3, null]::decimal(18, 9)[]) as "usd 100%s",
+            unnest(['2026-11-01 10:00:00Z', '1969-12-31 23:59:59.5Z', null]::timestamptz[]) as at,
+            unnest(['a "b"', chr(8232) || chr(127) || chr(27), null]) as text,
+            unnest([1e22, 'nan', -0.0]::double[]) as number, unnest([true, false, null]) as is_so,
+            unnest([map {'%s': null}, map {}, null]::map(varchar, varchar)[]) as labels
+    """
+    table = duckdb.connect().execute(sql).to_arrow_table()
+    lines = EXPORTS["jsonl"].write(Answer(table, "")).decode().splitlines()
+    assert lines == [json_text(row) for row in rows(table)]

@@ -219,6 +219,7 @@ def test_a_list_that_is_read_in_parts_is_the_same(
         assert [table.num_rows > 3 for table in at_once[:3]] == [True, True, False]
         for rows in (1, 2, 3):
             monkeypatch.setattr("app.queries.reading.PART_ROWS", rows)
+            monkeypatch.setattr("app.queries.runs.PART_ROWS", rows)
             assert lists() == at_once
 
 

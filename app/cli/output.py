@@ -141,10 +141,11 @@ def deliver_report(report: CostReport, output: Output, *, whole: bool = False) -
             )
         return
     if output.format == TABLE:
-        body, is_binary = report_text(report, FILE_WIDTH, exact=True, whole=whole), False
+        text = report_text(report, FILE_WIDTH, exact=True, whole=whole)
+        body, is_binary = iter((text,)), False
     else:
         export = REPORTS[output.format]
-        body, is_binary = export.write_report(report), export.is_binary
+        body, is_binary = export.report_parts(report), export.is_binary
     covered = plural(header.coverage["runs"], "run")
     if not header.coverage["runs"] and report.first.cost is not None:
         covered = report.first.answer.rstrip(".")

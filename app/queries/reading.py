@@ -216,6 +216,21 @@ def on_disk(tables: Iterator[pa.Table]) -> pa.Table:
         raise UsageError(reason, "Make room there, or set $TMPDIR to another folder.") from error
 
 
+def in_order(places: pa.ChunkedArray, read: Callable[[Sequence[int]], pa.Table]) -> pa.Table:
+    """Return the rows of the row numbers `places` in their order, without their `place`.
+
+    `read` returns rows, in any order. It is asked for parts as they lie in the store: parts of the
+    sorted list lie everywhere, and each would take nearly as long as the whole list.
+    """
+    lying = sorted(places.to_pylist())
+    firsts = range(0, len(lying) or 1, PART_ROWS)
+    rows = on_disk(read(lying[first : first + PART_ROWS]) for first in firsts)
+    found = {place: row for row, place in enumerate(rows["place"].to_pylist())}
+    at = pa.array([found[place] for place in places.to_pylist()], pa.int64())
+    rows = rows.drop_columns("place")
+    return on_disk(rows.take(at.slice(first, PART_ROWS)) for first in firsts)
+
+
 _FOUND = f"""
 create or replace temp table found as
 from found

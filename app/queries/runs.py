@@ -19,12 +19,12 @@ from app.queries.filters import (
 )
 from app.queries.grouping import UTC_ZONE, Grouping, groups
 from app.queries.reading import (
+    PART_ROWS,
     fetch,
     fetch_by_run,
     fetch_value,
+    in_order,
     limited,
-    on_disk,
-    parts,
     read_transaction,
 )
 from app.queries.spending import is_split, spent
@@ -191,16 +191,15 @@ def runs(
 ) -> pa.Table:
     """Return runs with RUN_COLUMNS, most expensive first. Raises UsageError."""
     condition, order = where(filters), RunSort("", cost_columns(measure))
-    listed, chosen = ", ".join(RUN_COLUMNS), f"v_runs where {condition.sql}"
-    end = limited(f"order by {order.sql}", limit)
+    chosen, end = f"v_runs where {condition.sql}", limited(f"order by {order.sql}", limit)
     with read_transaction(store) as transaction:
-        split = parts(transaction, "runs", order.sort_key, chosen, condition.parameters, limit)
-        queries = (
-            (f"select {listed} from {chosen}{within} {end}", bounds) for within, bounds in split
-        )
-        return on_disk(
-            fetch(transaction, sql, condition.parameters | bounds) for sql, bounds in queries
-        )
+        if fetch_value(transaction, "select count(*) from runs") <= PART_ROWS:
+            sql = f"select {', '.join(RUN_COLUMNS)} from {chosen} {end}"
+            return fetch(transaction, sql, condition.parameters)
+        sql = f"select place from {chosen} {end}"
+        places = fetch(transaction, sql, condition.parameters)["place"]
+        columns = ("place", *RUN_COLUMNS)
+        return in_order(places, lambda part: at_places(transaction, columns, part, ""))
 
 
 _RECORDS = """

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Functions(NamedTuple):
-    """Functions that write a format. A table is bytes, or parts of them written row by row."""
+    """Functions that write a format, as bytes or as parts of them written row by row."""
 
     table: Callable[[Answer], bytes | Iterator[bytes]]
-    report: Callable[[CostReport], bytes] | None = None
+    report: Callable[[CostReport], bytes | Iterator[bytes]] | None = None
 
 
 def _text() -> dict[str, Functions]:
@@ -96,15 +96,20 @@ class Export:
         """Return the answer in the format."""
         return b"".join(self.parts(answer))
 
-    def write_report(self, report: CostReport) -> bytes:
-        """Return the report in the format."""
+    def report_parts(self, report: CostReport) -> Iterator[bytes]:
+        """Yield the report in the format, as `parts`."""
         if write := self.functions()[self.name].report:
-            return write(report)
+            made = write(report)
+            return iter((made,)) if isinstance(made, bytes) else made
         from app.reports.exports.text import json_text
 
         main = report.main_answer
         about = main.about if self.is_for_people else json_text(report.header.as_dict())
-        return self.write(replace(main, about=about))
+        return self.parts(replace(main, about=about))
+
+    def write_report(self, report: CostReport) -> bytes:
+        """Return the report in the format."""
+        return b"".join(self.report_parts(report))
 
 
 EXPORTS = {

@@ -231,24 +231,25 @@ def jsonl_table(answer: Answer) -> Iterator[bytes]:
     yield from _encoded(f"{row}\n" for row in _json_objects(answer.table))
 
 
-def json_report(report: CostReport) -> bytes:
-    """Return one object with `report`, `summary`, `totals` and other sections, a row a line.
+def json_report(report: CostReport) -> Iterator[bytes]:
+    """Yield one object with `report`, `summary`, `totals` and other sections, a row a line.
 
     `report` is the coverage, `summary` the first page, `totals` an object; other sections are
     arrays.
     """
-    [totals] = rows(report.section("totals").table)
-    sections = [
-        (section.key, json_rows(section.table))
-        for section in report.sections
-        if section.key != "totals"
-    ]
-    about = [
-        ("report", json_text(report.header.as_dict())),
-        ("summary", json_text(report.first.as_dict())),
-    ]
-    parts = [*about, ("totals", json_text(totals)), *sections]
-    return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts) + "\n}\n").encode()
+    yield from _encoded(_report_lines(report))
+
+
+def _report_lines(report: CostReport) -> Iterator[str]:
+    yield f'{{\n"report": {json_text(report.header.as_dict())}'
+    yield f',\n"summary": {json_text(report.first.as_dict())}'
+    [totals] = _json_objects(report.section("totals").table)
+    yield f',\n"totals": {totals}'
+    for section in report.sections:
+        if section.key != "totals":
+            yield f',\n"{section.key}": '
+            yield from _json_rows(section.table)
+    yield "\n}\n"
 
 
 _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
