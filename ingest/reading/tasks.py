@@ -33,6 +33,7 @@ from ingest.sources.files import (
 )
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.system.arrow import import_arrow_alone
+from ingest.system.bounds import watched
 from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
 from schemas.errors import WorkerDied
@@ -144,16 +145,17 @@ def work(task: ReadingTask, settings: Settings, spool: Path) -> list[ReadResult]
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        if task.portion:
-            key = PortionKey(task.name, task.portion_number)
-            results = [read_or_failed(task.sources[0], key, settings, writer, task.portion)]
-        else:
-            results = [
-                result
-                for number, source in enumerate(task.sources)
-                for result in read_members(source, f"{task.name}.{number}", settings, writer)
-            ]
-        writer.flush()
+        with watched():
+            if task.portion:
+                key = PortionKey(task.name, task.portion_number)
+                results = [read_or_failed(task.sources[0], key, settings, writer, task.portion)]
+            else:
+                results = [
+                    result
+                    for number, source in enumerate(task.sources)
+                    for result in read_members(source, f"{task.name}.{number}", settings, writer)
+                ]
+            writer.flush()
         return results
     finally:
         if was_enabled:
