@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -68,7 +67,7 @@ class Work:
         return made
 
     def read(self, *runs: RunChanges, ticket: str = "") -> Reading:
-        return read_landings(self.folder, runs, "", re.compile(ticket) if ticket else None)
+        return read_landings(self.folder, runs, "", ticket)
 
 
 @pytest.fixture
@@ -122,17 +121,37 @@ def test_what_is_on_another_branch_is_open_and_what_is_on_none_is_abandoned(work
     work.git("branch", "-D", "lost")
     reading = work.read(run(1, kept), run(2, lost), run(3, "0" * 40), run(4), run(5, lost, kept))
     assert states(reading) == ["open", "abandoned", "unknown", "unknown", "open"]
+    work.git("checkout", "-q", "kept")
+    work.git("commit", "-q", "--amend", "-m", "In other words")  # and pushed by force
+    assert states(work.read(run(1, kept))) == ["open"]
     assert [row.reason for row in reading.rows[:3]] == [
         f"{kept[:9]} is on kept", f"{lost[:9]} is on no branch", "000000000 is not in the checkout"
     ]  # fmt: skip
 
 
-def test_a_reverted_change_is_abandoned_unless_the_revert_was_reverted(work: Work) -> None:
+def test_a_reverted_change_is_abandoned_unless_the_revert_was_reverted_or_it_came_anew(
+    work: Work,
+) -> None:
     once, twice = work.commit("once", "a"), work.commit("twice", "b")
-    work.git("revert", "--no-edit", once)
-    work.git("revert", "--no-edit", twice)
-    work.git("revert", "--no-edit", "HEAD")
-    assert states(work.read(run(1, once), run(2, twice))) == ["abandoned", "landed"]
+    again, other = work.commit("again", "c"), work.commit("other (#7)", "d")
+    for one in (once, twice, "HEAD", again):
+        work.git("revert", "--no-edit", one)
+    work.git("cherry-pick", again)
+    work.commit("Not ours\n\nReverts else/where#7", "e")
+    of_merge = work.branch("merged", "f", "g")
+    work.git("merge", "-q", "--no-ff", "-m", "Merge pull request #4 from x/merged", "merged")
+    work.git("revert", "--no-edit", "-m", "1", "HEAD")
+    found = states(work.read(*(run(1, one) for one in (once, twice, again, other, *of_merge))))
+    assert found == ["abandoned", "landed", "landed", "landed", "abandoned", "abandoned"]
+
+
+def test_a_reverted_pull_request_landed_if_its_revert_was_reverted_on_github(work: Work) -> None:
+    squash = work.commit("Faster (#12)", "a")
+    ours = run(1, squash), run(2, pull_requests=[f"{NAME}#12"])
+    for by, of, state in ((15, 12, "abandoned"), (16, 15, "landed")):
+        work.git("revert", "--no-commit", "HEAD")
+        work.git("commit", "-q", "-m", f'Revert "…" (#{by})\n\nReverts {NAME}#{of}')
+        assert states(work.read(*ours)) == [state] * 2
 
 
 def test_a_patch_landed_if_a_commit_of_the_main_branch_has_it(work: Work) -> None:
@@ -156,16 +175,57 @@ def test_a_ticket_is_looked_for_in_branch_title_and_message(work: Work) -> None:
         run(1, made), run(2, made, branch="fix/ABC-1", title="ABC-2"), run(3), ticket=r"ABC-\d+"
     )
     assert [row.ticket for row in reading.rows] == ["ABC-3", "ABC-1", None]
+    assert states(work.read(run(1, made, title=f"{'a' * 99}!"), ticket="(a+)+$")) == ["landed"]
+    with pytest.raises(UsageError, match="takes a regular expression"):
+        work.read(ticket="(")
 
 
 def test_nothing_of_the_checkout_runs(work: Work, tmp_path: Path) -> None:
     mark = tmp_path.parent / f"{tmp_path.name}-ran"
     [away] = work.branch("away", "a")
+    work.commit("attributes", ".gitattributes", "* diff=word filter=word")
     for setting in ("core.fsmonitor", "diff.external", "core.pager", "diff.word.textconv"):
         work.git("config", setting, f"touch {mark} #")
-    (work.folder / ".gitattributes").write_text("* diff=word filter=word\n")
     assert states(work.read(run(1, away))) == ["open"]
     assert not mark.exists()
+
+
+def test_nothing_is_fetched_and_what_a_partial_clone_lacks_is_unknown(
+    work: Work, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git asks the remote for each file that such a clone lacks, by a program of its settings."""
+    work.branch("away", "a", "b")
+    work.git("merge", "-q", "--squash", "away")
+    work.git("commit", "-q", "-m", "Both at once")
+    work.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path_factory.mktemp("partial")
+    words = ("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{work.folder}")
+    work.git(*words, str(clone))
+    mark = clone.parent / f"{clone.name}-ran"
+    work.git("-C", str(clone), "config", "remote.origin.uploadpack", f"touch {mark} #")
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")  # as in a hook of git
+    theirs = {"project": None, "cwd": str(clone)}
+    away = (clone / ".git" / "packed-refs").read_text().split("refs/remotes/origin/away")[0][-41:-1]
+    [row] = read_landings(clone, [run(1, away, **theirs)]).rows
+    assert row.reason.endswith("the checkout lacks files to compare its patch")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://user:pa/ss@host/widget.git", "widget"),
+        ("https://token@github.com/acme/widget.git/", "acme/widget"),
+        ("git@host:widget", "widget"),
+        ("ssh://git@host:2222/team/acme/widget.git", "acme/widget"),
+        ("/home/jo/secret/widget.git", "widget"),
+    ],
+)
+def test_a_repository_has_its_name_without_user_password_host_and_folders(
+    work: Work, address: str, name: str
+) -> None:
+    work.git("remote", "set-url", "origin", address)
+    assert work.read().repository == name
 
 
 def test_a_folder_that_is_no_checkout_and_an_unknown_branch_are_named(
@@ -222,12 +282,14 @@ def test_commits_that_name_a_checkpoint_of_a_session_are_its_commits(work: Work)
     assert reading.rows[0].commits == (landed,)
 
 
-def test_a_commit_on_no_branch_is_unknown_if_the_main_branch_has_its_message(work: Work) -> None:
-    """A squash with further changes has another patch."""
-    [lost] = work.branch("lost", "b")
-    work.git("branch", "-D", "lost")
-    work.commit("Squashed\n\n* lost: b\n* more", "c")
-    assert states(work.read(run(1, lost))) == ["unknown"]
+def test_a_commit_on_no_branch_is_unknown_if_the_main_branch_changed_its_files_since(
+    work: Work,
+) -> None:
+    """A squash with further changes has another patch, and any message."""
+    [lost], [other] = work.branch("lost", "b"), work.branch("other", "c")
+    work.git("branch", "-D", "lost", "other")
+    work.commit("All at once", "b", "otherwise")
+    assert states(work.read(run(1, lost), run(2, other))) == ["unknown", "abandoned"]
 
 
 def test_what_runs_record_is_read_from_logs_and_labels(store: Store) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
@@ -13,7 +12,6 @@ from app.cli.output import deliver
 from app.reports import results
 from ingest.landings import RunChanges, read_landings
 from ingest.store.landings import keep_landings, recorded_changes
-from schemas.errors import UsageError
 
 
 @click.command(
@@ -57,14 +55,7 @@ def landed(checkout: Path, branch: str, ticket: str, asked: Asked) -> None:
     checkout, and nothing of it runs. What is found is kept in the store, for `--landed`, `--by
     pull-request` and cost per landed change; call it again to renew it.
     """
-    try:
-        pattern = re.compile(ticket) if ticket else None
-    except re.error as error:
-        raise UsageError(
-            f"--ticket takes a regular expression, not {ticket!r}: {error}.",
-            r"For example: --ticket 'ABC-\d+'",
-        ) from None
     runs = [RunChanges(**run) for run in recorded_changes(asked.store)]
-    reading = read_landings(checkout, runs, branch, pattern)
+    reading = read_landings(checkout, runs, branch, ticket)
     keep_landings(asked.store, reading.repository, reading.rows)
     deliver(results.landed(asked.store, reading), asked.output)
