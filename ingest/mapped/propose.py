@@ -105,7 +105,7 @@ session_id text 1 session_id
 task text 2 (task|instance|problem|case|scenario){_ID}
 repo text 1 repo(sitory)?
 base_commit text 1 (base_)?commit
-cost amount 5 (?!.*(max|mean|median|upstream)_)(\\w+_)?cost(_total)?(_usd)?
+cost amount 5 (?!.*(max|mean|median|upstream|budget|limit)_)(\\w+_)?(cost(_total)?(_usd)?|usd)
 credits amount 2 credits
 whole_input_tokens amount 2 (total_)?prompt_tokens
 input_tokens amount 2 ((n|total)_)?input_tokens|tokens_in|input
