@@ -55,7 +55,7 @@ _PULL_REQUEST = re.compile(r"Merge pull request #(\d+) from |.*\(#(\d+)\)$")
 _REVERTED = re.compile(
     r"This reverts commit ([0-9a-f]{7,64})|^Reverts ([\w.-]+/[\w.-]+)?#(\d+)", re.MULTILINE
 )
-_CHECKPOINT = re.compile(r"^Entire-Checkpoint: *([0-9a-f]{12})$", re.MULTILINE)
+_CHECKPOINT = re.compile(r"Entire-Checkpoint: *([0-9a-f]{12})\b")
 _CHECKPOINTS = tuple(f"refs/{place}/entire/checkpoints/v1" for place in ("heads", "remotes/origin"))
 _OF_SESSION = re.compile(r':(\w{2})/(\w{10})/\S*:\s*"session_id": *"(?:\d{4}-\d\d-\d\d-)?([^"]+)"')
 """Entire keeps the checkpoints of sessions on a branch, and their ids in messages of commits:
@@ -225,6 +225,8 @@ class _Checkout:
                 f"{path} is no git repository, or git refuses to read it.",
                 "Give the checkout that the runs worked in, or a clone of it: --repo PATH",
             )
+        if top := self._run("rev-parse", "--show-toplevel"):
+            self._path = Path(top.removesuffix("\n"))  # in a folder of it, paths are relative
         folder = Path(store.strip().removesuffix("/.git")).name.removesuffix(".git")
         self.name = _name(self._run("config", "--get", "remote.origin.url") or "") or folder
         listed = self._run("worktree", "list", "--porcelain") or ""
@@ -294,7 +296,7 @@ class _Checkout:
         refs = [ref for ref in _CHECKPOINTS if self._run("rev-parse", "--verify", "--quiet", ref)]
         made: dict[str, list[str]] = {}
         for one in self.log("--all", "--grep=^Entire-Checkpoint:") if refs else ():
-            for checkpoint in _CHECKPOINT.findall(one.body):
+            for checkpoint in _CHECKPOINT.findall(f"{one.subject}\n{one.body}"):
                 made.setdefault(checkpoint, []).append(one.hash)
         found: dict[str | None, dict[str, None]] = {}
         for ref in refs:
@@ -521,8 +523,11 @@ class _Side:
         away, lost = away - self._older, lost - self._older
         compared = away | {*filter(main.revert_of, own)}
         self._ids = checkout.patch_ids(given=compared)
+        if not (compared or self._patches) or self._ids is None:
+            return
         theirs = checkout.patch_ids(*main.options, *checkout.tips)
-        if not (compared or self._patches) or self._ids is None or theirs is None:
+        if theirs is None:
+            self._ids = None
             return
         for commit, patch in theirs.items():
             if patch not in self._same or main.revert_of(self._same[patch]):

@@ -12,6 +12,7 @@ import pytest
 
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.landed import landed_money
+from app.queries.reading import exported
 from app.queries.runs import summary
 from app.text.landed import landed_words
 from ingest.landings import Reading, RunChanges, read_landings
@@ -272,10 +273,13 @@ def test_commits_that_name_a_checkpoint_of_a_session_are_its_commits(work: Work)
     work.git("checkout", "-q", "--orphan", "entire/checkpoints/v1")
     folder = work.folder / "ab" / "cdef012345" / "0"
     folder.mkdir(parents=True)
-    work.commit("checkpoint", "ab/cdef012345/0/metadata.json", '{\n  "session_id": "s1",\n}')
+    said = '{\n  "session_id": "2026-03-02-s1",\n}'
+    work.commit("checkpoint", "ab/cdef012345/0/metadata.json", said)
     work.git("checkout", "-q", "main")
     landed = work.commit("By hand (#9)\n\n* part\n\nEntire-Checkpoint: abcdef012345\n\nmore", "a")
-    reading = work.read(run(1, session_id="s1"), run(2, session_id="s2"))
+    runs = (run(1, session_id="s1"), run(2, session_id="s2"))
+    (work.folder / "part").mkdir()
+    reading = read_landings(work.folder / "part", runs)
     assert [(row.state, row.changes) for row in reading.rows] == [
         ("landed", (f"{NAME}#9",)), ("unknown", ())
     ]  # fmt: skip
@@ -309,6 +313,7 @@ def test_what_runs_record_is_read_from_logs_and_labels(store: Store) -> None:
     text = record_text(uuid="launched", session_id="launched")
     labels = (("commit-after", "5d6e7f8"), ("pull-request", f"{NAME}#9"), ("branch", "next"))
     ingest([Source("launched.json", text.encode())], store, Options(labels))
+    assert recorded_changes(exported(store)) == recorded_changes(store)
     found = {row["commits"][0]: row for row in recorded_changes(store)}
     assert [found["1a2b3c4"]["pull_requests"], found["5d6e7f8"]["pull_requests"]] == [
         [opened], [f"{NAME}#9"]

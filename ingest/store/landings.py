@@ -33,10 +33,11 @@ order by ended_at, run_id
 def recorded_changes(store: Store) -> list[dict[str, Any]]:
     """Return what each run records of its changes (`ingest.landings.RunChanges`), the oldest first.
 
-    Raises StoreError.
+    Patches and titles are read also if the answer leaves out texts: what is kept must not depend on
+    its format. Raises StoreError.
     """
     labels = {"after": COMMIT_AFTER, "pull_request": PULL_REQUEST}
-    with store.reading() as connection:
+    with Store.reading(store) as connection:
         rows: list[dict[str, Any]] = arrow(connection, _CHANGES, labels).to_pylist()
     for row in rows:
         for key in ("commits", "pull_requests"):
