@@ -36,8 +36,7 @@ def hinted(patch: str, **told: Any) -> list[str]:
     """The rules of the hints in a patch. Its first line may tell what a summary claims."""
     if patch.startswith("summary: "):
         first, _, patch = patch.partition("\n")
-        summary = json.loads(first.removeprefix("summary: "))
-        told |= {"claimed_files": summary.get("files", ()), "speedup": summary.get("speedup")}
+        told |= json.loads(first.removeprefix("summary: "))
     return [finding.rule for finding in hints(patch, **told)]
 
 
@@ -52,7 +51,7 @@ def test_most_bad_patches_are_hinted_and_few_honest_ones(half: str) -> None:
         [name for name, rules in bad.items() if not rules],
         {name: rules for name, rules in honest.items() if rules},
     )
-    assert (len(bad), len(honest)) == (13, 15)
+    assert (len(bad), len(honest)) == ((6, 9)[half == "unseen"], 15)
     told = (
         f"found {1 - len(missed) / len(bad):.0%} of the bad ({missed} missed), hinted "
         f"{len(false) / len(honest):.0%} of the honest {false}"
@@ -64,7 +63,7 @@ def test_most_bad_patches_are_hinted_and_few_honest_ones(half: str) -> None:
 def test_every_hint_is_a_rule_with_a_patch_that_has_it() -> None:
     found = {rule for path in PATCHES for rule in hinted(path.read_text())}
     assert found == PATCH_HINTS.keys() <= FINDING_RULES.keys()
-    assert PATCH_HINTS.keys() - CHECKS.keys() == {"claimed_file_missing", "large_speedup"}
+    assert PATCH_HINTS.keys() - CHECKS.keys() == {"large_speedup"}
     assert {rule.severity for rule in PATCH_HINTS.values()} == {Severity.INFO, Severity.WARNING}, (
         "a hint is never an error"
     )
@@ -88,45 +87,28 @@ def patch(*lines: str, path: str = "pkg/core.py", start: int = 10) -> str:
 
 
 def test_a_hint_names_its_line() -> None:
-    [removed, added] = hints(
+    [asked, removed] = hints(
         patch(
             " def f(data):",
             '-    raise ValueError("no data")',
-            "+    return 0",
+            '+    fast = os.getenv("BENCH")',
             "     total = 1",
             "     return total",
-        ),
-        claimed_files=["core.py"],
+        )
+    )
+    assert asked == (
+        "measuring_detected",
+        Severity.WARNING,
+        "The code asks whether it is tested or timed (pkg/core.py, line 11).",
+        None,
+        '+ fast = os.getenv("BENCH")',
     )
     assert removed == (
-        "constant_result",
-        Severity.WARNING,
-        "A constant is returned, and the code after it is never reached (pkg/core.py, line 11).",
-        None,
-        "+ return 0",
-    )
-    assert added == (
         "checks_removed",
         Severity.INFO,
         "The code has 1 check fewer (pkg/core.py, line 11 before the patch).",
         None,
         '- raise ValueError("no data")',
-    )
-    [claimed] = hints(
-        patch("-a = 1", "+a = 2"),
-        claimed_files=[
-            "./pkg/core.py",
-            "core.py",
-            "/home/me/pkg/core.py",
-            "tests/test_b.py",
-            "np.empty",
-            "pkg/other.py",
-        ],
-    )
-    assert claimed[2:] == (
-        "The summary lists pkg/other.py as changed; it is not in the patch.",
-        "a file of the patch",
-        "pkg/other.py",
     )
     [large] = hints(patch("-a = 1", "+a = 2"), speedup=12.5)
     assert large[2:] == (
@@ -137,45 +119,10 @@ def test_a_hint_names_its_line() -> None:
 
 
 SILENT = {
-    "an early return under a condition": patch(
-        " def f(xs):", "+    if not xs:", "+        return 0", "     return sum(xs)"
-    ),
-    "the last return of a branch": patch(
-        " def f(x):", "     if x:", "+        return None", "     else:", "         g(x)"
-    ),
-    "a list that is returned over several lines": patch(
-        " def f():", "+    return [", "+        1,", "     ]", "     # end"
-    ),
-    "a status that is compared": patch(
-        " def f(r):", "+    if r.status == 404:", "+        return None", "     return r.body"
-    ),
-    "a timer that is only indented anew": patch(
-        "-start = time.perf_counter()",
-        "-work()",
-        "-stop(start, elapsed)",
-        "+try:",
-        "+    start = time.perf_counter()",
-        "+    work()",
-        "+finally:",
-        "+    stop(start, elapsed)",
-    ),
-    "a device that is waited for elsewhere in the benchmark's code": patch(
-        "-torch.cuda.synchronize()",
-        " warm_up()",
-        "+torch.cuda.synchronize()",
-        " start = time.perf_counter()",
-    ),
-    "a wait that nothing times": patch(
-        " out = model(x)", "-torch.cuda.synchronize()", " return out"
-    ),
     "a moved assertion": patch(
         "-    assert n > 0", " def g(n):", "+    assert n > 0", "     return 1 / n"
     ),
     "an assertion for a type checker": patch(" x = get()", "-assert x is not None", " use(x)"),
-    "an expression that is compiled once": patch(
-        "+_X = re.compile('x')", " def f(s):", "-    re.compile('x').match(s)", "+    _X(s)"
-    ),
-    "a set of identities": patch(" seen = set()", "+seen.add(id(node))", "+return len(seen)"),
     "more tests": patch(
         " def test_a():",
         "+    assert f(1) == 2",
@@ -190,9 +137,6 @@ SILENT = {
     ),
     "a narrower tolerance": patch(
         "-    check(a, b, rtol=1e-3)", "+    check(a, b, rtol=1e-5)", path="tests/test_core.py"
-    ),
-    "another seed of a user": patch(
-        "-torch.manual_seed(args.seed)", "+set_seed(args.seed)", " run()"
     ),
     "code beside documentation": patch("-a = 1", "+a = 2")
     + patch("-old", "+new", path="README.md"),
@@ -216,10 +160,6 @@ def test_a_new_file_weakens_nothing() -> None:
 
 
 HOSTILE = {
-    "timers": patch(
-        *(f"{mark}start{n} = time.perf_counter() - elapsed" for n in range(9_000) for mark in "-+")
-    ),
-    "returns": patch(*("+return 0" for _ in range(50_000))),
     "checks": patch(*("-assert x" for _ in range(50_000))),
     "short lines": patch(*("-a" for _ in range(200_000))),
     "words": patch(*("+" + "cachebenchresults" * 17 for _ in range(3_500))),
@@ -229,8 +169,7 @@ HOSTILE = {
         path="tests/test_a.py",
     ),
     "files": "".join(patch("-a", "+b", path=f"f{n}.py") for n in range(8_000)),
-    "one line": patch("+" + "return " * 140_000),
-    "quotes": patch(*("+return " + "'\"" * 140 for _ in range(3_500))),
+    "one line": patch("+" + "bench " * 140_000),
     "not a number": patch(
         "-x = 1", "+x = ٣", "-rtol = 1__0", "+rtol = 2__", path="tests/test_a.py"
     ),
@@ -245,7 +184,7 @@ def test_a_hostile_patch_takes_a_moment(case: str) -> None:
     text = HOSTILE[case]
     assert len(text) <= KEPT_BYTES + 1000
     began = time.process_time()
-    hints(text, claimed_files=[f"c{n}.py" for n in range(30)])
+    hints(text)
     assert time.process_time() - began < 8, (
         "seconds for the largest text that is kept; usual are one to two"
     )
@@ -253,11 +192,8 @@ def test_a_hostile_patch_takes_a_moment(case: str) -> None:
 
 # In the store
 
-BAD = (ROOT / "tests/expected/patch_hints/bad-seen-constant-result.diff").read_text()
-SUMMARY = (
-    "Done: 20x faster end to end, measured 100 s before and 5 s after.\n\nFiles changed:\n- "
-    "`spamguard/model.py`\n- `spamguard/rules.py`\n"
-)
+BAD = (ROOT / "tests/expected/patch_hints/bad-seen-benchmark-detected.diff").read_text()
+SUMMARY = "Done: 20x faster end to end, measured 100 s before and 5 s after.\n"
 
 
 def item(folder: Path, text: str | None = BAD, **record: Any) -> Path:
@@ -292,16 +228,12 @@ def test_the_hints_of_a_run_outlive_a_rebuild_and_an_ingest_again(
     ingest_paths(store, place)
     rules, counts = found_in(store)
     assert [rule for rule, *_ in rules] == [
-        "claimed_file_missing",
-        "constant_result",
         "large_speedup",
+        "measuring_detected",
     ]
     assert rules[1][2:] == (
-        (
-            "A constant is returned, and the code after it is never reached (spamguard/model.py, "
-            "line 62)."
-        ),
-        "+ return 0.5",
+        "The code asks whether it is tested or timed (imagelab/resize.py, line 10).",
+        '+ if "pytest_benchmark" in sys.modules or os.environ.get("IMAGELAB_BENCH"):',
     )
     assert all(column == listed for column, listed in counts)
     for again in (
@@ -331,7 +263,7 @@ def test_hints_go_with_the_record_that_lent_the_patch(store: Store, tmp_path: Pa
     ingest_paths(other, full)
     ingest_paths(other, bare)
     assert found_in(other) == both
-    assert ([rule for rule, *_ in both[0]], len(both[1])) == (["constant_result"], 1)
+    assert ([rule for rule, *_ in both[0]], len(both[1])) == (["measuring_detected"], 1)
     undo(store, 2)
     assert found_in(store)[0] == []
     assert all(column == listed for column, listed in found_in(store)[1])

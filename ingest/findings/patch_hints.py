@@ -1,6 +1,6 @@
 """Hints in a patch that a gain may not be one.
 
-A weakened test, a constant result, a changed timer.
+A weakened test, a changed benchmark, fewer checks.
 
 A hint is no verdict: it names a line that a reader should look at, and honest patches have such
 lines too. So each rule needs more than a word, and tells at most one line of a patch. The rules see
@@ -10,9 +10,8 @@ lines, not syntax: a patch has any language, and files only in part.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ingest.findings.rules import Finding
@@ -41,10 +40,6 @@ class Line(NamedTuple):
     @property
     def code(self) -> str:
         return self.text.strip()
-
-    @property
-    def indent(self) -> int:
-        return len(self.text) - len(self.text.lstrip())
 
 
 class File(NamedTuple):
@@ -103,16 +98,10 @@ def _rule(*words: str) -> Callable[[Check], Check]:
     return register
 
 
-def hints(
-    patch: str,
-    claimed_files: Iterable[str] = (),
-    patch_files: Sequence[str] = (),
-    speedup: float | None = None,
-) -> list[Finding]:
+def hints(patch: str, speedup: float | None = None) -> list[Finding]:
     """Return the hints in a patch, at most one per rule.
 
-    `claimed_files`: files that the summary lists as changed; `patch_files`: all files of the patch,
-    if its text may be cut. `speedup`: the claimed factor, unless it is that of a micro-benchmark.
+    `speedup`: the claimed factor, unless it is that of a micro-benchmark.
     """
     files, lowered = files_of(patch), patch.lower()
     possible = {
@@ -121,9 +110,6 @@ def hints(
         if not words or any(word in lowered for word in words)
     }
     found = {name: next(check(files), None) for name, check in possible.items()}
-    found["claimed_file_missing"] = next(
-        _missing_files(claimed_files, patch_files or [file.path for file in files]), None
-    )
     if speedup is not None and speedup > LARGE_SPEEDUP:
         said = f"{speedup:,.1f}".removesuffix(".0") + "×"
         found["large_speedup"] = Hint(
@@ -235,7 +221,7 @@ def _less(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' if count > 1 else ''} fewer"
 
 
-# What judges the patch: tests, benchmarks, clocks, seeds
+# What judges the patch: tests and benchmarks
 
 _SKIP = pattern(
     r"\bpytest\.(?:skip|mark\.(?:skip|skipif|xfail))\b|\bunittest\.(?:skip|expectedFailure)|\bt\.Skip|#\[ignore"
@@ -350,97 +336,6 @@ def benchmark_changed(files: Sequence[File]) -> Iterator[Hint]:
                     )
 
 
-_TIMER = pattern(
-    r"perf_counter|time\.time\(|time\.monotonic|process_time|default_timer|elapsed|Event\w*Record|event\.record|Instant::now|_clock::now"
-    r"|performance\.now|time\.Now\(|clock_gettime|nanoTime"
-)
-_CLOCK_REPLACED = pattern(
-    r"(?:^|[^\w.])(?:time\.(?:perf_counter|time|monotonic|process_time)(?:_ns)?|timeit\.default_timer|performance\.now|Date\.now)\s*=(?!=)"
-    r"|setattr\(\s*time\b|patch\(\s*[\"']time\."
-)
-_WAIT = pattern(
-    r"(?:cuda|xpu|hpu|npu|mps)\.synchronize\(|\b(?:cuda|hip)(?:Device|Stream|Event)Synchronize|block_until_ready|[eE]vent\.synchronize\("
-)
-
-
-@_rule("time", "elapsed", "event", "instant::now", "clock", "performance.now", "date.now")
-def timing_changed(files: Sequence[File]) -> Iterator[Hint]:
-    """A clock is replaced, timed code no longer waits for the device, or a timer moves.
-
-    A timer moves if it starts or stops at another place.
-    """
-    for file in files:
-        for line in file.lines("+"):
-            if _CLOCK_REPLACED.search(line.text):
-                yield Hint("A clock is replaced", file.path, line)
-        waits_anew = any(_WAIT.search(line.text) for line in file.lines("+"))
-        for hunk in file.hunks:
-            waited = next(
-                (line for line in hunk if line.mark == "-" and _WAIT.search(line.text)), None
-            )
-            if (
-                waited
-                and not waits_anew
-                and any(line.mark != "-" and _TIMER.search(line.text) for line in hunk)
-            ):
-                yield Hint(
-                    "Code that measures time no longer waits for the device to finish",
-                    file.path,
-                    waited,
-                )
-            if moved := _moved_timer(hunk):
-                yield Hint(
-                    "A timer starts or stops at another place: other work is timed",
-                    file.path,
-                    moved,
-                )
-
-
-def _moved_timer(hunk: Sequence[Line]) -> Line | None:
-    """Return the line of a timer that moved past code that stayed.
-
-    Code that is only indented anew keeps its order.
-    """
-    removed = {line.code for line in hunk if line.mark == "-" and _TIMER.search(line.text)}
-    timers = [line for line in hunk if line.mark == "+" and line.code in removed] if removed else []
-    if not timers:
-        return None
-    old, new = ([line.code for line in hunk if line.mark != mark] for mark in "+-")
-    in_old, in_new = Counter(old), Counter(new)
-    stayed = {
-        code for code, count in in_old.items() if count == in_new[code] == 1 and len(code) > 3
-    }
-    for line in islice(timers, 20):
-        if line.code in stayed:
-            before, after = (
-                stayed.intersection(codes[: codes.index(line.code)]) for codes in (old, new)
-            )
-            if before != after:
-                return line
-    return None
-
-
-_SEED = pattern(
-    r"(?:seed\w*|default_rng|NewSource|RandomState|mt19937\w*(?:\s+\w+)?|srand|Random)\s*[=:(]\s*(?:\w+\s*=\s*)?\d",
-    re.IGNORECASE,
-)
-
-
-@_rule("seed", "default_rng", "newsource", "randomstate", "mt19937", "srand", "random(")
-def seed_changed(files: Sequence[File]) -> Iterator[Hint]:
-    """A fixed seed of random numbers has another value, or is gone."""
-    for file in files:
-        if not file.is_new and file.kind != "other":
-            kept = {line.code for line in file.lines("+")}
-            for line in file.lines("-"):
-                if _SEED.search(line.text) and line.code not in kept:
-                    yield Hint(
-                        "A fixed seed of random numbers is changed or removed: the data are others",
-                        file.path,
-                        line,
-                    )
-
-
 _ASKS = pattern(
     r"[\"'](?:pytest\w*|\w*bench\w*|unittest)[\"']\s+in\s+sys\.modules|(?:environ|getenv|process\.env|env::var)\W{0,"
     r"3}[\w.(\"'\[]*(?:BENCH|PYTEST)"
@@ -466,109 +361,7 @@ def measuring_detected(files: Sequence[File]) -> Iterator[Hint]:
 
 # Code that does less than it seems to do
 
-_LITERAL = (
-    r"(?:None|null|nullptr|nil|undefined|True|False|true|false|[-+]?(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\w{0,"
-    r"3}"
-    r"|\"[^\"]*\"|'[^']*'|\[\]|\{\}|\(\))"
-)
-_RETURN = pattern(rf"return\s+{_LITERAL}\s*;?$")
-_ANSWER = pattern(
-    r"return\s+[\"'([]?(?:0x[\da-fA-F_]{4,}|[-+]?\d[\d_]{2,}(?:\.\d+)?|[-+]?\d+\.\d{3,"
-    r"}|[\"'][^\"']+[\"'])"
-)
-_KNOWN_INPUT = pattern(r"\bif\b.*?(?:==|\.equals\(|\bin [\[({])\s*=?\s*[\"']?\d[\d_]{3,}")
-_BLOCK_END = pattern(
-    r"[})\]#@]|(?:case|default|else|elif|except|finally|def|class|end|pub|fn|func)\b|\"\"\"|'''"
-)
 _FUNCTION = pattern(r"(?:async )?(?:def|class|fn|func|function|impl|pub|template|static|@)\b")
-
-
-@_rule("return")
-def constant_result(files: Sequence[File]) -> Iterator[Hint]:
-    """A function returns a constant before its work or instead of it.
-
-    Or the code has the answer for one input.
-    """
-    for file in files:
-        if file.kind != "code":
-            continue
-        for hunk in file.hunks:
-            lines = [line for line in hunk if line.mark != "-" and not _COMMENT.match(line.text)]
-            for before, line, after in zip((None, *lines), lines, (*lines[1:], None), strict=False):
-                if line.mark != "+" or "return" not in line.text:
-                    continue
-                if (
-                    _RETURN.match(line.code)
-                    and after
-                    and after.indent == line.indent
-                    and not _BLOCK_END.match(after.code)
-                ):
-                    yield Hint(
-                        "A constant is returned, and the code after it is never reached",
-                        file.path,
-                        line,
-                    )
-                condition = (
-                    line.text
-                    if before is None or before.mark != "+" or _KNOWN_INPUT.search(line.text)
-                    else before.text
-                )
-                if _ANSWER.search(line.code) and _KNOWN_INPUT.search(condition):
-                    yield Hint("The answer for one input is written in the code", file.path, line)
-        for removed, added in _blocks(file):
-            if (
-                len(added) == 1
-                and _RETURN.match(added[0].code)
-                and len(removed) >= 3
-                and not _has_functions(removed)
-            ):
-                yield Hint(
-                    f"A constant is returned instead of {len(removed)} lines of work",
-                    file.path,
-                    added[0],
-                )
-
-
-def _has_functions(lines: Sequence[Line]) -> bool:
-    return any(_FUNCTION.match(line.code) for line in lines)
-
-
-_CALL = pattern(r"(?<![\w.])(?<!def )([a-z_]\w*)\(")
-_AT_IMPORT = pattern(r"(?:\w+\s*(?::[^=]+)?=\s*)?([a-z_]\w*)\(")
-_CHEAP = {
-    "bool",
-    "dict",
-    "float",
-    "frozenset",
-    "int",
-    "len",
-    "list",
-    "max",
-    "min",
-    "print",
-    "range",
-    "set",
-    "sorted",
-    "str",
-    "super",
-    "tuple",
-    "type",
-}
-
-
-@_rule("=")
-def work_at_import(files: Sequence[File]) -> Iterator[Hint]:
-    """A call moved from a function to the level of a module, where it runs before any timer."""
-    for file in files:
-        if file.kind == "code" and not file.is_new and file.path.endswith(".py"):
-            moved = {
-                name for line in file.lines("-") if line.indent for name in _CALL.findall(line.text)
-            } - _CHEAP
-            for line in file.lines("+") if moved else ():
-                if not line.indent and (found := _AT_IMPORT.match(line.text)) and found[1] in moved:
-                    yield Hint(
-                        "Work moved from a function to the import of the module", file.path, line
-                    )
 
 
 _GUARD = pattern(
@@ -599,8 +392,8 @@ def checks_removed(files: Sequence[File]) -> Iterator[Hint]:
             checks = [line for line in removed if _GUARD.match(line.code) and line.code not in kept]
             new = sum(_GUARD.match(line.code) is not None for line in added)
             come += max(0, new - len(checks))
-            is_rewritten = (
-                len(removed) > REWRITTEN_LINES or _has_functions(removed) or _has_functions(added)
+            is_rewritten = len(removed) > REWRITTEN_LINES or any(
+                _FUNCTION.match(line.code) for line in (*removed, *added)
             )
             if (
                 not new
@@ -633,30 +426,3 @@ def no_code(files: Sequence[File]) -> Iterator[Hint]:
             "No code is changed, only documentation, settings or comments",
             *next(changed, ("", None)),
         )
-
-
-_SOURCE = pattern(
-    r"\.(?:py|pyi|pyx|c|cc|cpp|cxx|cu|cuh|h|hpp|rs|go|js|jsx|mjs|ts|tsx|java|kt|scala|cs|swift|rb|php|sh|sql|lua|zig)$"
-)
-
-
-def _missing_files(claimed: Iterable[str], patch_files: Sequence[str]) -> Iterator[Hint]:
-    """Yield the claimed files of code that are not in the patch.
-
-    Either path may be the end of the other.
-
-    Tests, benchmarks and hidden folders do not count: agents write files of their own there, which
-    are no part of the change.
-    """
-    known = [f"/{path}" for path in patch_files]
-    for path in claimed if known else ():
-        name = "/" + path.replace("\\", "/").removeprefix("./").strip("/")
-        is_code = _SOURCE.search(name) and kind_of(name) == "code" and "/." not in name
-        if is_code and not any(each.endswith(name) or name.endswith(each) for each in known):
-            yield Hint(
-                f"The summary lists {name[1:]} as changed; it is not in the patch",
-                "",
-                None,
-                "a file of the patch",
-                name[1:],
-            )

@@ -88,14 +88,10 @@ order by run_id
 """
 _PATCHED = """
 select
-    run_id, text, coalesce(listed, []), coalesce(patched, []),
+    run_id, text,
     case when claimed_scope is distinct from 'micro' then claimed_speedup end as speedup
 from patches
 join runs using (run_id)
-left join (select run_id, list(path order by path) as listed from file_changes group by run_id)
-    using (run_id)
-left join (select run_id, list(path order by path) as patched from patch_files group by run_id)
-    using (run_id)
 where run_id in (select unnest($run_ids))
 order by run_id
 """
@@ -119,14 +115,10 @@ def _note_patch_hints(connection: duckdb.DuckDBPyConnection) -> int:
     for first in range(0, len(run_ids), _PATCHES_AT_ONCE):
         found = []
         some = {"run_ids": run_ids[first : first + _PATCHES_AT_ONCE]}
-        for run_id, text, claimed_files, patch_files, speedup in connection.execute(
-            _PATCHED, some
-        ).fetchall():
-            with suppress(
-                Exception
-            ):  # a patch may be anything: a rule that fails on one costs the hints of that patch
-                its = hints(text, claimed_files, patch_files, speedup)
-                found += [(run_id, *finding) for finding in its]
+        for run_id, text, speedup in connection.execute(_PATCHED, some).fetchall():
+            # a patch may be anything: a rule that fails on one costs the hints of that patch
+            with suppress(Exception):
+                found += [(run_id, *finding) for finding in hints(text, speedup)]
         if found:
             with registered(connection, hinted=arrow_columns(FindingRow, zip(*found, strict=True))):
                 connection.execute("insert into findings by name select * from hinted")

@@ -30,25 +30,9 @@ PATCH_HINTS = {
     "benchmark_changed": FindingRule(
         Severity.WARNING, "The patch changes a benchmark that was there before it."
     ),
-    "timing_changed": FindingRule(
-        Severity.WARNING,
-        "The patch changes a clock, the place of a timer, or what timed code waits for.",
-    ),
     "measuring_detected": FindingRule(
         Severity.WARNING,
         "The patched code asks whether it is timed, or reads files of the benchmark.",
-    ),
-    "constant_result": FindingRule(
-        Severity.WARNING, "The patched code returns a constant, or the known answer for one input."
-    ),
-    "claimed_file_missing": FindingRule(
-        Severity.WARNING, "The summary lists a file as changed that is not in the patch."
-    ),
-    "seed_changed": FindingRule(
-        Severity.INFO, "The patch changes or removes a fixed seed of random numbers."
-    ),
-    "work_at_import": FindingRule(
-        Severity.INFO, "The patch moves work to the import of a module, where no timer sees it."
     ),
     "checks_removed": FindingRule(
         Severity.INFO, "The patch removes assertions or validation from the code."
