@@ -117,6 +117,7 @@ RUN_ORIGIN = (
     "pull_request",
     "ticket",
     "landed",
+    "landed_reason",
     "permission_mode",
     "base_commit",
     "chain_position",

@@ -98,7 +98,8 @@ left join (
 -- grouped, too
 left join (
     select
-        run_id, any_value(state) as state, any_value(changes) as changes, any_value(pull_request) as pull_request, any_value(ticket) as ticket
+        run_id, any_value(state) as state, any_value(reason) as why, any_value(changes) as changes,
+        any_value(pull_request) as pull_request, any_value(ticket) as ticket
     from landings
     group by run_id
 ) as landings on landings.run_id = runs.run_id

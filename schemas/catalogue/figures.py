@@ -272,6 +272,14 @@ RUN_FIGURES = by_key(
         sql="landings.state",
     ),
     Figure(
+        "landed_reason",
+        "Landed: why",
+        Unit.TEXT,
+        "neither",
+        "What in the checkout decides it, such as `1a2b3c4 is on main`.",
+        sql="landings.why",
+    ),
+    Figure(
         "landed_changes",
         "Landed changes",
         Unit.TEXT,

@@ -25,7 +25,7 @@ class LandingRow(Row):
         "landed: on the main branch. open: on another branch. abandoned: reverted, or on no branch "
         "any more. unknown: the run records no change, or the checkout does not have it.",
     )
-    reason: Text = optional("Landed by", "What decides the state, such as `same patch as 1a2b3c4`.")
+    reason: Text = optional("Landed: why", "What decides the state, such as `1a2b3c4 is on main`.")
     commits: Names = column(
         default=(), title="Commits", description="Hashes of the run's commits, as its log has them."
     )

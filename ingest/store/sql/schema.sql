@@ -1,4 +1,4 @@
--- The tables of the store, version 25. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 26. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -1214,7 +1214,7 @@ select * from (values
     ('annotations', 'changed_by', 'Who changed it: user@host, or the signed-in visitor of a dashboard.'),
     ('landings', 'run_id', 'Id of the run.'),
     ('landings', 'state', 'landed: on the main branch. open: on another branch. abandoned: reverted, or on no branch any more. unknown: the run records no change, or the checkout does not have it.'),
-    ('landings', 'reason', 'What decides the state, such as `same patch as 1a2b3c4`.'),
+    ('landings', 'reason', 'What decides the state, such as `1a2b3c4 is on main`.'),
     ('landings', 'commits', 'Hashes of the run''s commits, as its log has them.'),
     ('landings', 'changes', 'What landed of the run: pull requests (`owner/name#12`), and commits of the main branch that came with none.'),
     ('landings', 'landed_at', 'When the last of them landed (UTC).'),
@@ -1237,6 +1237,7 @@ select * from (values
     ('v_runs', 'pull_request', 'Pull request of the run (`owner/name#12`, several by commas): its label `pull-request`, else as the checkout has it (`tachograph landed`), else those that its log opened.'),
     ('v_runs', 'ticket', 'Ticket of the run: its label `ticket`, else as `tachograph landed --ticket` found it.'),
     ('v_runs', 'landed', 'What became of the run''s changes, as `tachograph landed` read it from a checkout: landed, open, abandoned or unknown. Empty where nobody looked.'),
+    ('v_runs', 'landed_reason', 'What in the checkout decides it, such as `1a2b3c4 is on main`.'),
     ('v_runs', 'landed_changes', 'Pull requests and commits of the main branch that the run''s changes became.'),
     ('v_runs', 'title', 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.'),
     ('v_runs', 'task_key', 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.'),

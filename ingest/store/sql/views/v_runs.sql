@@ -65,6 +65,7 @@ select
     nullif(coalesce(annotations.labels['pull-request'], runs.labels['pull-request'], landings.pull_request, opened.pull_requests), '') as pull_request,
     nullif(coalesce(annotations.labels['ticket'], runs.labels['ticket'], landings.ticket), '') as ticket,
     landings.state as landed,
+    landings.why as landed_reason,
     landings.changes as landed_changes,
     coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null and coalesce(head_commit, task_status, case when nullif(coalesce(annotations.labels['task'], runs.task), '') is null then base_commit end) is not null then concat_ws('@', nullif(coalesce(coalesce(annotations.labels['project'], annotations.labels['repo']), case when runs.repo_source not in ('folder', 'archive') then runs.project end), ''), left(lower(coalesce(base_commit, head_commit)), 8)) when nullif(coalesce(annotations.labels['task'], runs.task), '') is not null then concat_ws('/', nullif(coalesce(coalesce(annotations.labels['project'], annotations.labels['repo']), case when runs.repo_source not in ('folder', 'archive') then runs.project end), ''), nullif(coalesce(annotations.labels['task'], runs.task), '')) end as task_key,
@@ -103,7 +104,8 @@ left join (
 -- grouped, too
 left join (
     select
-        run_id, any_value(state) as state, any_value(changes) as changes, any_value(pull_request) as pull_request, any_value(ticket) as ticket
+        run_id, any_value(state) as state, any_value(reason) as why, any_value(changes) as changes,
+        any_value(pull_request) as pull_request, any_value(ticket) as ticket
     from landings
     group by run_id
 ) as landings on landings.run_id = runs.run_id
