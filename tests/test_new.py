@@ -14,6 +14,7 @@ from app.queries.daily import CHOSEN, Daily, daily, spent_since
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.months import MonthBudget
 from app.queries.run_money import money_of_run
+from app.reports.new import New, markdown
 from app.text import daily as words
 from ingest.store.database import Store
 from tests.conftest import Run, StoreOnce, ingest_paths
@@ -72,6 +73,16 @@ def test_a_reason_is_new_if_the_project_had_none_such_before(store: Store, tmp_p
     assert not any(row["is_new"] for row in found.ends)
     sentences = [look.sentence for look in words.looks(found, {}, NO_FILTERS)]
     assert not any("first time" in one for one in sentences)
+
+
+def test_a_page_since_ever_has_all_runs_and_no_markup_of_a_project(
+    store: Store, tmp_path: Path
+) -> None:
+    write(tmp_path, "one", NOW - timedelta(hours=1), "<img src=x> [a](b)")
+    ingest_paths(store, tmp_path)
+    filters = choose({"since": "0001-01-01"})
+    page = markdown(New(daily(store, filters, NOW), {}, None, filters))
+    assert page.splitlines()[0].endswith(r"**: 1 run of &lt;img src=x&gt; \[a\](b).")
 
 
 def test_the_line_of_a_last_look_has_the_sums_of_its_page(worked: Store) -> None:

@@ -51,7 +51,7 @@ def new(format_: str, asked: Asked) -> None:
     found = New(
         daily(asked.store, filters, now),
         budgets_of_month(asked.store, "", PROJECT),
-        landed_money(asked.store, filters),
+        landed_money(asked.store, filters, now),
         filters,
     )
     if format_ == "json":

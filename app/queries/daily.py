@@ -315,10 +315,13 @@ def _ends(store: Store, filters: Filters, begin: datetime, end: datetime) -> lis
             where dated_at >= $begin
         )
         group by repo, is_started, is_completed, reason order by runs desc, repo, reason"""
-    least = max(begin, _EVER[0] + timedelta(days=DAYS)) - timedelta(days=DAYS)
-    values = condition.parameters | {"begin": begin, "end": end, "least": least}
+    values = condition.parameters | {"begin": begin, "end": end, "least": _days_before(begin)}
     found: list[dict[str, Any]] = fetch(store, sql, values).to_pylist()
     return found
+
+
+def _days_before(begin: datetime) -> datetime:
+    return max(begin, _EVER[0] + timedelta(days=DAYS)) - timedelta(days=DAYS)
 
 
 def _recent(
@@ -349,7 +352,7 @@ def _new(store: Store, filters: Filters, since: datetime, until: datetime) -> li
             where {condition.sql} and dated_at >= $least and dated_at <= $until
         )
         where name is not null group by kind, name order by runs desc, name"""
-    values = {"least": since - timedelta(days=DAYS), "until": until}
+    values = {"least": _days_before(since), "until": until}
     found = [NewName(**row) for row in fetch(store, sql, condition.parameters | values).to_pylist()]
     had = {one.kind for one in found if one.first_at < since}
     return [one for one in found if one.first_at >= since and one.kind in had and one.runs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 import pyarrow as pa
@@ -51,8 +52,13 @@ class LandedMoney:
     usd_per_percent: Decimal | None
 
 
-def landed_money(store: Store, filters: Filters) -> LandedMoney | None:
-    """Return what landed of the runs and at what cost; None if no checkout shows any of them."""
+def landed_money(store: Store, filters: Filters, now: datetime | None = None) -> LandedMoney | None:
+    """Return what landed of the runs and at what cost; None if no checkout shows any of them.
+
+    `now`: runs that end after it do not count, as in daily work.
+    """
+    if now:
+        filters = filters.with_values("until", [*filters.values("until"), now.isoformat()])
     if not fetch_value(store, "select exists (from landings)"):
         return None
     of = spent_in(store, filters)

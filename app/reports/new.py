@@ -10,12 +10,14 @@ from app.queries.daily import CHOSEN, Daily
 from app.queries.filters import Filters
 from app.queries.landed import LandedMoney
 from app.queries.months import MonthBudget
+from app.reports.exports.text import escaped
 from app.reports.exports.text import markdown as table_of
 from app.text import daily as words
 from app.text.formatting import multiple, usd
 from app.text.landed import landed_words
 from app.text.table import Col, TextTable
 from app.text.text_tables import draw
+from schemas.text import one_line
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def _projects(new: New) -> TextTable | None:
 
 def plain(new: New, width: int, encoding: str) -> bytes:
     """Return the page for a terminal."""
-    head = "\n".join(_lines(new)).replace("**", "")
+    head = "\n".join(map(one_line, _lines(new))).replace("**", "")
     tables = [table for table in (_projects(new), _looks(new)) if table]
     drawn = [draw(table, width, encoding).body for table in tables]
     return b"\n".join((f"{head}\n".encode(encoding, "replace"), *drawn))
@@ -61,7 +63,7 @@ def plain(new: New, width: int, encoding: str) -> bytes:
 
 def markdown(new: New) -> str:
     """Return the page as Markdown, its first line a heading."""
-    first, *others = _lines(new)
+    first, *others = ("**".join(map(escaped, line.split("**"))) for line in _lines(new))
     tables = [table_of(table) for table in (_projects(new), _looks(new)) if table]
     return "\n\n".join((f"### {first}", *others, *tables)) + "\n"
 

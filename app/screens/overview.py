@@ -111,7 +111,8 @@ def daily_work() -> None:
         table = daily_words.project_table(found, rows, budgets, filters).html(frame="t-wide")
         cards = daily_words.project_cards(found, rows, budgets, filters)
         cards = f'<h2 class="t-h3">Projects</h2>{cards}'
-    table += landed_line(cache.ask(landed_money, daily_words.in_period(filters, found)), filters)
+    within = daily_words.in_period(filters, found)
+    table += landed_line(cache.ask(landed_money, within, cache.this_minute()), within)
     per_day, wide = charts.spend_per_day(asked, found), f'<div class="t-wide">{looks}</div>'
     st.html(f'{table}{"" if per_day else wide}<div class="t-phone">{looks}{cards}</div>')
     if per_day:

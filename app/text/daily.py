@@ -101,7 +101,8 @@ def daily(found: Daily, filters: Filters) -> Said:
     spend, subject = found.total[CHOSEN], _SUBJECTS.get(found.name, upper_first(found.name))
     goes_on = found.name == "today" or found.name.startswith("this")
     if not found.name and found.end > found.now:
-        subject = f"The time since {date_words(found.begin, clock=True)}"
+        since = date_words(found.begin, clock=True).replace("Today", "today")
+        subject = f"The time since {since}"
         goes_on = True
     has = "has cost" if goes_on else "cost"
     covers = _coverage(found)

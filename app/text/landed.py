@@ -14,7 +14,8 @@ def landed_words(found: LandedMoney) -> str:
     runs = f"{plural(found.runs, 'run')} that a checkout shows"
     if not found.changes:
         return f"No change of the {runs} landed"
-    each = f" at {usd(found.usd_per_change, found.bounds)} each" if found.usd_per_change else ""
+    each = f" at {usd(found.usd_per_change, found.bounds)}" if found.usd_per_change else ""
+    each += " each" if each and found.changes > 1 else ""
     words = f"{plural(found.changes, 'change')} landed{each}, by the cost of all {runs}"
     if found.unknown_share:
         words += f"; {percent(found.unknown_share)} of it is of runs with unknown changes"
