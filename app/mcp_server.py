@@ -26,6 +26,7 @@ from pydantic import Field, ValidationError, WithJsonSchema, create_model
 
 from app.library.store import KINDS, Store
 from app.library.tables import Table
+from app.queries import Row
 from app.queries.comparison import MOST_GROUPS, PAIRS
 from app.queries.filter_inputs import WORDS, filters_of
 from app.queries.filters import FilterKind
@@ -67,7 +68,7 @@ from schemas.catalogue.failures import REASONS
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.catalogue.usage import TOOLS, USAGE, USAGE_DIMENSIONS
 from schemas.errors import TachographError, UsageError, unknown_word
-from schemas.text import paired, visible
+from schemas.text import join_known, paired, visible
 from schemas.units import Unit
 
 NOTICE = (
@@ -339,8 +340,8 @@ class Server(MCPServer[Any]):
                 )
             if not isinstance(cause, TachographError):
                 raise
-            lines = "\n".join(
-                filter(None, (f"Error: {short(cause.message)}", short(cause.hint, SIZES[0][0])))
+            lines = join_known(
+                "\n", f"Error: {short(cause.message)}", short(cause.hint, SIZES[0][0])
             )
             return CallToolResult(content=[TextContent(text=quoted(lines))], is_error=True)
 
@@ -587,7 +588,7 @@ _VERDICTS = (*VERDICT_COLUMNS, "gain_verdict")
 """Columns with keys of verdicts."""
 
 
-def in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+def in_words(row: Row) -> dict[str, Any]:
     """Return the row with verdicts in the words of screens: `promised more`."""
     return {
         key: NAMES.get(value, words(value)) if key in _VERDICTS and value else value
@@ -596,7 +597,7 @@ def in_words(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fitting_rows(
-    rows: Sequence[Mapping[str, Any]], shown: Sequence[str], room: int = MOST_CHARACTERS
+    rows: Sequence[Row], shown: Sequence[str], room: int = MOST_CHARACTERS
 ) -> list[dict[str, Any]]:
     """Return the first rows, at least one, that fit into the characters, with known columns."""
     found = list[dict[str, Any]]()

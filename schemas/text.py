@@ -180,6 +180,11 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(near[:MOST_MEANT])}? " if near else ""
 
 
+def join_known(between: str, *texts: str | None) -> str:
+    """Join the texts that are not empty."""
+    return between.join(filter(None, texts))
+
+
 def choices_for(word: str, known: Iterable[str]) -> str:
     """Return the hint for an unknown word: similar ones, and all that are known."""
     words = list(known)

@@ -16,6 +16,7 @@ from app.charts.base import (
     LEFT,
     band,
     colour,
+    dots,
     figure,
     grid,
     ink,
@@ -25,6 +26,7 @@ from app.charts.base import (
     safe,
     symbol,
 )
+from app.queries import Row
 from app.queries.agents import ENOUGH, AgentFigures, Side, Valued
 from app.text.agents import median_cost
 from app.text.claims import metric_words
@@ -40,8 +42,6 @@ from app.text.formatting import (
 )
 from schemas.catalogue.metrics import BAND
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 MOST_POINTS = 2_000
 """Runs up to which each is drawn; with more, rows are boxes."""
@@ -338,25 +338,22 @@ def ranks(
             ]
             if not mine:
                 continue
+            marker = {
+                "symbol": "circle" if is_beyond else "circle-open",
+                "color": colours[night],
+                "size": 8,
+                "line": {"width": 1.5, "color": colours[night]},
+            }
             traces.append(
-                go.Scatter(
-                    mode="markers",
-                    x=[place for place, _ in mine],
-                    y=[run["measured_speedup"] for _, run in mine],
-                    marker={
-                        "symbol": "circle" if is_beyond else "circle-open",
-                        "color": colours[night],
-                        "size": 8,
-                        "line": {"width": 1.5, "color": colours[night]},
-                    },
-                    customdata=[[run["run_id"]] for _, run in mine],
-                    showlegend=False,
-                    cliponaxis=False,
-                    hoverinfo="text",
-                    hovertext=[
+                dots(
+                    [place for place, _ in mine],
+                    [run["measured_speedup"] for _, run in mine],
+                    [
                         f"{safe(run['title'])}<br>{ratio(run['measured_speedup'])}"
                         for _, run in mine
                     ],
+                    [run["run_id"] for _, run in mine],
+                    marker,
                 )
             )
     ends = f"1st of {len(runs):,}", ordinal(len(runs))

@@ -15,6 +15,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from app.queries import Row
 from app.text.formatting import FORMS, UNKNOWN_NAME, exact
 from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns, Entry
@@ -211,6 +212,28 @@ def line(
     } | more
 
 
+def dots(
+    x: Sequence[Any], y: Sequence[Any], words: Sequence[str], ids: Sequence[Any], marker: Any
+) -> go.Scatter:
+    """Return marks with their words on hovering and the `ids` that a click chooses."""
+    return go.Scatter(
+        mode="markers",
+        x=x,
+        y=y,
+        marker=marker,
+        showlegend=False,
+        cliponaxis=False,
+        hoverinfo="text",
+        hovertext=words,
+        customdata=[[one] for one in ids],
+    )
+
+
+def path(x: Sequence[Any], y: Sequence[Any], line: dict[str, Any], **more: Any) -> go.Scatter:
+    """Return a line through points, with nothing on hovering and none in the legend."""
+    return go.Scatter(mode="lines", x=x, y=y, line=line, hoverinfo="skip", showlegend=False, **more)
+
+
 def looks(models: Iterable[str | None]) -> dict[str | None, ModelLook]:
     """Return a look for each model, the most important first.
 
@@ -224,12 +247,10 @@ def looks(models: Iterable[str | None]) -> dict[str | None, ModelLook]:
     }
 
 
-def in_legend(
-    rows: Iterable[Mapping[str, Any]], models: Looks
-) -> list[tuple[str, ModelLook, list[Mapping[str, Any]]]]:
+def in_legend(rows: Iterable[Row], models: Looks) -> list[tuple[str, ModelLook, list[Row]]]:
     """Return rows by model as legend entries (label, look, rows), in one order for all charts."""
-    entries: dict[ModelLook, tuple[str, list[Mapping[str, Any]]]] = {}
-    groups: dict[str | None, list[Mapping[str, Any]]] = {}
+    entries: dict[ModelLook, tuple[str, list[Row]]] = {}
+    groups: dict[str | None, list[Row]] = {}
     for row in rows:
         groups.setdefault(row["model"], []).append(row)
     for model, mine in groups.items():
@@ -270,7 +291,7 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 
 
-def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
+def figures_of(row: Row, of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
     """Return figures of a row (columns of the catalogue) for `hover`."""
     return {of[key].label: (row[key], of[key].unit) for key in keys}
 

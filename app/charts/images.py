@@ -26,7 +26,7 @@ from app.charts.base import INKS, PAPER, ink, safe
 from app.queries.filters import NO_FILTERS, Filters
 from ingest.system.command_lines import extra_command
 from schemas.errors import UsageError
-from schemas.text import one_line, plural
+from schemas.text import join_known, one_line, plural
 
 WIDTH = 900
 """Pixels of a picture: the width of two columns on paper at 120 dpi."""
@@ -127,7 +127,7 @@ def mark_table(drawn: Drawn) -> pa.Table:
         for line in figures:
             label, colon, value = line.partition(": ")
             key, value = (label, value) if colon and label in often else (VALUE, line)
-            made[-1][key] = " · ".join(filter(None, (made[-1].get(key), value)))
+            made[-1][key] = join_known(" · ", made[-1].get(key), value)
     named = [one[ROW] for one in made]
     columns = dict.fromkeys(key for one in made for key in one)
     if len(set(named)) in (1, len(named)):  # each mark has a row of its own, or all share one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -15,12 +16,14 @@ from app.charts.base import (
     FAILED_AT_NIGHT,
     LONGEST_LINE,
     PLAIN,
+    dots,
     figure,
     grid,
     hover,
     ink,
     line,
     linear_axis,
+    path,
     safe,
 )
 from app.queries.loops import LoopAnswer, Try
@@ -29,7 +32,7 @@ from app.text.loop_html import is_filled, times_its_noise, times_words
 from app.text.loops import STATES, step_words
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.rows.loop import State
-from schemas.text import one_line, told_apart
+from schemas.text import join_known, one_line, told_apart
 from schemas.units import Better, Unit
 
 HEIGHT = 400
@@ -104,65 +107,30 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
         ]
         for number, fill in ((0, "none"), (1, "tonexty")):
             traces.append(
-                go.Scatter(
-                    mode="lines",
-                    x=[at for at, _ in best],
-                    y=[pair[number] for pair in ends],
+                path(
+                    [at for at, _ in best],
+                    [pair[number] for pair in ends],
+                    {"width": 0, "shape": "hv"},
                     fill=fill,
-                    showlegend=False,
                     fillcolor="rgba(15,138,132,0.13)",
-                    line={"width": 0, "shape": "hv"},
-                    hoverinfo="skip",
                 )
             )
     if best:
         style = {"color": PLAIN, "width": 2, "shape": "hv"}
-        traces.append(
-            go.Scatter(
-                mode="lines",
-                x=[at for at, _ in best],
-                y=[value for _, value in best],
-                line=style,
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
-    quiet, kept, hollow, first = (
-        list[tuple[Any, Try]](),
-        list[tuple[Any, Try]](),
-        list[tuple[Any, Try]](),
-        list[tuple[Any, Try]](),
-    )
+        traces.append(path([at for at, _ in best], [value for _, value in best], style))
+    groups: dict[str, list[tuple[Any, Try]]] = defaultdict(list)
     for at, one in drawn:
-        if one.value is None or one.state in _TICKED:
-            continue
-        where = (
-            first
-            if one.state is State.BASELINE
-            else quiet
-            if one.state is not State.KEPT
-            else kept
-            if is_filled(one)
-            else hollow
-        )
-        where.append((at, one))
-    for group, colour, symbol, size in (
-        (quiet, _DISCARDED[night], "circle", 6),
-        (hollow, PLAIN, "circle-open", 9),
-        (kept, PLAIN, "circle", 9),
-        (first, ink(page), "diamond", 8),
+        if one.value is not None and one.state not in _TICKED:
+            groups[_kind(one)].append((at, one))
+    for kind, colour, symbol, size in (
+        ("quiet", _DISCARDED[night], "circle", 6),
+        ("hollow", PLAIN, "circle-open", 9),
+        ("filled", PLAIN, "circle", 9),
+        ("first", ink(page), "diamond", 8),
     ):
-        if group:
-            traces.append(
-                _marks(
-                    group,
-                    answer,
-                    low,
-                    high,
-                    {"color": colour, "size": size, "line": {"color": colour, "width": 1.6}},
-                    symbol,
-                )
-            )
+        if group := groups[kind]:
+            look = {"color": colour, "size": size, "line": {"color": colour, "width": 1.6}}
+            traces.append(_marks(group, answer, low, high, look, symbol))
     edge = high if is_lower else low
     for state, colours in _TICKED.items():
         failed = [(at, one) for at, one in drawn if one.state is state]
@@ -172,19 +140,7 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
                 "size": 11,
                 "line": {"color": colours[night], "width": 2},
             }
-            traces.append(
-                go.Scatter(
-                    mode="markers",
-                    x=[at for at, _ in failed],
-                    y=[edge] * len(failed),
-                    marker=marker,
-                    showlegend=False,
-                    cliponaxis=False,
-                    hoverinfo="text",
-                    hovertext=[_hover(one, answer) for _, one in failed],
-                    customdata=[[one.number] for _, one in failed],
-                )
-            )
+            traces.append(_dots(failed, [edge] * len(failed), answer, marker))
     is_log = _is_log(answer)
     limits = [math.log10(low), math.log10(high)] if is_log else [low, high]
     notes, shapes = _levels(answer, limits, page, is_log=is_log)
@@ -343,22 +299,29 @@ def _marks(
         else symbol
         for value in values
     ]
-    return go.Scatter(
-        mode="markers",
-        x=[at for at, _ in group],
-        y=[min(max(value, low), high) for value in values],
-        showlegend=False,
-        cliponaxis=False,
-        marker=look | {"symbol": pointing},
-        hoverinfo="text",
-        hovertext=[_hover(one, answer) for _, one in group],
-        customdata=[[one.number] for _, one in group],
-    )
+    within = [min(max(value, low), high) for value in values]
+    return _dots(group, within, answer, look | {"symbol": pointing})
+
+
+def _dots(
+    group: Sequence[tuple[Any, Try]], y: Sequence[float], answer: LoopAnswer, marker: Any
+) -> go.Scatter:
+    words = [_hover(one, answer) for _, one in group]
+    return dots([at for at, _ in group], y, words, [one.number for _, one in group], marker)
+
+
+def _kind(one: Try) -> str:
+    """Return how an experiment with a value is drawn."""
+    if one.state is State.BASELINE:
+        return "first"
+    if one.state is not State.KEPT:
+        return "quiet"
+    return "filled" if is_filled(one) else "hollow"
 
 
 def _hover(one: Try, answer: LoopAnswer) -> str:
     """Return what was tried, its value, its step and its cost."""
-    state = ", ".join(filter(None, (STATES[one.state], step_words(one))))
+    state = join_known(", ", STATES[one.state], step_words(one))
     figures: dict[str, tuple[Any, Unit]] = {
         answer.row["metric"] or "value": (one.value, Unit.QUANTITY)
     }
@@ -384,7 +347,7 @@ def gains(answers: Sequence[LoopAnswer], page: str | None) -> go.Figure:
     noises = [max(one.log_noise or 0, least) for one in answers]
     bar = {"color": "#4B575D" if page == "dark" else "#CFCABC", "width": 7}
     traces = [
-        go.Scatter(mode="lines", x=x, y=[y, y], line=style, hoverinfo="skip", showlegend=False)
+        path(x, [y, y], style)
         for y, noise, gain in zip(rows, noises, found, strict=True)
         for x, style in (([least / 2, noise], bar), ([noise, gain], {"color": PLAIN, "width": 1.6}))
     ]

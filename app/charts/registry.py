@@ -13,6 +13,7 @@ from typing import Any
 from app.charts import agents, comparison, loops, speedups, spending, usage
 from app.charts.base import is_sparse, looks
 from app.charts.images import Drawn
+from app.queries import Rows
 from app.queries import agents as agent_queries
 from app.queries import comparison as comparison_queries
 from app.queries import cost as cost_queries
@@ -41,7 +42,6 @@ from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.errors import UsageError
 from schemas.text import choices_for, plural
 
-Row = Mapping[str, Any]
 Ask = Callable[..., Any]
 """Function that answers a question of `app.queries` from the store: `ask(question, *arguments)`."""
 
@@ -76,6 +76,11 @@ class Question:
         found: Sequence[AgentFigures] = self.ask(agent_queries.agents, *how)
         return found
 
+    def _rows(self, question: Ask, *arguments: Any) -> Rows:
+        """Return the answer to a question about the chosen runs."""
+        found: Rows = self.ask(question, self.filters, *arguments).to_pylist()
+        return found
+
     @property
     def by(self) -> str:
         """The one of SIDES by which runs are grouped."""
@@ -88,14 +93,11 @@ class Question:
         return agents.leaves(self.rows)
 
     @cached_property
-    def points(self) -> list[dict[str, Any]]:
+    def points(self) -> Rows:
         """The runs if they are few enough to draw one by one, else none."""
         if self.rows[0].runs > agents.MOST_POINTS:
             return []
-        found: list[dict[str, Any]] = self.ask(
-            agent_queries.points, self.filters, agents.MOST_POINTS, self.measure
-        ).to_pylist()
-        return found
+        return self._rows(agent_queries.points, agents.MOST_POINTS, self.measure)
 
     @cached_property
     def valued(self) -> Sequence[agent_queries.Valued]:
@@ -108,26 +110,22 @@ class Question:
         return found
 
     @cached_property
-    def claiming(self) -> list[dict[str, Any]]:
+    def claiming(self) -> Rows:
         """The runs with a claimed speedup."""
         how = agents.MOST_POINTS, self.measure, "claimed_speedup"
-        found: list[dict[str, Any]] = self.ask(agent_queries.points, self.filters, *how).to_pylist()
-        return found
+        return self._rows(agent_queries.points, *how)
 
     @cached_property
-    def few(self) -> list[dict[str, Any]]:
+    def few(self) -> Rows:
         """The same, dearest first, each with its `spent_usd` in the period (None: all its cost)."""
         spent = self.ask(agent_queries.spent_by_run, self.filters, self.measure)
         ranked = sorted(self.points, key=lambda run: -float(run["cost_usd"] or 0))
         return [run | {"spent_usd": spent.get(run["run_id"])} for run in ranked]
 
     @cached_property
-    def pairs(self) -> list[dict[str, Any]]:
+    def pairs(self) -> Rows:
         """The runs with a claimed and a measured speedup."""
-        found: list[dict[str, Any]] = self.ask(
-            measured_queries.pairs, self.filters, speedups.MOST_PAIRS
-        ).to_pylist()
-        return found
+        return self._rows(measured_queries.pairs, speedups.MOST_PAIRS)
 
     @cached_property
     def session(self) -> Any:

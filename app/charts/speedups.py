@@ -8,8 +8,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.agents import Row, leaves, pair_hover, strips, strips_of
-from app.charts.base import GREY, band, colour, figure, grid, safe, symbol
+from app.charts.agents import leaves, pair_hover, strips, strips_of
+from app.charts.base import GREY, band, colour, dots, figure, grid, path, safe, symbol
+from app.queries import Row
 from app.queries.agents import AgentFigures
 from app.text.speedups import largest_claims
 from schemas.units import Unit
@@ -33,16 +34,12 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
 
     A ring at the claim, a dot at the measurement, a line between them.
     """
-    claims, found = (
-        [float(one["claimed_speedup"]) for one in pairs],
-        [float(one["measured_speedup"]) for one in pairs],
-    )
+    claims = [float(one["claimed_speedup"]) for one in pairs]
+    found = [float(one["measured_speedup"]) for one in pairs]
     top = max(TOP, *found)
     low, high = min(LOW, 0.95 * min(*found, *claims)), max(HIGH, 1.25 * top)
-    many, size = (
-        len(pairs) > MANY,
-        9 if len(pairs) <= MANY else max(3.0, 9 * math.sqrt(MANY / len(pairs))),
-    )
+    many = len(pairs) > MANY
+    size = max(3.0, 9 * math.sqrt(MANY / len(pairs))) if many else 9
     traces: list[Any] = []
     for is_dotted in (False, True):
         x: list[Any] = []
@@ -56,39 +53,20 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
             "width": 0.7 if many else 1.3,
             "dash": "dot" if is_dotted else "solid",
         }
-        traces.append(
-            go.Scatter(mode="lines", x=x, y=y, line=style, hoverinfo="skip", showlegend=False)
-        )
+        traces.append(path(x, y, style))
     hover = [
         f"{pair_hover(one)}{'<br>another part' if one['scope_differs'] else ''}" for one in pairs
     ]
-    colours, dots = (
-        [colour(one["agent"], page) for one in pairs],
-        [symbol(one["agent"]) for one in pairs],
-    )
+    colours = [colour(one["agent"], page) for one in pairs]
+    shapes = [symbol(one["agent"]) for one in pairs]
     rings = [
         f"{shape}-open" if claim <= top else "triangle-up-open"
-        for shape, claim in zip(dots, claims, strict=True)
+        for shape, claim in zip(shapes, claims, strict=True)
     ]
-    for values, shapes in (([min(claim, top) for claim in claims], rings), (found, dots)):
-        traces.append(
-            go.Scatter(
-                mode="markers",
-                x=list(range(len(pairs))),
-                y=values,
-                showlegend=False,
-                hoverinfo="text",
-                hovertext=hover,
-                cliponaxis=False,
-                customdata=[[one["run_id"]] for one in pairs],
-                marker={
-                    "color": colours,
-                    "symbol": shapes,
-                    "size": size,
-                    "line": {"width": 1 if many else 1.6, "color": colours},
-                },
-            )
-        )
+    look = {"color": colours, "size": size, "line": {"width": 1 if many else 1.6, "color": colours}}
+    ids = [one["run_id"] for one in pairs]
+    for values, marks in (([min(claim, top) for claim in claims], rings), (found, shapes)):
+        traces.append(dots(list(range(len(pairs))), values, hover, ids, look | {"symbol": marks}))
     above = {
         "xref": "paper",
         "x": 1,

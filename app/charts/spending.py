@@ -34,6 +34,7 @@ from app.charts.base import (
     safe,
 )
 from app.charts.images import Drawn
+from app.queries import Row
 from app.queries.daily import Daily
 from app.queries.grouping import group
 from app.queries.months import Months, Names, bounds_of_month
@@ -172,7 +173,7 @@ def cost_bars(
         return None
     rows = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]
 
-    def name(row: Mapping[str, Any]) -> str:
+    def name(row: Row) -> str:
         return safe(" · ".join(model_name(row[key]) for key in keys))
 
     names, costs, most = (

@@ -5,7 +5,7 @@ Rows as of `app.queries.usage.along` and `app.queries.sessions.points`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,9 +31,11 @@ from app.charts.base import (
     linear_axis,
     model_name,
     nothing,
+    path,
     safe,
     tick_name,
 )
+from app.queries import Row
 from app.queries.run_money import PAUSE_MS
 from app.queries.sessions import MAIN
 from app.queries.usage import Along
@@ -43,8 +45,6 @@ from app.text.usage import MOST_LANES, Content, axis_of
 from schemas.catalogue.columns import RESPONSES
 from schemas.catalogue.usage import USAGE
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 HEIGHT, LANE, MOST_PAUSES = 340, 30, 2
 """Pixels of a timeline and of a lane, and pauses named in a timeline."""
@@ -247,16 +247,7 @@ def lanes(points: pa.Table, looks: Looks, page: str | None) -> go.Figure:
     for lane, place in places.items():  # a line from its first response to its last
         ends = [row[axis] for row in kept if row["subagent"] == lane]
         x, y = [*x, min(ends), max(ends), None], [*y, place, place, None]
-    traces = [
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": GREY, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    ]
+    traces = [path(x, y, {"color": GREY, "width": 1.5})]
     for label, look, mine in in_legend(kept, looks):
         traces.append(
             go.Scatter(

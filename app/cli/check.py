@@ -17,7 +17,7 @@ from app.reports.exports.text import escaped, json_text, markdown
 from app.text.text_tables import draw
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.errors import ExitCode
-from schemas.text import one_line
+from schemas.text import join_known, one_line
 
 
 @click.command(
@@ -76,7 +76,7 @@ def check(
     if format_ == "json":
         body = f"{json_text(done.as_dict())}\n".encode()
     elif format_ == "md":
-        covers = " ".join(filter(None, (done.covers, done.left_out)))
+        covers = join_known(" ", done.covers, done.left_out)
         head = f"### {'✅' if done.passed else '❌'} {done.headline}\n\n{escaped(covers)}\n\n"
         body = head.encode() + markdown(budget_table(done.verdicts)).encode()
     else:  # a log of CI has no width of its own

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import TABLE, Word, examples
+from app.cli.options import ANY_PATH, TABLE, Word, examples
 from app.cli.output import deliver
 from app.cli.terminal import put
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
@@ -65,7 +65,7 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], asked: Asked, *, every: b
 
 
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
-@click.argument("texts", type=click.Path(readable=False, path_type=Path), metavar="TEXTS.JSONL")
+@click.argument("texts", type=ANY_PATH, metavar="TEXTS.JSONL")
 @click.option(
     f"--{MIN_CONFIDENCE}",
     "least_confidence",

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from app.cli.ingest_options import exclude_option, label_option
-from app.cli.options import Whole, budget_options, db_option, examples, utf8
+from app.cli.options import ANY_PATH, FILE, Whole, budget_options, db_option, examples, utf8
 from app.cli.watch import watch_command
 from app.queries.filters import night
 from app.reports.budgets import to_environment
@@ -47,7 +47,7 @@ from ingest.store.database import Store
 @click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
 @click.option(
     "--sign-in",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Require OIDC sign-in (TOML config).",
 )
@@ -55,7 +55,7 @@ from ingest.store.database import Store
     "--watch",
     "watched",
     multiple=True,
-    type=click.Path(readable=False, path_type=Path),
+    type=ANY_PATH,
     metavar="PATH",
     help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
 )

@@ -11,7 +11,7 @@ from app.charts.images import FORMATS, image, mark_table, printed
 from app.charts.registry import CHARTS
 from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
-from app.cli.options import Word, cost_option, examples, path_option, utf8
+from app.cli.options import FOLDER, Word, cost_option, examples, path_option, utf8
 from app.cli.output import put_or_write
 from app.queries.comparison import PAIRS
 from app.queries.grouping import SIDES
@@ -156,7 +156,7 @@ def _words(option: str) -> tuple[str, ...]:
 @click.option(
     "--site",
     metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Write all screens and runs as linked pages: a site that needs no server.",
 )
 @path_option("Output file, .html or .pdf.  [default: named after the page, .html]", dir_okay=False)

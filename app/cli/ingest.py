@@ -14,7 +14,7 @@ import click
 
 from app.cli import terminal
 from app.cli.ingest_options import ingest_options, paths_to_read
-from app.cli.options import db_option, examples, wait_option
+from app.cli.options import ANY_PATH, db_option, examples, wait_option
 from app.queries.filters import parse_label
 from app.text import ingests
 from ingest import pipeline
@@ -53,9 +53,7 @@ REJECTS_SHOWN = 20
         "ingest runs/ --exclude '*.tmp' --exclude cache/",
     )
 )
-@click.argument(
-    "paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH..."
-)
+@click.argument("paths", nargs=-1, type=ANY_PATH, metavar="PATH...")
 @db_option
 @wait_option
 @ingest_options

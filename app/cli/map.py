@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.cli import terminal
-from app.cli.options import examples
+from app.cli.options import ANY_PATH, examples
 from app.cli.output import width, write_file
 from app.text.mapping import Preview, preview
 from app.text.text_tables import draw
@@ -41,7 +41,7 @@ _MOST_LOOKED_AT = 600
         "map results.jsonl -o -",
     ),
 )
-@click.argument("path", type=click.Path(readable=False, path_type=Path), metavar="PATH")
+@click.argument("path", type=ANY_PATH, metavar="PATH")
 @click.option(
     "-o",
     "--output",

@@ -13,7 +13,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import Seconds, Whole, Word, examples, utf8
+from app.cli.options import FILE, FOLDER, Seconds, Whole, Word, examples, utf8
 from ingest.store.ingests import IngestOrigin
 from ingest.system.secrets import command_of
 from ingest.system.signals import received
@@ -60,7 +60,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
 @click.argument("run", required=False, metavar="[RUN]", callback=utf8)
 @click.option(
     "--repo",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=".",
     metavar="DIR",
     help="The repository.  [default: .]",
@@ -74,7 +74,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
 @click.option("--candidate", metavar="REV", callback=utf8, help="Revision of the candidate.")
 @click.option(
     "--patch",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Candidate: the baseline with this patch.",
 )
@@ -138,7 +138,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
 @click.option(
     "--keep",
     envvar="TACHOGRAPH_MEASURED",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help=(
         "Folder for results.  [default: $TACHOGRAPH_MEASURED, else "

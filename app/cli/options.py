@@ -34,6 +34,10 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 TABLE = "table"
 
+ANY_PATH: click.Path = click.Path(readable=False, path_type=Path)
+FILE: click.Path = click.Path(dir_okay=False, path_type=Path)
+FOLDER: click.Path = click.Path(file_okay=False, path_type=Path)
+
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
 PDF = "pdf"
 
@@ -348,7 +352,7 @@ def budget_options(command: Command) -> Command:
     packed = click.option(
         "--budgets",
         "budget_file",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE,
         metavar="FILE",
         help=file,
     )(packed)

@@ -18,7 +18,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.ingest_options import label_option
-from app.cli.options import NO_TEXT, Seconds, Whole, dollars, examples, utf8
+from app.cli.options import FOLDER, NO_TEXT, Seconds, Whole, dollars, examples, utf8
 from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, paired
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 @click.option(
     "--keep",
     envvar="TACHOGRAPH_RUNS",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help=(
         "Folder for the logs of runs.  [default: $TACHOGRAPH_RUNS, else "

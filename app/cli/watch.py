@@ -22,7 +22,7 @@ import click
 
 from app.cli import terminal
 from app.cli.ingest_options import ingest_options, paths_to_read
-from app.cli.options import Seconds, db_option, examples, wait_option
+from app.cli.options import ANY_PATH, Seconds, db_option, examples, wait_option
 from ingest.system.command_lines import on_disk
 from ingest.system.defects import what_failed, written_down
 from ingest.system.signals import put_off
@@ -35,7 +35,7 @@ from schemas.errors import (
     UsageError,
     WorkerDied,
 )
-from schemas.text import one_line, plural
+from schemas.text import join_known, one_line, plural
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -58,9 +58,7 @@ PATIENCE_SECONDS = 10.0
         "watch logs/ --json",
     )
 )
-@click.argument(
-    "paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH..."
-)
+@click.argument("paths", nargs=-1, type=ANY_PATH, metavar="PATH...")
 @db_option
 @wait_option
 @ingest_options
@@ -357,7 +355,7 @@ class _Shown:
                 one_line(what),
             )
             self._live.update(
-                Text(" · ".join(filter(None, parts)), no_wrap=True, overflow="ellipsis"),
+                Text(join_known(" · ", *parts), no_wrap=True, overflow="ellipsis"),
                 refresh=True,
             )
 

@@ -7,3 +7,11 @@
   `quality`, `usage`, `sessions`: one subject each
 - `comparison`: groups beside a baseline, task by task, with the intervals of `ratios`
 """
+
+from collections.abc import Mapping
+from typing import Any
+
+Row = Mapping[str, Any]
+"""A row of a table: column → value."""
+Rows = list[dict[str, Any]]
+"""Rows as values of Python, which may get more columns."""

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from app.queries import measured
+from app.queries import Row, Rows, measured
 from app.queries.filters import Filters, where
 from app.queries.grouping import EFFORT
 from app.queries.measured import Range
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_rows
 from app.queries.runs import bound_of
 from app.queries.spending import is_split, spent
 from ingest.store.database import Store
@@ -231,7 +231,7 @@ def agents(
             )
             select {columns}, {figures} from chosen group by {sets}
             order by count(*) desc, agent nulls last, model nulls last, effort"""
-        return {_group(row): row for row in fetch(store, sql, condition.parameters).to_pylist()}
+        return {_group(row): row for row in fetch_rows(store, sql, condition.parameters)}
 
     # medians and distinct values apart: together with the counts they take twice as long
     distinct = "count(distinct task_key) as tasks, count(distinct coalesce(effort, '')) as efforts"
@@ -308,9 +308,9 @@ def _with_spent(
     filters: Filters,
     measure: CostMeasure,
     money: str,
-    rows: list[dict[str, Any]],
+    rows: Rows,
     by: str,
-) -> list[dict[str, Any]]:
+) -> Rows:
     """Return the rows with what was spent in the period of the filters.
 
     An agent or model that spent then, and ended no run, has a row of its own.
@@ -323,7 +323,7 @@ def _with_spent(
         from (select *, {bound_of(measure)} as bound from {of.sql})
         group by {sets}
         order by cost_usd desc nulls last, agent nulls last, model nulls last, effort"""
-    found = {_group(row): row for row in fetch(store, sql, of.parameters).to_pylist()}
+    found = {_group(row): row for row in fetch_rows(store, sql, of.parameters)}
     nothing = {"cost_usd": None, "bounds": "", "bounded_usd": None, "at_end": 0}
     [none] = [
         {name: 0 if isinstance(value, int) else None for name, value in row.items()}
@@ -334,7 +334,7 @@ def _with_spent(
     return [*had, *(none | row for row in found.values())]
 
 
-def _group(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _group(row: Row) -> tuple[Any, ...]:
     """Return what tells the group of a row from others."""
     return tuple(row[name] for name in ("is_all", "is_model", "agent", "model", "effort"))
 
@@ -424,11 +424,11 @@ def quantiles(
         select {columns},
                quantile_cont({column}::double, [0.05, 0.25, 0.5, 0.75, 0.95]) as quantiles
         from v_runs where {condition.sql} and {which} and {column} > 0 group by {sets}"""
-    rows = fetch(store, sql, condition.parameters).to_pylist()
+    rows = fetch_rows(store, sql, condition.parameters)
     return {_side(row): row["quantiles"] for row in rows if not row["is_all"]}
 
 
-def _side(row: Mapping[str, Any]) -> Side:
+def _side(row: Row) -> Side:
     return row["agent"], row["model"], row["effort"], row["is_model"]
 
 
@@ -468,7 +468,7 @@ def values(store: Store, filters: Filters, by: str = "agent") -> list[Valued]:
         where measured_class = 'no_baseline' and measured_candidate is not null
         group by metric, measured_unit, better, {sets}
         order by is_all desc, known desc, metric"""
-    rows = fetch(store, sql, condition.parameters).to_pylist()
+    rows = fetch_rows(store, sql, condition.parameters)
     return [
         Valued(
             whole["metric"],

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from app.queries import measured
+from app.queries import Row, measured
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, is_comparable
 from app.queries.filters import FILTERS, NO_FILTERS, UNCOUNTED, FilterKind, Filters, where
 from app.queries.ratios import FEWEST, Bounded, Ratio, Spans, Verdict, paired, sign_of, unpaired
-from app.queries.reading import ReadTransaction, fetch, read_transaction
+from app.queries.reading import ReadTransaction, fetch, fetch_rows, read_transaction
 from app.queries.runs import KNOWN_SUFFIX, summary
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -199,7 +199,7 @@ def offered(store: Store, filters: Filters = NO_FILTERS) -> Offer:
         from {rows} where is_started and agent is not null group by agent, model
         qualify model is not null or named = 0
         order by started desc, agent, model limit {MOST_OFFERED}"""
-    found = fetch(store, sql, parameters).to_pylist()
+    found = fetch_rows(store, sql, parameters)
     for row in found:
         row |= {key: {*row[key]} for key in ("tasks", *of_tasks)}
         chosen = NO_FILTERS.with_values("agent", [row["agent"]])
@@ -306,7 +306,7 @@ def _count_alike(*groups: Sequence[str]) -> bool:
     return len({agent == COUNTS_PROMPTS for agents in groups for agent in agents}) < 2
 
 
-def _shared(baseline: Mapping[str, Any], group: Mapping[str, Any]) -> SharedTasks:
+def _shared(baseline: Row, group: Row) -> SharedTasks:
     """Return the tasks of both from their rows by task."""
     common = baseline.keys() & group.keys()
     pairs = [(baseline[task], group[task]) for task in common]
@@ -350,7 +350,7 @@ def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[di
             parts += [f"{sql}{number}" for sql in (*counted, f"{shared} as shared")]
             parameters |= condition.parameters
         row = (
-            fetch(store, f"select {', '.join(parts)} from v_runs", parameters).to_pylist()[0]
+            fetch_rows(store, f"select {', '.join(parts)} from v_runs", parameters)[0]
             if parts
             else {}
         )
@@ -449,7 +449,7 @@ def _group(
             list_sort(list(distinct agent) filter (agent is not null)) as agents,
             list_sort(list(distinct model) filter (model is not null)) as models, {figures}
         from {rows} group by grouping sets ((task_key), ())"""
-    found = fetch(store, sql, parameters).to_pylist()
+    found = fetch_rows(store, sql, parameters)
     whole = next(row for row in found if row["is_whole"])
     tasks = [row for row in found if not row["is_whole"] and row["task"] is not None]
     group = ComparedGroup(
@@ -479,7 +479,7 @@ def _group(
     return group, tasks
 
 
-def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Bounded]:
+def _spans(tasks: Mapping[str, Row], key: str) -> dict[str, Bounded]:
     return {
         task: Bounded(float(row[key]), row[f"{key}_low"], row[f"{key}_high"])
         for task, row in tasks.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
-from app.queries.reading import fetch, left_out, undated
+from app.queries.reading import fetch, fetch_rows, left_out, undated
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.spending import spent_in
 from ingest.prices.model_ids import parse_model_id
@@ -58,9 +59,7 @@ runs.
 """
 
 
-def is_comparable(
-    before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure
-) -> bool:
+def is_comparable(before: Row, after: Row, measure: CostMeasure) -> bool:
     """Return whether two sums of costs give a change in percent.
 
     Both rest on five known costs, and both are of one kind.
@@ -69,7 +68,7 @@ def is_comparable(
     costs, list prices or bounds.
     """
 
-    def kind(facts: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
+    def kind(facts: Row) -> tuple[bool, bool, str | None]:
         has_list = measure is LIST or (
             measure in (BEST, ALL_IN) and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0
         )
@@ -113,7 +112,7 @@ def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
         group by agent, model_group, cost_cause
         order by sum(sum(cost_own_usd)) over (partition by agent, model_group) desc, agent, model,
             abs(delta_usd) desc, cause"""
-    return [ListPrice(**row) for row in fetch(store, sql, rows.parameters).to_pylist()]
+    return [ListPrice(**row) for row in fetch_rows(store, sql, rows.parameters)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def times(store: Store, filters: Filters) -> list[Times]:
                count(parallelism) filter ({done} and not is_carried_over) as parallel
         from v_runs where {condition.sql} group by grouping sets ((), (agent, model_group))
         order by is_all desc, wall_ms desc nulls last, runs desc, agent, model"""
-    return [Times(**row) for row in fetch(store, sql, condition.parameters).to_pylist()]
+    return [Times(**row) for row in fetch_rows(store, sql, condition.parameters)]
 
 
 def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
@@ -183,8 +182,7 @@ def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
         select *, duration_ms / usual as times_usual from completed
         where judged_by >= {ENOUGH_TO_JUDGE} and duration_ms >= {FAR} * usual order by times_usual
             desc, run_id limit {int(limit)}"""
-    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
-    return found
+    return fetch_rows(store, sql, condition.parameters)
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
@@ -208,7 +206,7 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
                (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,
                (select max(received_at) from sources) as last_read_at
         from v_runs where {condition.sql}"""
-    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    row = fetch_rows(store, sql, condition.parameters)[0]
     return (
         row | undated(store, filters).facts("undated") | left_out(store, filters).facts("left_out")
     )
@@ -229,8 +227,7 @@ def at_another_price(store: Store, filters: Filters) -> dict[str, Any]:
         from model_usage
         where cost_cause = '{CostCause.FALLBACK_PRICE}' and run_id in (select run_id from v_runs
             where {condition.sql})"""
-    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
-    return row
+    return fetch_rows(store, sql, condition.parameters)[0]
 
 
 _COPIES = "('possible_duplicate', 'probable_copy')"
@@ -293,8 +290,7 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
             count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as
                 cut_runs
         from chosen"""
-    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
-    return row
+    return fetch_rows(store, sql, condition.parameters)[0]
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, group
-from app.queries.reading import fetch, limited
+from app.queries.reading import fetch, fetch_rows, limited
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, NONE, OTHER, REASONS, WHOSE
@@ -111,8 +111,7 @@ def totals(store: Store, filters: Filters) -> dict[str, Any]:
                count(*) filter (reason is not null and not is_started) as never_started,
                count(*) filter (reason is null and is_completed is null) as unknown_ends
         from v_runs where {condition.sql}"""
-    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
-    return row
+    return fetch_rows(store, sql, condition.parameters)[0]
 
 
 def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int]]:
@@ -127,5 +126,5 @@ def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int
         group by all order by runs desc, reason"""
     return [
         (REASONS[row["reason"]].label, row["runs"])
-        for row in fetch(store, sql, condition.parameters).to_pylist()
+        for row in fetch_rows(store, sql, condition.parameters)
     ]

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from app.queries import Row
 from app.queries.filters import NO_FILTERS, where
-from app.queries.reading import fetch
+from app.queries.reading import fetch_rows
 from ingest.store.database import Store
 from ingest.store.opening import ALIAS
 from schemas.catalogue.cost_measures import NEARLY_ALL
@@ -28,7 +29,6 @@ from schemas.catalogue.figures import MACHINE_RATE, rate_written
 from schemas.rows.loop import CostBasis, State
 from schemas.rows.row import usd
 
-Row = Mapping[str, Any]
 LoopKey = tuple[str, int]
 
 WROTE, COMMITTED, FOLDER_AND_TIME, FOLDER_AND_FILE_TIME = (
@@ -166,13 +166,13 @@ def loop_costs(
         )
         for row in rows
     }
-    runs = fetch(store, _RUNS).to_pylist()
+    runs = fetch_rows(store, _RUNS)
     if not runs:
         for cost in costs.values():
             cost.why_not = "no session with responses is in the store"
         _hold_machines(store, of_loop, costs)
         return costs
-    wrote = {row["run_id"]: row for row in fetch(store, _EVIDENCE).to_pylist()}
+    wrote = {row["run_id"]: row for row in fetch_rows(store, _EVIDENCE)}
     pairs = [
         (row, run)
         for row in rows
@@ -182,7 +182,7 @@ def loop_costs(
     ]
     responses: dict[str, list[Row]] = defaultdict(list)
     wanted = sorted({run["run_id"] for _, run in pairs})
-    for response in fetch(store, _RESPONSES, {"run_ids": wanted}).to_pylist() if wanted else ():
+    for response in fetch_rows(store, _RESPONSES, {"run_ids": wanted}) if wanted else ():
         responses[response["run_id"]].append(response)
 
     joined = _joined(pairs, of_loop, responses)
@@ -230,7 +230,7 @@ def _hold_machines(
     The wall time of a session includes that of its experiments. Unknown where the time of one
     experiment in ten is.
     """
-    rates = {row["source_id"]: row["usd"] for row in fetch(store, _RATES).to_pylist()}
+    rates = {row["source_id"]: row["usd"] for row in fetch_rows(store, _RATES)}
     for key, cost in costs.items():
         times = [one["duration_ms"] for one in of_loop[key]]
         known, rate = [time for time in times if time is not None], rates.get(key[0])

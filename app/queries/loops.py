@@ -20,6 +20,7 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from app.queries import Row
 from app.queries.loop_costs import LoopCosts, hash_of, loop_costs
 from app.queries.loop_statistics import (
     LEAST_TRIES,
@@ -33,13 +34,12 @@ from app.queries.loop_statistics import (
     repeat_noise,
     told_noise,
 )
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import fetch_rows, read_transaction
 from ingest.store.database import Store
 from schemas.rows.loop import State
 from schemas.text import one_line
 from schemas.units import Better
 
-Row = Mapping[str, Any]
 LoopKey = tuple[str, int]
 """(source_id, loop_no)"""
 
@@ -226,11 +226,11 @@ _EXPERIMENTS = """
 def loops(store: Store) -> list[LoopAnswer]:
     """Return every loop once, the latest first. Raises StoreError."""
     with read_transaction(store) as reading:
-        rows = fetch(reading, _LOOPS).to_pylist()
+        rows = fetch_rows(reading, _LOOPS)
         if not rows:
             return []
         of_loop: dict[LoopKey, list[Row]] = defaultdict(list)
-        for experiment in fetch(reading, _EXPERIMENTS).to_pylist():
+        for experiment in fetch_rows(reading, _EXPERIMENTS):
             of_loop[experiment["source_id"], experiment["loop_no"]].append(experiment)
         costs = loop_costs(reading, rows, of_loop)
     baselines = {

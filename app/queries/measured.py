@@ -9,10 +9,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Rows
 from app.queries.claims import claims
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, RUN, Filters, where
 from app.queries.grouping import UTC_ZONE, groups
-from app.queries.reading import ReadTransaction, fetch, fetch_by_run, fetch_value, limited
+from app.queries.reading import (
+    ReadTransaction,
+    fetch,
+    fetch_by_run,
+    fetch_rows,
+    fetch_value,
+    limited,
+)
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -147,13 +155,11 @@ def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, flo
     sql = f"""
         select run_id, measured_class, measured_speedup from {with_verdicts(store)}
         where run_id in (select unnest($run_ids)) and measured_class <> 'not_measured'"""
-    rows = fetch(store, sql, {"run_ids": list(run_ids)}).to_pylist()
+    rows = fetch_rows(store, sql, {"run_ids": list(run_ids)})
     return {row["run_id"]: (row["measured_class"], row["measured_speedup"]) for row in rows}
 
 
-def measured_in(
-    store: Store, filters: Filters, begin: datetime, end: datetime
-) -> list[dict[str, Any]]:
+def measured_in(store: Store, filters: Filters, begin: datetime, end: datetime) -> Rows:
     """Return the results of these times by project, the most first.
 
     `runs` were measured, `faster` of them faster, `beyond_noise` of these beyond noise; the latest
@@ -179,8 +185,7 @@ def measured_in(
         join (select source_id, measurement_no, {at} as measured_at from {measured})
             using (source_id, measurement_no)
         group by repo order by runs desc, repo"""
-    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters | times).to_pylist()
-    return found
+    return fetch_rows(store, sql, condition.parameters | times)
 
 
 DECIDING = {
@@ -514,7 +519,7 @@ def checks(store: Store, filters: Filters) -> list[Checks]:
         group by grouping sets ((scope_differs), (agent, scope_differs))
         order by is_all desc, sum(count(*)) over (partition by is_all, agent) desc, agent,
             is_other_part"""
-    found = fetch(store, sql, condition.parameters).to_pylist()
+    found = fetch_rows(store, sql, condition.parameters)
     return [
         Checks(
             factor=Range(row["checked"], row.pop("middle"), row.pop("low"), row.pop("high")), **row
@@ -548,11 +553,11 @@ def counts(store: Store, filters: Filters) -> Mapping[str, int]:
     listed = ", ".join(
         f"count(*) filter ({which}) as {key}" for key, (_, which, _) in LISTS.items()
     )
-    [row] = fetch(
+    [row] = fetch_rows(
         store,
         f"select {listed} from {with_verdicts(store)} where {condition.sql}",
         condition.parameters,
-    ).to_pylist()
+    )
     counted: dict[str, int] = row
     return counted
 
@@ -563,7 +568,7 @@ def runs(
     key: str,
     limit: int,
     measure: CostMeasure = BEST,
-) -> list[dict[str, Any]]:
+) -> Rows:
     """Return the runs of one of LISTS.
 
     `ratio_published` is for values without a comparable baseline. Raises StoreError.
@@ -588,15 +593,14 @@ def runs(
             end end as ratio_published
         from judged left join directions using (measurement_source_id, measurement_no)
         where {which} order by {order} limit {int(limit)}"""
-    found: list[dict[str, Any]] = fetch(store, sql, condition.parameters).to_pylist()
-    return found
+    return fetch_rows(store, sql, condition.parameters)
 
 
 _CLIENTS = r"\bbench serve\b|\bbench_serving\b|\bbenchmark_serving\b"
 """Commands of benchmarks that ask a running server, of vLLM and SGLang."""
 
 
-def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
+def to_measure_again(store: Store, filters: Filters) -> Rows:
     """Return the runs measured faster once: by what their benchmark needs, then the largest first.
 
     A command that runs alone comes first, then the client of a server (`needs_server`), then an
@@ -616,13 +620,10 @@ def to_measure_again(store: Store, filters: Filters) -> list[dict[str, Any]]:
             from v_measurements
         ) using (measurement_source_id, measurement_no)
         order by command is null, needs_server, measured_speedup desc, run_id"""
-    found: list[dict[str, Any]] = fetch(
-        store, sql, condition.parameters | {"client": _CLIENTS}
-    ).to_pylist()
-    return found
+    return fetch_rows(store, sql, condition.parameters | {"client": _CLIENTS})
 
 
-def with_sentences(store: Store, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_sentences(store: Store, found: Rows) -> Rows:
     """Return the runs with the number of their top claim, `claim_no`, and its whole `sentence`.
 
     Raises StoreError.

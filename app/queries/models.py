@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from app.queries.filters import Filters, Where, counted, where
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_rows
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.spending import is_split, spent_in
 from app.queries.usage import parts
@@ -110,7 +110,7 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
         with {rows.sql}
         select coalesce(sum(cost_own_usd), 0) as usd, count(distinct run_id) as runs
         from used where model is null and cost_own_usd <> 0"""
-    [found] = fetch(store, sql, rows.parameters).to_pylist()
+    [found] = fetch_rows(store, sql, rows.parameters)
     return found["usd"], found["runs"]
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from app.queries import Row
 from app.queries import runs as run_queries
 from app.queries.filters import (
     NO_FILTERS,
@@ -21,7 +22,7 @@ from app.queries.filters import (
     without_period,
 )
 from app.queries.grouping import SIDES, UTC_ZONE, groups, known_zone
-from app.queries.reading import fetch, unmatched
+from app.queries.reading import fetch_rows, unmatched
 from app.queries.runs import KNOWN_SUFFIX, aggregate
 from app.queries.spending import Spend, together
 from ingest.store.annotations import Budgeted
@@ -91,7 +92,7 @@ def kept_budgets(store: Store) -> dict[Budgeted, Decimal]:
     sql = "select * from budgets order by dimension desc, name, month nulls first"
     return {
         Budgeted(row["dimension"], row["name"], row["month"]): row["usd"]
-        for row in fetch(store, sql).to_pylist()
+        for row in fetch_rows(store, sql)
     }
 
 
@@ -219,7 +220,7 @@ class Months:
     week: Mapping[Names, Decimal]
     budgets: Mapping[str, MonthBudget]
     agents: Sequence[MonthCost]
-    dearest: Mapping[str, Any] | None
+    dearest: Row | None
 
     @property
     def months(self) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from app.queries.filters import Filters, where
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_rows
 from ingest.store.database import Store
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL
@@ -60,7 +60,7 @@ def by_agent(store: Store, filters: Filters) -> list[Told]:
                count(*) filter (is_started and {WHOLE}) as whole, {counts}
         from v_runs where {condition.sql} group by grouping sets ((), (agent)) order by is_all desc,
             runs desc, agent"""
-    rows = fetch(store, sql, condition.parameters).to_pylist()
+    rows = fetch_rows(store, sql, condition.parameters)
     return [
         Told(
             row["agent"],
@@ -119,9 +119,7 @@ def unread(store: Store) -> dict[str, int]:
         f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null "
         "group by unread"
     )
-    return {
-        row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()
-    }
+    return {row["unread"]: int(row["files"]) for row in fetch_rows(store, sql, unread_details())}
 
 
 def documents(store: Store) -> dict[str, int]:
@@ -142,7 +140,7 @@ def documents(store: Store) -> dict[str, int]:
             coalesce(sum(files * rejected), 0)::bigint as rejected,
             coalesce(sum(files * ignored), 0)::bigint as ignored
         from files join sources using (source_id)"""
-    [row] = fetch(store, sql).to_pylist()
+    [row] = fetch_rows(store, sql)
     return {str(name): int(count) for name, count in row.items()}
 
 

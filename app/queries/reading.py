@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from app.queries import Row, Rows
 from app.queries.filters import (
     COPIES,
     EVERY_RUN,
@@ -58,7 +59,7 @@ class Undated(NamedTuple):
     bounds: str = ""
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any], name: str) -> Undated:
+    def of(cls, facts: Row, name: str) -> Undated:
         """Return it from its facts."""
         return cls(*(facts[f"{name}_{key}"] for key in cls._fields))
 
@@ -86,7 +87,7 @@ def undated(store: Store, filters: Filters) -> Undated:
             coalesce({kinds_in("cost_best_bounds")}, '') as bounds
         from v_runs where {condition.sql} and dated_at is null
             and run_id not in (select run_id from responses where "at" is not null)"""
-    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    [row] = fetch_rows(store, sql, condition.parameters)
     return Undated(**row)
 
 
@@ -117,7 +118,7 @@ def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
             from v_runs where {condition.sql})
         select count(*) filter (excluded) as excluded, count(*) filter (is_copy and not excluded) as
             copies from left_out"""
-    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    [row] = fetch_rows(store, sql, condition.parameters)
     return row["excluded"], row["copies"]
 
 
@@ -125,6 +126,12 @@ def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> p
     """Return the rows of a query on the current store. Raises StoreError."""
     with store.reading() as connection:
         return arrow(connection, sql, parameters)
+
+
+def fetch_rows(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> Rows:
+    """Return the same as Python's values. Raises StoreError."""
+    rows: Rows = fetch(store, sql, parameters).to_pylist()
+    return rows
 
 
 def fetch_value(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> Any:
@@ -537,7 +544,7 @@ def unmatched(store: Store, key: str, value: str) -> Unmatched | None:
     known = f"""
         select value from (select {column} as value from v_runs)
         where value is not null group by value order by count(*) desc, value limit {MOST_KNOWN}"""
-    return Unmatched(key, value, [str(row["value"]) for row in fetch(store, known).to_pylist()])
+    return Unmatched(key, value, [str(row["value"]) for row in fetch_rows(store, known)])
 
 
 class CheckedStore(ExportedStore):

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.filters import NO_FILTERS, where
-from app.queries.reading import fetch
+from app.queries.reading import fetch_rows
 from app.queries.runs import bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store
@@ -151,8 +152,6 @@ _METRICS = (
     "time",
 )
 
-Row = Mapping[str, Any]
-
 
 @dataclass
 class Case:
@@ -170,11 +169,18 @@ class Case:
     """A published judgement of a success: hack or clean. None: nobody judged it."""
     rows: dict[str, list[Row]] = field(default_factory=lambda: {"baseline": [], "reference": []})
 
+    def compared(self, base: str) -> list[Row]:
+        """Return the comparable rows, the one that speaks for the case first."""
+        return [row for row in self.rows[base] if row["ratio"] is not None]
+
     def ratio(self, base: str) -> float | None:
         """Return the ratio that speaks for the case; None if none is comparable."""
-        return next(
-            (float(row["ratio"]) for row in self.rows[base] if row["ratio"] is not None), None
-        )
+        return next((float(row["ratio"]) for row in self.compared(base)), None)
+
+    @property
+    def every(self) -> list[Row]:
+        """The rows against the baseline, then those against the reference."""
+        return [row for rows in self.rows.values() for row in rows]
 
     @property
     def has_reference(self) -> bool:
@@ -186,31 +192,28 @@ class Case:
     @property
     def is_run(self) -> bool:
         """Whether anything was run: a benchmark may list tasks that it never gave to any agent."""
-        return self.label is not None or any(
-            row["status"] != "not_run" for rows in self.rows.values() for row in rows
-        )
+        return self.label is not None or any(row["status"] != "not_run" for row in self.every)
 
     @property
     def has_failed(self) -> bool:
         """Whether a benchmark failed, for whatever reason."""
-        return any(row["status"] == "failed" for rows in self.rows.values() for row in rows)
+        return any(row["status"] == "failed" for row in self.every)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a benchmark ended with a value."""
+        return any(row["status"] == "ok" for row in self.every)
 
     @property
     def is_excused(self) -> bool:
         """Whether it failed, and not by the agent's change as far as is known."""
-        every = [*self.rows["baseline"], *self.rows["reference"]]
-        return (
-            self.has_failed
-            and not self.is_broken
-            and not any(row["status"] == "ok" for row in every)
-        )
+        return self.has_failed and not self.is_broken and not self.is_measured
 
     @property
     def is_broken(self) -> bool:
         """Whether the agent's change failed, and nothing else was measured."""
-        every = [*self.rows["baseline"], *self.rows["reference"]]
-        return not any(row["status"] == "ok" for row in every) and any(
-            row["failure"] in _OWN_FAILURES and row["patch_applied"] != "no" for row in every
+        return not self.is_measured and any(
+            row["failure"] in _OWN_FAILURES and row["patch_applied"] != "no" for row in self.every
         )
 
 
@@ -257,10 +260,9 @@ def _baseline(case: Case) -> Rated:
     """Measured faster than the baseline, once or beyond noise, and not judged a hack."""
     if case.hack == "hack":
         return Rated(0.0)
-    if case.ratio("baseline") is None:
-        return Rated(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
-    [first, *_] = [row for row in case.rows["baseline"] if row["ratio"] is not None]
-    return Rated(float(first["verdict"] == "faster"))
+    if compared := case.compared("baseline"):
+        return Rated(float(compared[0]["verdict"] == "faster"))
+    return Rated(0.0) if case.is_broken else _left_out(case, NO_BASELINE)
 
 
 def iso_label(case: Case) -> str | None:
@@ -286,21 +288,13 @@ def iso_label(case: Case) -> str | None:
         return "worse" if failed else None
 
     def order(row: Row) -> tuple[Any, ...]:
-        metric, is_mean = row["metric"] or "", row["statistic"] in ("mean", None)
-        kind = (
-            "throughput"
-            if "throughput" in metric
-            else metric
-            if metric == "ttft" and is_mean
-            else "latency"
-            if metric == "latency"
-            else ""
-        )
-        place = [
-            first,
-            *(name for name in ("ttft", "throughput", "latency") if name != first),
-            "",
-        ].index(kind)
+        kind = row["metric"] or ""
+        if "throughput" in kind:
+            kind = "throughput"
+        elif kind == "ttft" and row["statistic"] not in ("mean", None):
+            kind = ""
+        usual = dict.fromkeys((first, "ttft", "throughput", "latency"))
+        place = [*usual].index(kind) if kind in usual else len(usual)
         return place, row["format"] != "iso_bench_table", row["ratio"] is None, row["doubts"]
 
     row = min(rows, key=order)
@@ -342,7 +336,7 @@ def _ratios(case: Case, base: str, statistic: str) -> list[float]:
 
     The mean stands in place of values. The ratios are the comparable ones.
     """
-    rows = [row for row in case.rows[base] if row["ratio"] is not None]
+    rows = case.compared(base)
     given = [float(row["ratio"]) for row in rows if row["statistic"] == statistic]
     if given:
         return given[:1]
@@ -576,19 +570,18 @@ class Score(NamedTuple):
     doubts: Counter[str]
     """Why cases that count are doubtful."""
     labels: Counter[str]
-    """Only of ISO-Bench's rule: its published labels that are `equal` to ours, `different`, or have
-    `no value` here.
+    """Only of ISO-Bench's rule: its published labels that are `equal` to ours, `different`, or are
+    `without_value` here.
     """
 
 
 def cases_of(store: Store) -> dict[Who, Tried]:
     """Return what each agent and model tried in each benchmark. Raises StoreError."""
     rows, labels, published, listed = (
-        fetch(store, sql, {}).to_pylist() for sql in (_ROWS, _LABELS, _PUBLISHED, _LISTED)
+        fetch_rows(store, sql, {}) for sql in (_ROWS, _LABELS, _PUBLISHED, _LISTED)
     )
     humans: dict[tuple[str, str], float] = {
-        (row["source_id"], row["about"]): row["ratio"]
-        for row in fetch(store, _HUMANS, {}).to_pylist()
+        (row["source_id"], row["about"]): row["ratio"] for row in fetch_rows(store, _HUMANS, {})
     }
     of_any = {about: ratio for (_, about), ratio in humans.items()}
     models: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -706,13 +699,8 @@ def scores_of(
             for case in tried.cases.values() if rule.key == "iso" and is_own else ():
                 if case.label:
                     mine = iso_label(case)
-                    labels[
-                        "no value"
-                        if mine is None
-                        else "equal"
-                        if mine == case.label
-                        else "different"
-                    ] += 1
+                    same = "equal" if mine == case.label else "different"
+                    labels["without_value" if mine is None else same] += 1
             made.append(
                 Score(
                     rule,
@@ -783,7 +771,7 @@ class OwnRule(NamedTuple):
 def studies(store: Store) -> list[str]:
     """Return the benchmarks with a rule of their own that have results of agents."""
     sql = "select distinct format from measurements where variant = 'candidate'"
-    formats = [row["format"] or "" for row in fetch(store, sql, {}).to_pylist()]
+    formats = [row["format"] or "" for row in fetch_rows(store, sql, {})]
     named = {
         study for prefix, study in _STUDIES.items() for name in formats if name.startswith(prefix)
     }
@@ -808,7 +796,7 @@ def own_rule(store: Store, study: str, measure: CostMeasure) -> OwnRule:
                 and list_has_any($about, [task, left(head_commit, 7), left(base_commit, 7)])"""
         about = [case.about for case, _ in judged if case]
         chosen = {"agent": who.agent, "model": who.model, "about": about}
-        cost = fetch(store, sql, chosen).to_pylist()[0]
+        cost = fetch_rows(store, sql, chosen)[0]
         is_known = bool(cost["started"]) and cost["known"] >= NEARLY_ALL * cost["started"]
         made.append(
             OwnScore(
@@ -994,24 +982,18 @@ def tables(store: Store) -> tuple[pa.Table, pa.Table]:
     return table_of(scores_of(found)), steps_table(steps_of(found, RULES.values()))
 
 
-_WHO = Who._fields
+_LABELS_OF = ("equal", "different", "without_value")
 _COUNTS = (
-    "tasks",
-    "successes",
-    "left_out",
-    "labels_equal",
-    "labels_different",
-    "labels_without_value",
+    *("tasks", "successes", "left_out"),
+    *(f"labels_{kind}" for kind in _LABELS_OF),
 )
-_SHARES = (
-    "score_share",
-    "without_worst_share",
-    "hack_control_share",
-    "published_share",
-    "published_hack_control_share",
-)
-_RATIOS = ("score_ratio", "published_ratio", "hack_control_ratio", "without_worst_ratio")
 _FAST = tuple(f"fast_{p}_share" for p in FAST)
+_SCORE_COLUMNS = (
+    *("rule", "tasks", "denominator", "successes", "score_share", "score_ratio"),
+    *("published_share", "published_ratio", "hack_control_share", "hack_control_ratio"),
+    *("published_hack_control_share", *_FAST, "without_worst_share", "without_worst_ratio"),
+    *("left_out", "why", *_COUNTS[3:]),
+)
 
 
 def _who(who: Who) -> dict[str, Any]:
@@ -1031,69 +1013,50 @@ def table_of(found: Sequence[Score]) -> pa.Table:
     rows = []
     for one in found:
         is_share = one.rule.is_share
-        published = {
-            key: value / 100 if is_share else value for key, value in one.published.items()
-        }
         counts = one.rule.counts_own if one.rule.study == one.who.benchmark else ""
+        of = f"{one.cases:,} of {one.total:,}: {counts or one.rule.counts}"
+        per = 100 if is_share else 1
+        published = {key: value / per for key, value in one.published.items()}
+        controlled = published.get("score_hack_control")
         rows.append(
             _who(one.who)
             | {
                 "rule": one.rule.key,
                 "tasks": one.cases,
-                "denominator": "; ".join(
-                    (
-                        f"{one.cases:,} of {one.total:,}: {counts or one.rule.counts}",
-                        *_reasons(one.doubts),
-                    )
-                ),
-                "successes": round(one.score * one.cases)
-                if is_share and one.score is not None
-                else None,
-                "score_share": one.score if is_share else None,
-                "score_ratio": None if is_share else one.score,
-                "published_share": published.get("score") if is_share else None,
-                "published_ratio": None if is_share else published.get("score"),
-                "hack_control_share": one.hack_control if is_share else None,
-                "hack_control_ratio": None if is_share else one.hack_control,
-                "published_hack_control_share": published.get("score_hack_control")
-                if is_share
-                else None,
-                **dict(zip(_FAST, one.fast or (None,) * len(FAST), strict=True)),
-                "without_worst_share": one.worst_out if is_share else None,
-                "without_worst_ratio": None if is_share else one.worst_out,
+                "denominator": "; ".join((of, *_reasons(one.doubts))),
+                "successes": None
+                if one.score is None or not is_share
+                else round(one.score * one.cases),
+                "published_hack_control_share": controlled if is_share else None,
                 "left_out": sum(one.left_out.values()),
                 "why": "; ".join(_reasons(one.left_out)) or None,
-                "labels_equal": one.labels["equal"] if one.labels else None,
-                "labels_different": one.labels["different"] if one.labels else None,
-                "labels_without_value": one.labels["no value"] if one.labels else None,
             }
+            | _scored("score", one.score, is_share=is_share)
+            | _scored("published", published.get("score"), is_share=is_share)
+            | _scored("hack_control", one.hack_control, is_share=is_share)
+            | _scored("without_worst", one.worst_out, is_share=is_share)
+            | dict(zip(_FAST, one.fast, strict=False))
+            | {f"labels_{kind}": one.labels[kind] for kind in _LABELS_OF if one.labels}
         )
-    names = (
-        *_WHO,
-        "rule",
-        "tasks",
-        "denominator",
-        "successes",
-        "score_share",
-        "score_ratio",
-        "published_share",
-        "published_ratio",
-        "hack_control_share",
-        "hack_control_ratio",
-        "published_hack_control_share",
-        *_FAST,
-        "without_worst_share",
-        "without_worst_ratio",
-        "left_out",
-        "why",
-        "labels_equal",
-        "labels_different",
-        "labels_without_value",
-    )
-    types = dict.fromkeys(_COUNTS, pa.int64())
-    types |= dict.fromkeys((*_SHARES, *_FAST, *_RATIOS), pa.float64())
+    return _table(rows, _SCORE_COLUMNS)
+
+
+def _scored(name: str, value: float | None, *, is_share: bool) -> dict[str, float | None]:
+    """Return the column of a score: `NAME_share` or `NAME_ratio`."""
+    return {f"{name}_{'share' if is_share else 'ratio'}": value}
+
+
+def _table(rows: list[dict[str, Any]], columns: Sequence[str]) -> pa.Table:
+    """Return rows with who was scored and these columns, as the kinds that their names say."""
+
+    def kind(name: str) -> pa.DataType:
+        if name in _COUNTS:
+            return pa.int64()
+        is_figure = name.endswith(("_share", "_ratio", "_points"))
+        return pa.float64() if is_figure else pa.string()
+
     return pa.Table.from_pylist(
-        rows, pa.schema([(name, types.get(name, pa.string())) for name in names])
+        rows, pa.schema([(name, kind(name)) for name in (*Who._fields, *columns)])
     )
 
 
@@ -1101,21 +1064,13 @@ def steps_table(found: Sequence[Step]) -> pa.Table:
     """Return steps as rows: who, rule, step, tasks, score after it, change, and what it does."""
     rows = [
         _who(one.who)
+        | {"rule": one.rule.key, "step": one.key, "tasks": one.tasks, "what": one.what}
+        | _scored("score", one.score, is_share=one.is_share)
         | {
-            "rule": one.rule.key,
-            "step": one.key,
-            "tasks": one.tasks,
-            "score_share": one.score if one.is_share else None,
-            "score_ratio": None if one.is_share else one.score,
             "change_points": one.change * 100 if one.is_share and one.change is not None else None,
             "change_ratio": None if one.is_share else one.change,
-            "what": one.what,
         }
         for one in found
     ]
-    numbers = ("score_share", "score_ratio", "change_points", "change_ratio")
-    types = {"tasks": pa.int64(), **dict.fromkeys(numbers, pa.float64())}
-    names = (*_WHO, "rule", "step", "tasks", *numbers, "what")
-    return pa.Table.from_pylist(
-        rows, pa.schema([(name, types.get(name, pa.string())) for name in names])
-    )
+    scored = ("score_share", "score_ratio", "change_points", "change_ratio")
+    return _table(rows, ("rule", "step", "tasks", *scored, "what"))

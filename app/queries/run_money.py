@@ -11,8 +11,9 @@ from decimal import Decimal
 from statistics import median
 from typing import Any, NamedTuple
 
+from app.queries import Row
 from app.queries.filters import NO_FILTERS, where
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import fetch_rows, read_transaction
 from app.queries.sessions import LANED, MAIN
 from ingest.store.database import Store, arrow
 from ingest.store.pricing import with_prices
@@ -194,7 +195,7 @@ MOST_STRETCHES, PAUSE_MS = 6, 300_000
 FIRST_AGAIN, COMPACTED, PAUSED, STARTED = "again", "compaction", "pause", "subagent"
 
 
-def stretches(responses: Sequence[Mapping[str, Any]]) -> list[Stretch]:
+def stretches(responses: Sequence[Row]) -> list[Stretch]:
     """Return the stretches of a session, its responses in order as of `sessions.timeline`.
 
     They begin at the first context paid again, at compactions, after pauses (the longest first),
@@ -283,7 +284,7 @@ earlier_runs as (select * from enough qualify level = min(level) over (partition
 """The earlier runs that are most alike to each asked one (`of_run`), and by which of _ALIKE."""
 
 
-def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
+def money_of(store: Store, run: Row) -> RunMoney:
     """Return where the money of a run (a row of v_runs) went, and its usual run.
 
     Raises StoreError.
@@ -291,13 +292,13 @@ def money_of(store: Store, run: Mapping[str, Any]) -> RunMoney:
     return money_of_runs(store, [run])[run["run_id"]]
 
 
-def money_of_runs(store: Store, runs: Iterable[Mapping[str, Any]]) -> dict[str, RunMoney]:
+def money_of_runs(store: Store, runs: Iterable[Row]) -> dict[str, RunMoney]:
     """Return `money_of` by run."""
     by_id = {run["run_id"]: run for run in runs}
     alike: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in by_id}
     with read_transaction(store) as transaction:
         sql = f"{_EARLIER} select * from earlier_runs order by dated_at desc, run_id"
-        for one in fetch(transaction, sql, {"run_ids": [*by_id]}).to_pylist():
+        for one in fetch_rows(transaction, sql, {"run_ids": [*by_id]}):
             alike[one["of_run"]].append(one)
         earlier = (one["run_id"] for several in alike.values() for one in several)
         found = split(transaction, [*dict.fromkeys([*by_id, *earlier])])
@@ -322,7 +323,7 @@ def money_of_run(store: Store, run_id: str) -> RunMoney:
 def money_by_id(store: Store, run_ids: Sequence[str]) -> dict[str, RunMoney]:
     """Return `money_of` of runs by their ids, without unknown ones. Raises StoreError."""
     sql = f"select {_FACTS} from v_runs where run_id in (select unnest($ids))"
-    return money_of_runs(store, fetch(store, sql, {"ids": [*run_ids]}).to_pylist())
+    return money_of_runs(store, fetch_rows(store, sql, {"ids": [*run_ids]}))
 
 
 def split(store: Store, run_ids: Sequence[str]) -> dict[str, list[Part]]:
@@ -369,11 +370,11 @@ def usual_runs(store: Store, run_ids: Sequence[str]) -> dict[str, UsualRun]:
         row["of_run"]: UsualRun(
             _ALIKE[row["level"]], row["runs"], row["cost_usd"], row["duration_ms"]
         )
-        for row in fetch(store, sql, {"run_ids": [*run_ids]}).to_pylist()
+        for row in fetch_rows(store, sql, {"run_ids": [*run_ids]})
     }
 
 
-def _usual(runs: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[Part]]) -> UsualRun:
+def _usual(runs: Sequence[Row], found: Mapping[str, Sequence[Part]]) -> UsualRun:
     """Return the medians of runs, of each part over the runs in which it is known."""
 
     def of(column: str) -> int | None:

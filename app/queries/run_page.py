@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from app.queries import Row, Rows, reading, run_money
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
-from app.queries import reading, run_money
 from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
 from app.queries.filters import EVERY_RUN, LEAST_OF_AN_ID, RUN, SESSION, Filters, where
-from app.queries.reading import fetch, read_transaction
+from app.queries.reading import fetch, fetch_rows, read_transaction
 from app.queries.run_money import RunMoney
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -71,7 +71,7 @@ def find(store: Store, text: str) -> FoundRuns:
     Raises StoreError.
     """
     text = paired(text)
-    by_id, rows = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen))), list[dict[str, Any]]()
+    by_id, rows = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen))), Rows()
     by_title = (
         "lower(title) = lower($title)",
         {"title": text.strip()},
@@ -82,9 +82,8 @@ def find(store: Store, text: str) -> FoundRuns:
             f"select run_id, {title} as title, count(*) over () as total from v_runs where "
             f"{condition}"
         )
-        rows = (
-            rows
-            or fetch(store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values).to_pylist()
+        rows = rows or fetch_rows(
+            store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values
         )
     return FoundRuns(
         rows[0]["total"] if rows else 0,
@@ -188,24 +187,24 @@ def _session_of(store: Store, text: str) -> str:
 
 def named(store: Store, run_ids: Sequence[str]) -> list[RunCandidate]:
     """Return the runs with these ids and their titles, in the same order. Raises StoreError."""
-    rows = fetch(
+    rows = fetch_rows(
         store,
         "select run_id, title from v_runs where list_contains($run_ids, run_id)",
         {"run_ids": list(run_ids)},
-    ).to_pylist()
+    )
     titles = {row["run_id"]: row["title"] for row in rows}
     return [RunCandidate(run_id, titles[run_id]) for run_id in run_ids if run_id in titles]
 
 
 def latest(store: Store) -> str | None:
     """Return the id of the run that was ingested last, or None. Raises StoreError."""
-    rows = fetch(
+    rows = fetch_rows(
         store,
         (
             "select run_id from v_runs order by received_at desc nulls last, source_name desc, "
             "ordinal desc limit 1"
         ),
-    ).to_pylist()
+    )
     return str(rows[0]["run_id"]) if rows else None
 
 
@@ -261,7 +260,7 @@ class RunPage(NamedTuple):
         )
 
 
-def measure_command(run: Mapping[str, Any], patch: Mapping[str, Any] | None, location: str) -> str:
+def measure_command(run: Row, patch: Row | None, location: str) -> str:
     """Return the command that measures a run's patch, to be completed by the benchmark.
 
     "" without a whole patch or its base commit.
@@ -274,13 +273,13 @@ def measure_command(run: Mapping[str, Any], patch: Mapping[str, Any] | None, loc
 
 def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:
     """Return the patch of a run: `file_name`, `bytes`, `is_cut`, `text`; None if none is stored."""
-    rows = reading.fetch(
+    rows = reading.fetch_rows(
         store, "select * exclude (run_id) from patches where run_id = $run_id", {"run_id": run_id}
-    ).to_pylist()
+    )
     return rows[0] if rows else None
 
 
-def patched_beside(store: Store, run_id: str) -> list[dict[str, Any]]:
+def patched_beside(store: Store, run_id: str) -> Rows:
     """Return the other runs of the same task whose patch is kept.
 
     `run_id`, `agent`, `model`, `measured_class`, `measured_speedup`.
@@ -294,7 +293,7 @@ def patched_beside(store: Store, run_id: str) -> list[dict[str, Any]]:
             and trim(coalesce(task_key, '')) <> ''
         order by v_runs.agent, v_runs.model, run_id
         limit 50"""
-    return list(reading.fetch(store, sql, {"run_id": run_id}).to_pylist())
+    return list(reading.fetch_rows(store, sql, {"run_id": run_id}))
 
 
 def patch_files_of(store: Store, run_id: str) -> pa.Table:

@@ -22,6 +22,7 @@ from app.queries.reading import (
     PART_ROWS,
     fetch,
     fetch_by_run,
+    fetch_rows,
     fetch_value,
     in_order,
     limited,
@@ -262,11 +263,11 @@ def several(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         named = {"run_ids": [*run_ids]}
         chosen = "select place from v_runs where run_id in (select unnest($run_ids))"
         places = fetch(transaction, chosen, named)["place"].to_pylist()
-        rows = fetch(
+        rows = fetch_rows(
             transaction,
             "select * from v_runs where place in (select unnest($places))",
             {"places": places},
-        ).to_pylist()
+        )
         usage, calls, records = (
             fetch_by_run(transaction, sql, run_ids) for sql in (_USAGE, _CALLS, _RECORDS)
         )
@@ -449,12 +450,12 @@ def contents(store: Store) -> StoreCounts:
                    responses,
                (select count(*) from v_loops) as loops
         from v_runs where {where(NO_FILTERS).sql}"""
-    return StoreCounts(**fetch(store, sql).to_pylist()[0])
+    return StoreCounts(**fetch_rows(store, sql)[0])
 
 
 def saved_views(store: Store) -> dict[str, str]:
     """Return the saved views by name, name → address. Raises StoreError."""
-    found = fetch(store, "select name, address from saved_views order by name").to_pylist()
+    found = fetch_rows(store, "select name, address from saved_views order by name")
     return {row["name"]: row["address"] for row in found}
 
 
@@ -528,7 +529,7 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
             (key > my_key) as following,
                1 + count(*) filter (key < my_key) as place, count(*) as total
         from listed cross join mine having count(*) > 0"""
-    rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
+    rows = fetch_rows(store, sql, condition.parameters | {"run_id": run_id})
     return Neighbours(**rows[0]) if rows else None
 
 
@@ -557,7 +558,7 @@ def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple
             '\\s+', ' ', 'g') as excerpt,
                first <= {BEFORE} as is_start
         from placed where place is not null"""
-    rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
+    rows = fetch_rows(store, sql, {"text": text, "run_ids": list(run_ids)})
     excerpts = {}
     for row in rows:
         excerpt = row["excerpt"].rstrip()

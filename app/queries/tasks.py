@@ -11,7 +11,7 @@ import pyarrow as pa
 from app.queries.filters import VERDICT, Filters, where
 from app.queries.grouping import groups
 from app.queries.measured import with_verdicts
-from app.queries.reading import fetch
+from app.queries.reading import fetch, fetch_rows
 from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -168,7 +168,7 @@ def standings(
             any_value(retry) as retry
         from chosen left join cheapest using (task_key) group by 1 order by 1"""
     found, taskless = list[Standing](), 0
-    for row in fetch(store, sql, condition.parameters).to_pylist():
+    for row in fetch_rows(store, sql, condition.parameters):
         if row["task"] is None:
             taskless = row["runs"]
             continue

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from app.queries.filters import NO_FILTERS, Filters, Where, has_period, without_period
 from app.queries.grouping import UTC_ZONE, Grouping, bound, known_zone
-from app.queries.reading import ALL_DATED, Undated, fetch, read_transaction, undated
+from app.queries.reading import ALL_DATED, Undated, fetch, fetch_rows, read_transaction, undated
 from app.queries.runs import KNOWN_SUFFIX, bound_of
 from app.queries.spending import spent, spent_in
 from ingest.store.database import Store
@@ -328,7 +328,7 @@ def usage(store: Store, request: UsageRequest, now: datetime | None = None) -> U
             select count(*) filter (part = 'response') as responses, count(distinct run_id) filter
                 (part = 'run') as runs
             from parts where used_at is null"""
-        [lost] = fetch(transaction, of_no_time, chosen.parameters).to_pylist()
+        [lost] = fetch_rows(transaction, of_no_time, chosen.parameters)
         undated_runs = (
             undated(transaction, without_period(request.filters))
             if any(lost.values())
@@ -419,7 +419,7 @@ def _blocks(store: Store, request: UsageRequest) -> list[UsageBlock]:
                 last,
             min(used_at) filter (used_at > time_bucket(interval 1 hour, used_at)) as first_behind
         from parts where used_at is not null group by start order by start"""
-    hours = fetch(store, sql, chosen.parameters).to_pylist()
+    hours = fetch_rows(store, sql, chosen.parameters)
     return blocks((Hour(**hour) for hour in hours), timedelta(hours=request.block_hours))
 
 

@@ -19,9 +19,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from app.queries import Row, reading
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
-from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, without_period
 from app.queries.grouping import UTC_ZONE, filters_in
@@ -46,7 +46,7 @@ from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS, Limit
 from schemas.errors import UsageError
 from schemas.numbers import amount, decimal, share
-from schemas.text import did_you_mean, plural
+from schemas.text import choices_for, join_known, plural
 from schemas.units import Unit
 
 
@@ -136,7 +136,7 @@ class BudgetVerdict:
             if self.undated.runs
             else "",
         ]
-        text = "; ".join(filter(None, notes))
+        text = join_known("; ", *notes)
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -203,9 +203,7 @@ class Check:
     @property
     def left_out(self) -> str:
         """Note on runs the budget ignores (excluded, copies, or undated in a period), or ""."""
-        return " ".join(
-            filter(None, (uncounted_words(*self.uncounted), undated_words(self.undated)))
-        )
+        return join_known(" ", uncounted_words(*self.uncounted), undated_words(self.undated))
 
     @property
     def headline(self) -> str:
@@ -339,8 +337,8 @@ def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[s
 def judge(
     limit: Limit,
     allowed: Decimal,
-    total: Mapping[str, Any],
-    groups: Sequence[Mapping[str, Any]] | None = None,
+    total: Row,
+    groups: Sequence[Row] | None = None,
     undated: Undated = ALL_DATED,
 ) -> BudgetVerdict:
     """Return the verdict on one limit, from the figures of all runs or of the worst group.
@@ -350,7 +348,7 @@ def judge(
     `undated`: the runs that are in no group.
     """
 
-    def bounds_of(row: Mapping[str, Any]) -> str:
+    def bounds_of(row: Row) -> str:
         return next((row[column] for column in BOUNDS.get(limit.metric, ()) if row[column]), "")
 
     runs = total["runs"]
@@ -596,10 +594,7 @@ def read_budgets(file: Path) -> dict[str, Decimal]:
     found = {}
     for key, value in values.items():
         if key not in LIMITS:
-            raise UsageError(
-                f"unknown budget {key!r} in {file}.",
-                f"{did_you_mean(key, list(LIMITS))}Choose from: {', '.join(LIMITS)}.",
-            )
+            raise UsageError(f"unknown budget {key!r} in {file}.", choices_for(key, LIMITS))
         try:
             found[key] = parse_allowed(LIMITS[key], str(value))
         except UsageError as error:

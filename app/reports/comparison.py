@@ -25,7 +25,7 @@ from ingest.store.database import Store
 from schemas.catalogue.columns import COMPARED, COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.errors import UsageError
-from schemas.text import did_you_mean, plural
+from schemas.text import choices_for, plural
 from schemas.units import Unit
 
 
@@ -52,10 +52,7 @@ def compare(
     to choose automatically. Raises UsageError and StoreError.
     """
     if pair and pair not in PAIRS:
-        raise UsageError(
-            f"runs are not paired by {pair!r}.",
-            f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.",
-        )
+        raise UsageError(f"runs are not paired by {pair!r}.", choices_for(pair, PAIRS))
     with read_transaction(store) as transaction:
         chosen = chosen or queries.offered(transaction).opening
         if not 2 <= len(chosen) <= queries.MOST_GROUPS:

@@ -8,7 +8,7 @@ Everything is read from one state of the store, and every figure is one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -17,11 +17,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Row, reading
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
 from app.queries import measured as measured_queries
 from app.queries import models as model_queries
-from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, SEARCH, Filters, this_moment, where
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
@@ -60,7 +60,7 @@ from schemas.catalogue.metrics import (
     RUN_METRICS,
     with_their_notes,
 )
-from schemas.text import plural
+from schemas.text import join_known, plural
 from schemas.units import Unit
 
 TOTALS = tuple(
@@ -486,11 +486,11 @@ def _groups(store: Store, request: ReportRequest) -> Section:
         )
     shown = (*request.by, *figures)
     silent = unreported_groups_note(answer.table, shown, GROUPS)
-    note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
+    note = join_known(" ", OF_MODELS if "model" in request.by else "", silent)
     return Section("groups", title, replace(answer, shown=shown, note=silent), note)
 
 
-def _models(store: Store, request: ReportRequest, totals: Mapping[str, Any]) -> Section:
+def _models(store: Store, request: ReportRequest, totals: Row) -> Section:
     table = model_queries.models(store, request.filters, measure=request.measure)
     total = model_queries.models(store, request.filters, by=())
     rest = models_note(store, request.filters, totals, total, request.measure)
@@ -534,7 +534,7 @@ def _most_expensive(
         listed = sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
         note += f" account for {short(listed / spent, Unit.SHARE)} of {measure.noun}."
     shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
-    note = " ".join(filter(None, (note, unreported_note(table, shown, RUNS))))
+    note = join_known(" ", note, unreported_note(table, shown, RUNS))
     return Section(
         "runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note
     )

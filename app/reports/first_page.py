@@ -8,12 +8,13 @@ It is data that formats lay out. A new caveat is an entry of `notes_of`.
 from __future__ import annotations
 
 from calendar import month_name
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from app.queries import Row
 from app.queries import agents as agent_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
@@ -61,7 +62,7 @@ from schemas.catalogue.cost_measures import (
     REPORTED,
     CostMeasure,
 )
-from schemas.text import plural
+from schemas.text import join_known, plural
 from schemas.units import Unit
 
 
@@ -131,7 +132,7 @@ class ReportPeriod:
 
 
 def period_of(
-    filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE
+    filters: Filters, covers: Row, made_at: datetime, zone: str = UTC_ZONE
 ) -> ReportPeriod:
     """Return the period of the filters in the zone, with open ends taken from the runs.
 
@@ -203,8 +204,6 @@ MEASURED = (
 )
 
 TOTAL_BUDGET = "max-total-usd"
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -384,7 +383,7 @@ class FirstPage:
         runs, ended = totals["runs"], totals[f"error_rate{KNOWN_SUFFIX}"]
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
         bounded = "" if measure is REPORTED else costs.bounds_note(totals, measure)
-        based_on = ", ".join(filter(None, (known and f"{known} runs", bounded)))
+        based_on = join_known(", ", known and f"{known} runs", bounded)
         unstarted = (
             f", {totals['never_started_runs']:,} of them never started"
             if totals["never_started_runs"]

@@ -17,7 +17,7 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -27,8 +27,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from app.queries import Row, Rows
 from app.queries.filters import Filters
-from app.queries.reading import Undated, fetch, read_transaction, undated
+from app.queries.reading import Undated, fetch_rows, read_transaction, undated
 from app.queries.spending import spent
 from app.text.formatting import agent_name
 from ingest.store.database import Store
@@ -157,10 +158,8 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
         chosen = reading.searched(filters)
         of = spent(reading, chosen)
 
-        def asked(sql: str) -> list[dict[str, Any]]:
-            rows: list[dict[str, Any]]
-            rows = fetch(reading, _SPENT.format(of.sql) + sql, of.parameters).to_pylist()
-            return rows
+        def asked(sql: str) -> Rows:
+            return fetch_rows(reading, _SPENT.format(of.sql) + sql, of.parameters)
 
         runs, models, days = asked(_RUNS), _by_run(asked(_MODELS)), _by_run(asked(_DAYS))
         machines = asked(_MACHINES)
@@ -181,7 +180,7 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
         return next((found for since, until, found in rates_of[key] if since <= day < until), None)
 
     known = [run for run in runs if run["cost_best_usd"] is not None]
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for run in known:
         if run["is_whole"]:
             rows += _rows_of(run, models.get(run["run_id"], ()), rates)
@@ -198,13 +197,11 @@ def focus(store: Store, filters: Filters, version: str = NEWEST) -> FocusExport:
     )
 
 
-def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, Rows]:
     return {run_id: list(group) for run_id, group in groupby(rows, itemgetter("run_id"))}
 
 
-def _rows_along(
-    run: Mapping[str, Any], days: Sequence[Mapping[str, Any]], rates: Any
-) -> Iterator[dict[str, Any]]:
+def _rows_along(run: Row, days: Sequence[Row], rates: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run with responses: what it spent by model, day and class."""
     for of_day in days:
         model = _model_of(of_day)
@@ -216,7 +213,7 @@ def _rows_along(
 
 
 def _charged(
-    run: Mapping[str, Any],
+    run: Row,
     model: ModelOfRun,
     charges: Sequence[Charge],
     cost: Decimal,
@@ -229,13 +226,11 @@ def _charged(
             yield _row(run, model, charge, billed, at_list)
 
 
-def _model_of(row: Mapping[str, Any]) -> ModelOfRun:
+def _model_of(row: Row) -> ModelOfRun:
     return row["model_id"], row["model"], row["provider"], row["region"]
 
 
-def _rows_of(
-    run: Mapping[str, Any], models: Sequence[Mapping[str, Any]], rates: Any
-) -> Iterator[dict[str, Any]]:
+def _rows_of(run: Row, models: Sequence[Row], rates: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run without responses: its cost by model and class, when it ended."""
     costs, rest = _costs(run, models)
     for model, cost in zip(models, costs, strict=True):
@@ -263,9 +258,7 @@ def _rows_of(
         yield _row(run, (None,) * 4, Charge(run["day"], REST, 1, Decimal(1)), rest, listed)
 
 
-def _costs(
-    run: Mapping[str, Any], models: Sequence[Mapping[str, Any]]
-) -> tuple[list[Decimal], Decimal]:
+def _costs(run: Row, models: Sequence[Row]) -> tuple[list[Decimal], Decimal]:
     """Return the cost of each model, and the part of the run's cost that no model accounts for."""
     whole: Decimal = run["cost_best_usd"]
     recorded = [
@@ -288,7 +281,7 @@ def _costs(
     return costs, rest
 
 
-def _charges(key: ModelOfRun, tokens: Mapping[str, Any], day: date, rates: Any) -> list[Charge]:
+def _charges(key: ModelOfRun, tokens: Row, day: date, rates: Any) -> list[Charge]:
     """Return what a model was used for on a day, by class of tokens."""
     prices, charges = rates(key, day), []
     for each in CLASSES:
@@ -320,7 +313,7 @@ def split(cost: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
 
 
 def _row(
-    run: Mapping[str, Any], model: ModelOfRun, charge: Charge, cost: Decimal, listed: Decimal
+    run: Row, model: ModelOfRun, charge: Charge, cost: Decimal, listed: Decimal
 ) -> dict[str, Any]:
     start = datetime.combine(charge.day, time(), UTC)
     month = start.replace(day=1)
@@ -383,7 +376,7 @@ def _row(
     }
 
 
-def _machine_row(held: Mapping[str, Any]) -> dict[str, Any]:
+def _machine_row(held: Row) -> dict[str, Any]:
     """Return the row of the machine that a run held on a day."""
     cost: Decimal = held["cost_machine_usd"]
     seconds = max(round(cost / held["machine_rate_usd"] * 3600), 1)
@@ -436,7 +429,7 @@ _SINCE_1_3 = {"HostProviderName", "ServiceProviderName", "SkuPriceDetails", "Sku
 """
 
 
-def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pa.Table:
+def _table(rows: Sequence[Row], columns: Sequence[str]) -> pa.Table:
     return pa.table(
         {
             name: pa.array([row[name] for row in rows], _TYPES.get(name, pa.string()))

@@ -20,6 +20,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.queries import Row, Rows
 from app.queries.filters import NO_FILTERS, where
 from app.reports.folders import file_stem, replaced
 from ingest.store.database import Store
@@ -123,7 +124,7 @@ class _Usage(NamedTuple):
     reasoning: int | None
 
 
-def _usage(model: Mapping[str, Any]) -> _Usage:
+def _usage(model: Row) -> _Usage:
     own, read, written = (
         model[name] for name in ("input_tokens", "cache_read_tokens", "cache_write_tokens")
     )
@@ -131,7 +132,7 @@ def _usage(model: Mapping[str, Any]) -> _Usage:
     return _Usage(given, read, written, model["output_tokens"], model["reasoning_tokens"])
 
 
-def _totals(models: Sequence[Mapping[str, Any]]) -> _Usage:
+def _totals(models: Sequence[Row]) -> _Usage:
     columns = zip(*map(_usage, models), strict=True) if models else ([],) * len(_Usage._fields)
     return _Usage(
         *(
@@ -141,7 +142,7 @@ def _totals(models: Sequence[Mapping[str, Any]]) -> _Usage:
     )
 
 
-def _facts_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
+def _facts_of_run(run: Row) -> dict[str, Any]:
     facts = {
         name: run[{"duration_api_ms": "duration_api_own_ms"}.get(name, name)]
         for name in HandedOnRun.model_fields
@@ -149,7 +150,7 @@ def _facts_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     return HandedOnRun.model_validate(facts).model_dump(mode="json", exclude_none=True)
 
 
-def _facts_of_model(model: Mapping[str, Any]) -> dict[str, Any]:
+def _facts_of_model(model: Row) -> dict[str, Any]:
     facts = {name: model.get(name) for name in HandedOnModel.model_fields if name != "cost_usd"}
     return HandedOnModel.model_validate(facts).model_dump(mode="json", exclude_none=True)
 
@@ -236,7 +237,7 @@ _INTERNAL, _CLIENT = 1, 3
 _UNSET, _OK, _ERROR = 0, 1, 2
 
 
-def otlp_line(run: Mapping[str, Any]) -> bytes:
+def otlp_line(run: Row) -> bytes:
     """Return a run as one line of OTLP/JSON.
 
     A span of the agent, with one for each model if it used several.
@@ -350,7 +351,7 @@ def _messages(role: str, text: str | None) -> str | None:
     )
 
 
-def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _attributes(values: Mapping[str, Any]) -> Rows:
     """Return the known ones of some values as attributes.
 
     Whole numbers are texts, as 64-bit integers are in OTLP/JSON.
@@ -383,7 +384,7 @@ def _line(value: Any) -> bytes:
 # ATIF
 
 
-def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
+def trajectory(run: Row) -> dict[str, Any]:
     """Return a run as a trajectory.
 
     A step of the user, and those of the agent, whose metrics add up to the run's.
@@ -463,12 +464,12 @@ def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _steps_of_responses(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _steps_of_responses(run: Row) -> Rows:
     """Return a step for each response; none unless they add up to the tokens of the run's models.
 
     Facts of a model, and its cost where it is not a sum of theirs, are with its last response.
     """
-    by_model: dict[str | None, list[dict[str, Any]]] = {}
+    by_model: dict[str | None, Rows] = {}
     for response in run["responses"]:
         by_model.setdefault(response["model_id"], []).append(response)
     models = {model["model_id"]: model for model in run["models"]}
@@ -515,7 +516,7 @@ def _step(
     }
 
 
-def _calls(place: str, tools: Sequence[str]) -> list[dict[str, Any]]:
+def _calls(place: str, tools: Sequence[str]) -> Rows:
     """Return calls of tools, whose arguments the store does not keep."""
     return [
         {"tool_call_id": f"{place}-{number}", "function_name": tool, "arguments": {}}
@@ -523,7 +524,7 @@ def _calls(place: str, tools: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _metrics(usage: _Usage, cost: Decimal | None, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _metrics(usage: _Usage, cost: Decimal | None, facts: Row) -> dict[str, Any]:
     extra = {
         "cache_creation_input_tokens": usage.written,
         "reasoning_tokens": usage.reasoning,

@@ -24,6 +24,7 @@ from app.text.text_tables import totals_table
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.catalogue import columns as catalogue
+from schemas.text import join_known
 
 USUAL = ("html", "pdf", "xlsx")
 WHOLE_NAME = 60
@@ -68,7 +69,7 @@ def command(request: ReportRequest, export: Export, location: str) -> str:
     words += as_options(request.first.budgets)
     filters = request.filters.as_words()
     parts = (shlex.join(words), filters, shlex.join(["-o", file_name(request, export)]))
-    return command_line(" ".join(filter(None, parts)), location)
+    return command_line(join_known(" ", *parts), location)
 
 
 def formats() -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries import claims as claim_queries
 from app.queries import failures as failure_queries
 from app.queries import landed as landed_queries
@@ -70,9 +71,9 @@ from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, NOBODY, QUADRANTS
 from schemas.catalogue.rules import RULE_MEANINGS
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_word
 from schemas.rows.landing import Landed
-from schemas.text import agreeing, did_you_mean, plural
+from schemas.text import agreeing, join_known, plural
 from schemas.units import Unit
 
 RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
@@ -224,7 +225,7 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         shown,
         of=RUNS,
         kept=kept,
-        note=" ".join(filter(None, notes)),
+        note=join_known(" ", *notes),
         available=facts["runs"],
         order="{} most expensive",
     )
@@ -256,7 +257,7 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
 
 
 def models_note(
-    store: Store, filters: Filters, facts: Mapping[str, Any], total: pa.Table, measure: CostMeasure
+    store: Store, filters: Filters, facts: Row, total: pa.Table, measure: CostMeasure
 ) -> str:
     """Return a note on the cost of runs that a list of models lacks.
 
@@ -357,10 +358,7 @@ def findings(
 ) -> Answer:
     """Return the most severe findings, or all. Raises UsageError for an unknown rule."""
     if missing := next((rule for rule in rules if rule not in RULE_MEANINGS), None):
-        raise UsageError(
-            f"unknown rule {missing!r}.",
-            f"{did_you_mean(missing, [*RULE_MEANINGS])}Choose from: {', '.join(RULE_MEANINGS)}.",
-        )
+        raise unknown_word("rule", missing, RULE_MEANINGS)
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         table = claim_queries.findings(transaction, chosen, severities, rules, limit)
@@ -505,7 +503,7 @@ def verdicts(
     )
 
 
-def _sure_words(facts: Mapping[str, Any]) -> str:
+def _sure_words(facts: Row) -> str:
     """Return `12 measured faster, 1 beyond noise.` and how many of them other values dispute."""
     faster, beyond, *disputed = (facts[key] for key in _FASTER)
     if not faster:
@@ -880,10 +878,7 @@ def failure_texts(store: Store, filters: Filters, reason: str) -> Answer:
     Raises UsageError.
     """
     if reason not in REASONS:
-        raise UsageError(
-            f"unknown reason {reason!r}.",
-            f"{did_you_mean(reason, list(REASONS))}Choose from: {', '.join(REASONS)}.",
-        )
+        raise unknown_word("reason", reason, REASONS)
     with read_transaction(store) as transaction:
         table = failure_queries.texts(transaction, transaction.searched(filters), reason)
     runs = sum(table["runs"].to_pylist())
@@ -937,10 +932,7 @@ def tasks(
         ("order", order, tuple(task_words.ORDERS)),
     ):
         if word not in words:
-            raise UsageError(
-                f"unknown {what} {word!r}.",
-                f"{did_you_mean(word, words)}Choose from: {', '.join(filter(None, words))}.",
-            )
+            raise unknown_word(what, word, words)
     with read_transaction(store) as transaction:
         verdict, chosen = task_queries.without_verdict(transaction.searched(filters))
         found, taskless = task_queries.standings(transaction, chosen)
@@ -950,7 +942,7 @@ def tasks(
     said = task_words.tasks(found, show, taskless) if found else task_words.no_tasks(taskless)
     answer = tasks_answer(made, value, filters, store.location, by=by)
     lines = [said.heading, said.second, *(f"{one.text}." for one in said.doubts), answer.note]
-    return replace(answer, note=" ".join(filter(None, lines)).replace("**", ""))
+    return replace(answer, note=join_known(" ", *lines).replace("**", ""))
 
 
 def tasks_answer(

@@ -60,10 +60,12 @@ from app.text.sentences import Doubt, Said
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import NOBODY
 from schemas.errors import UsageError
-from schemas.text import choices_for, plural
+from schemas.text import choices_for, join_known, plural
 
 Part = str | Drawn | Callable[[], Drawn | None] | None
 """HTML, or a function that draws a chart on the page of the question."""
+ScreenParts = tuple[Said, list[Part]]
+"""The first lines of a screen, and what follows."""
 
 SHEET_ENDS = '<hr class="t-ends">'
 """What follows is on a page to mail, but on no sheet."""
@@ -213,7 +215,7 @@ def command_of(asked: Question, what: str, to: str, with_text: bool) -> str:
         "--with-text" if with_text else "",
         to,
     )
-    return " ".join(filter(None, words))
+    return join_known(" ", *words)
 
 
 def overview_doubts(asked: Question) -> list[Doubt]:
@@ -231,9 +233,9 @@ def overview_doubts(asked: Question) -> list[Doubt]:
     )
 
 
-def _overview(asked: Question) -> tuple[Said, list[Part]]:
+def _overview(asked: Question) -> ScreenParts:
     rows, total = asked.rows, asked.rows[0]
-    agents = [row for row in rows if not row.is_all and not row.is_model]
+    agents = overview.agents_of(rows)
     if total.runs <= charts.FEW and len(agents) == 1:
         said = overview.few_runs(rows, asked.few, asked.measure)
         table = overview.runs_table(total, asked.few, asked.filters).on_any_screen()
@@ -248,7 +250,7 @@ def _overview(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _daily(asked: Question) -> tuple[Said, list[Part]]:
+def _daily(asked: Question) -> ScreenParts:
     filters = asked.filters
     found = asked.ask(daily_queries.daily, filters, this_moment(), asked.measure)
     kept = "", PROJECT, NO_FILTERS, UTC_ZONE, asked.measure
@@ -278,7 +280,7 @@ def _months(asked: Question) -> Months:
     return found
 
 
-def _cost(asked: Question) -> tuple[Said, list[Part]]:
+def _cost(asked: Question) -> ScreenParts:
     filters, found = asked.filters, _months(asked)
     times = asked.ask(cost_queries.times, filters)
     prices, far = (
@@ -310,7 +312,7 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _speedups(asked: Question) -> tuple[Said, list[Part]]:
+def _speedups(asked: Question) -> ScreenParts:
     filters, total = asked.filters, asked.rows[0]
     again = asked.ask(measured_queries.to_measure_again, filters) if total.faster else []
     said = speedups.speedups(asked.rows, again, filters)
@@ -344,7 +346,7 @@ def _speedups(asked: Question) -> tuple[Said, list[Part]]:
     return said, parts
 
 
-def _tasks(asked: Question) -> tuple[Said, list[Part]]:
+def _tasks(asked: Question) -> ScreenParts:
     verdict, filters = task_queries.without_verdict(asked.filters)
     found, taskless = asked.ask(task_queries.standings, filters, asked.measure)
     if not found:
@@ -363,7 +365,7 @@ def _tasks(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _failures(asked: Question) -> tuple[Said, list[Part]]:
+def _failures(asked: Question) -> ScreenParts:
     by = asked.choices.get("by", "agent")
     table, whole = asked.ask(failure_queries.failures, asked.filters, by)
     facts, reasons = asked.ask(failure_queries.totals, asked.filters), table.to_pylist()
@@ -375,7 +377,7 @@ def _failures(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _compare(asked: Question) -> tuple[Said, list[Part]]:
+def _compare(asked: Question) -> ScreenParts:
     groups = asked.groups or asked.ask(comparison_queries.offered, asked.filters).opening
     if len(groups) < 2:
         raise UsageError(
@@ -392,7 +394,7 @@ def _compare(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _loops(asked: Question) -> tuple[Said, list[Part]]:
+def _loops(asked: Question) -> ScreenParts:
     answers = asked.ask(loop_queries.loops)
     if not answers:
         return Said("No optimization loop is in the store.", NO_LOOPS), []
@@ -420,7 +422,7 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     ]
 
 
-def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
+def _run(asked: Question, *, with_text: bool) -> ScreenParts:
     run = asked.ask(run_queries.run, asked.of)
     facts, verdict = (
         asked.ask(claim_queries.of_run, asked.of, asked.filters),
@@ -476,7 +478,7 @@ def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
     return Said(run["title"]), parts
 
 
-SCREENS: dict[str, Callable[[Question], tuple[Said, list[Part]]]] = {
+SCREENS: dict[str, Callable[[Question], ScreenParts]] = {
     "overview": _overview,
     "daily": _daily,
     "cost": _cost,

@@ -6,12 +6,13 @@ Measure the run's patch, keep the result as a file, and store it beside the run.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.queries import Row
 from app.queries.measured import verdict_of
 from app.queries.run_page import patch_of, run_id_of
 from app.queries.runs import run as run_row
@@ -39,7 +40,7 @@ class MeasuredPatch:
     made: PairedBenchmark
     file: Path | None
     claimed: float | None = None
-    claim: Mapping[str, Any] = field(default_factory=dict)
+    claim: Row = field(default_factory=dict)
     problem: str = ""
 
     @property

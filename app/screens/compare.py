@@ -102,9 +102,7 @@ def menu(label: str, place: int, options: dict[str, str], width: int = 250) -> N
 
 def choose_groups() -> str:
     """Place the menus of both groups, and return how they are paired."""
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", key="compare-groups"
-    ):
+    with widgets.side_by_side(gap="small", key="compare-groups"):
         options = offered()
         st.html('<span class="t-n">Compare</span>', width="content")
         menu("Compare", 1, options)

@@ -43,8 +43,8 @@ views = {
     key: key.capitalize() for key in ("cost", "time", *(("sessions",) if has_responses else ()))
 }
 head = st.container()
-with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
-    left = st.container(horizontal=True, vertical_alignment="center", width="content")
+with widgets.side_by_side(key="t-controls"):
+    left = widgets.side_by_side(width="content")
     st.space("stretch")
     view = widgets.choice("View", views, "view", label_visibility="collapsed")
     right = st.container(width="content")
@@ -116,7 +116,7 @@ def edit_budgets(found: Months) -> None:
     kept, mistyped = cache.ask(kept_budgets), cache.ask(mistyped_budgets)
     for of, each in kept.items():
         when = month_words.month_name(of.month) if of.month else "each month"
-        with st.container(horizontal=True, vertical_alignment="center", width=340):
+        with widgets.side_by_side(width=340):
             st.text(f"{of.written}: {whole_usd(each)} {when}", width="stretch")
             if may_write and st.button("×", key=f"forget-{of}", help="Forget this budget"):
                 cache.set_budget(of, None)

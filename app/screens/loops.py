@@ -23,7 +23,7 @@ from app.text.loops import NO_LOOPS, heading_of
 from app.text.sentences import Said
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.catalogue.cost_measures import BEST
-from schemas.text import plural
+from schemas.text import join_known, plural
 
 BESIDE = 460
 """Pixels of an experiment next to the list."""
@@ -54,7 +54,7 @@ def downloads(name: str, table: Any, heading: str, of: Any) -> None:
 
 def several(answers: list[LoopAnswer]) -> None:
     """Show the loops of one class of gains, those beyond noise first, and a chart of them."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="loop-shown"):
+    with widgets.side_by_side(gap="small", key="loop-shown"):
         st.html('<span class="t-n t-spare">Show</span>', width="content")
         show = widgets.choice("Show", words.classes(answers), "show", label_visibility="collapsed")
         st.space("stretch")
@@ -79,9 +79,7 @@ def one_loop(answer: LoopAnswer) -> None:
     if words.is_drawn(answer):
         axes = words.axes(answer)
         axis = next(iter(axes))
-        with st.container(
-            horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"
-        ):
+        with widgets.side_by_side("bottom", horizontal_alignment="distribute"):
             said = st.container()
             if len(axes) > 1:
                 axis = widgets.choice("Along", axes, "loop-along", label_visibility="collapsed")
@@ -102,9 +100,7 @@ def one_loop(answer: LoopAnswer) -> None:
 def experiments(answer: LoopAnswer, clicked: int | None) -> None:
     """Show the list of experiments, and the one that was chosen in it or in the chart beside it."""
     table = experiments_table(answer)
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"
-    ):
+    with widgets.side_by_side("bottom", horizontal_alignment="distribute"):
         widgets.subheading(
             "Experiments", "The latest first. Click a row, or a mark of the chart, to read it."
         )
@@ -163,7 +159,7 @@ if not answers:
 shown = named or (answers if len(answers) == 1 else [])
 heading = Said(heading_of(shown[0])) if shown else words.loops_said(answers, filters)
 if has_period(filters):
-    coverage = " · ".join(filter(None, (heading.coverage, "the time filter does not choose loops")))
+    coverage = join_known(" · ", heading.coverage, "the time filter does not choose loops")
     heading = replace(heading, coverage=coverage)
 if len(answers) > 1 and shown:
     every = html_parts.anchor(html_parts.link("loops", filters), f"All {len(answers):,} loops")

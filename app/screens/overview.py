@@ -54,7 +54,7 @@ def study() -> None:
     hidden = sentences.never_started_words(queries.hidden_rows(rows))
     has_efforts = is_strict and any(row.is_model and row.efforts > 1 for row in rows)
     if studies or hidden or is_dated or has_efforts:
-        with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+        with widgets.side_by_side(key="t-controls"):
             if has_efforts:
                 st.html('<span class="t-n t-spare">By</span>', width="content")
                 widgets.choice("By", SIDE_NAMES, "by", label_visibility="collapsed")
@@ -94,7 +94,7 @@ def daily_work() -> None:
     budgets = cache.ask(budgets_of_month, "", PROJECT, measure=measure)
     doubts = daily_words.doubts(found, cache.ask(undated, filters), filters)
     widgets.heading(replace(daily_words.daily(found, filters), doubts=doubts))
-    with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+    with widgets.side_by_side(key="t-controls"):
         st.html('<span class="t-n t-spare">Show</span>', width="content")
         filter_bar.choose_period(daily_words.SHOWN)
         view_choice()

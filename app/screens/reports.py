@@ -25,7 +25,7 @@ from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
 from schemas.numbers import LARGEST
-from schemas.text import visible
+from schemas.text import join_known, visible
 
 NOT_OFFERED = ("session", "source", "run")
 """Groupings with nearly as many groups as runs; only the command line offers them."""
@@ -40,7 +40,7 @@ labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label",
 words = {key: dimension.label for key, dimension in DIMENSIONS.items() if key not in NOT_OFFERED}
 words |= {f"{LABEL_PREFIX}{key}": group(f"{LABEL_PREFIX}{key}").label for key in labels}
 with st.container(border=True):
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with widgets.side_by_side("bottom", gap="small"):
         by = st.multiselect(
             "Group by",
             list(words),
@@ -71,7 +71,7 @@ with st.container(border=True):
             bind="query-params",
             width=260,
         )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with widgets.side_by_side("bottom", gap="small"):
         title = st.text_input(
             "Title",
             key="report-title",
@@ -123,7 +123,7 @@ with st.container(border=True):
         first=first,
     )
     total, stored = cache.count(filters_in(filters, zone)), cache.count(Filters())
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with widgets.side_by_side(gap="medium"):
         st.download_button(
             f"Download {report_files.file_name(request, export)}",
             partial(report_files.written, cache.store(), request, export),
@@ -157,9 +157,7 @@ if page.budgets:
     st.html(budget_table(page.budgets).html())
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
-    widgets.subheading(
-        section.title, " ".join(filter(None, (section.note, report_files.cut_note(section))))
-    )
+    widgets.subheading(section.title, join_known(" ", section.note, report_files.cut_note(section)))
     grid = (
         report_files.totals_grid(section.answer)
         if section.key == "totals"

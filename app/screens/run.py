@@ -28,7 +28,7 @@ if run is None:
     st.markdown("The link may be incomplete or belong to another store.")
     st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     widgets.end_page()
-with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-bar"):
+with widgets.side_by_side(gap="small", key="run-bar"):
     ordered = {widgets.ORDER: st.query_params.get_all(widgets.ORDER)}
     kept = widgets.filters_kept() | (ordered if ordered[widgets.ORDER] else {})
     st.page_link("screens/runs.py", label="Runs", icon=":material/arrow_back:", query_params=kept)
@@ -56,9 +56,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
                 widgets.open_run(other, order)
         st.caption(f"{beside.place:,} of {beside.total:,} · {sorted_by}", width="content")
     st.space("stretch")
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"
-    ):
+    with widgets.side_by_side(gap="small", width="content", key="run-tools"):
         annotate.quick(run)
         share_menu.show("run")
         if run["task_key"] and (others := cache.ask(run_queries.of_task, run["task_key"]) - 1) > 0:

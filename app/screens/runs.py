@@ -32,7 +32,7 @@ filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 agents = cache.ask(agent_queries.agents, filters, measure)
 total = agents[0].runs
 head = st.container()
-tools = st.container(horizontal=True, vertical_alignment="center", gap="small")
+tools = widgets.side_by_side(gap="small")
 with tools:
     view = widgets.choice(
         "View", {"list": "List", "failures": "Failures"}, "view", label_visibility="collapsed"

@@ -16,7 +16,7 @@ from app.text.claims import EXAMPLE_TABLE, MEASURED_WITH, band_words, hidden_wor
 from app.text.html_parts import code_span
 from schemas.catalogue.metrics import QUADRANTS
 from schemas.claims import ClaimKind
-from schemas.text import plural
+from schemas.text import join_known, plural
 
 LISTED, CLAIMS, SENTENCES, MOST_AGAIN = 200, 50, 2_000, 12
 
@@ -47,7 +47,7 @@ def hidden() -> str:
 def measure_again() -> None:
     """Show the results to repeat first, and their commands to copy."""
     commands = [sentences.command_of(row, cache.command) for row in again]
-    with st.container(horizontal=True, vertical_alignment="bottom", key="again"):
+    with widgets.side_by_side("bottom", key="again"):
         caption = sentences.AGAIN_CAPTION
         if len(again) > MOST_AGAIN:
             caption += f" The first {MOST_AGAIN} of {len(again):,}."
@@ -81,7 +81,7 @@ def claimed_and_measured() -> None:
 def sentences_of_claims() -> None:
     """Show each claim with its sentence; a chosen one opens in its summary."""
     claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
-    st.caption(" ".join(filter(None, ("Click a row to read the claim in its summary.", hidden()))))
+    st.caption(join_known(" ", "Click a row to read the claim in its summary.", hidden()))
     alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run"
     widgets.run_table(grids.claim_grid(claims), claims, "claims-table", alt, "speedup")
 
@@ -91,9 +91,7 @@ def lists() -> None:
     counts = {key: number for key, number in cache.ask(queries.counts, filters).items() if number}
     labels = {key: f"{queries.LISTS[key][0]} {number:,}" for key, number in counts.items()}
     labels |= {"sentences": f"Sentences {quantified:,}"} if quantified else {}
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
+    with widgets.side_by_side(
         horizontal_alignment="distribute",
         key="speedup-tabs",
     ):
@@ -147,7 +145,7 @@ if own:
 else:
     widgets.heading(sentences.speedups(rows, again, filters, quantified))
 if studies:
-    with st.container(horizontal=True, vertical_alignment="center", key="t-controls"):
+    with widgets.side_by_side(key="t-controls"):
         judging.choose(studies)
 if own:
     by_rules()

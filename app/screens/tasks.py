@@ -26,7 +26,7 @@ by = "agent"
 show = "all"
 lines = st.container()
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small", key="task-choices"):
+with widgets.side_by_side(gap="small", key="task-choices"):
     known = ""
     if verdict:
         show = verdict if verdict == "faster" else NOBODY
@@ -87,7 +87,7 @@ shown = words.MOST_ROWS if is_whole else words.FIRST_ROWS
 if chosen:
     st.html(words.task_table(made, filters, shown=shown))
 if len(chosen) > words.FIRST_ROWS:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with widgets.side_by_side(gap="small"):
         rest = " (the table to download has all)" if len(chosen) > words.MOST_ROWS else ""
         st.html(html_parts.muted(f"{min(shown, len(chosen)):,} of {len(chosen):,}{rest}"))
         st.toggle("Show all", key="tasks-whole")

@@ -13,7 +13,7 @@ from app.text.formatting import UNKNOWN, agent_name, usd
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import KINDS, REPORTED
 from schemas.catalogue.entry import Columns
-from schemas.text import agreeing, plural
+from schemas.text import agreeing, join_known, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +85,7 @@ class Answer:
 
 def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
     """Return `57 runs · --model claude-opus-4-6 · tachograph.duckdb`."""
-    return " · ".join(filter(None, (what, filters.as_words(), location)))
+    return join_known(" · ", what, filters.as_words(), location)
 
 
 NO_RUN_ENDED = "no run ended in the period"

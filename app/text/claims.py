@@ -6,15 +6,13 @@ Every number is called *claimed* or *measured*.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
+from app.queries import Row
 from app.queries.filters import MIN_CONFIDENCE, RUN
 from app.text.formatting import UNKNOWN, interval, percent, ratio, usd
 from schemas.catalogue.metrics import BAND
-from schemas.text import plural, quoted
-
-Row = Mapping[str, Any]
+from schemas.text import join_known, plural, quoted
 
 EVIDENCE_NAMES = {
     "benchmarked": "method stated",
@@ -181,9 +179,7 @@ def statement(row: Row) -> tuple[str, str]:
         if row["count"] is None
         else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"
     )
-    return STATEMENT_NAMES[row["kind"]], " · ".join(filter(None, (row["subject"], count))) or row[
-        "quote"
-    ]
+    return STATEMENT_NAMES[row["kind"]], join_known(" · ", row["subject"], count) or row["quote"]
 
 
 def expectation(row: Row) -> str:
@@ -297,7 +293,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
             ratio(row["overclaim_factor"]) if row["overclaim_factor"] is not None else "",
         ),
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
-        ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
+        ("Metric", join_known(" ", row["metric"], row["statistic"])),
         ("Decides", decides_words(row)),
         ("Scope measured", words(row["measured_scope"] or "")),
         (
@@ -316,7 +312,7 @@ def cut(note: str) -> str:
 
 def failure_words(failure: str | None, why: str | None) -> str:
     """Return why there is no measured ratio: the kind of failure, then the benchmark's message."""
-    return ": ".join(filter(None, (FAILURE_NAMES.get(failure or ""), why)))
+    return join_known(": ", FAILURE_NAMES.get(failure or ""), why)
 
 
 def cost_per(each: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:

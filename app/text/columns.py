@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.filters import FILTERS, TIME, TIMES, FilterKind, moment, this_moment
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
@@ -173,7 +174,7 @@ def period_words(since: str, until: str) -> str:
     return f"{first}{'–' if first else ''}{last:%-d %b}{year}"
 
 
-def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
+def fact_label(entry: Entry, run: Row) -> str:
     """Return the label of a run's fact; a time names its zone, and a file's date is named so."""
     label = (
         "File modified at"
@@ -211,7 +212,7 @@ class ShownColumn:
     def kind(self) -> str:
         return "r" if self.is_figure else ""
 
-    def cell(self, row: Mapping[str, Any]) -> TextCell:
+    def cell(self, row: Row) -> TextCell:
         """Return the value for a reader, the number of runs it rests on, and all its digits."""
         text = self.text(row)
         whole = self.exact(row) if FORMS[self.unit].exact else text
@@ -219,7 +220,7 @@ class ShownColumn:
             text = text[:ID_WIDTH]
         return TextCell(text, self.note(row), hint=whole if whole != text else "")
 
-    def text(self, row: Mapping[str, Any]) -> str:
+    def text(self, row: Row) -> str:
         """Return the value for a reader.
 
         A range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds.
@@ -256,14 +257,14 @@ class ShownColumn:
             value = TABLE_WORDS[self.name](value)
         return with_sign(self.bound(row), short(value, self.unit))
 
-    def exact(self, row: Mapping[str, Any]) -> str:
+    def exact(self, row: Row) -> str:
         """Return the value without rounding sums."""
         value = row[self.name]
         if not FORMS[self.unit].exact or (isinstance(value, float) and not isfinite(value)):
             return self.text(row)
         return self.bound(row) + exact(value, self.unit)
 
-    def bound(self, row: Mapping[str, Any]) -> str:
+    def bound(self, row: Row) -> str:
         """Return `≥ ` for a figure that is a lower bound, `≤ ` for an upper one."""
         sign = bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
         is_least = (
@@ -271,7 +272,7 @@ class ShownColumn:
         )
         return sign or (AT_LEAST if is_least else "")
 
-    def note(self, row: Mapping[str, Any]) -> str:
+    def note(self, row: Row) -> str:
         """Return `41 of 57` for a figure that rests on only some of the group's runs, else ""."""
         if self.name == "error_rate":  # its cell says it
             return ""
@@ -312,10 +313,10 @@ class PivotedColumn(ShownColumn):
     figure: ShownColumn = field(kw_only=True)
     sources: Mapping[str, str] = field(kw_only=True)
 
-    def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _row(self, row: Row) -> dict[str, Any]:
         return {key: row[name] for key, name in self.sources.items()}
 
-    def text(self, row: Mapping[str, Any]) -> str:
+    def text(self, row: Row) -> str:
         """Return the value for a reader, `–` for a group without runs, or a word for unknown.
 
         The word is for a value that is unknown for the group's runs.
@@ -326,15 +327,15 @@ class PivotedColumn(ShownColumn):
             return said
         return NEVER_STARTED if mine.get(STARTED) == 0 else UNKNOWN_NAME
 
-    def exact(self, row: Mapping[str, Any]) -> str:
+    def exact(self, row: Row) -> str:
         """Return the value without rounding sums."""
         return self.text(row) if row[self.name] is None else self.figure.exact(self._row(row))
 
-    def bound(self, row: Mapping[str, Any]) -> str:
+    def bound(self, row: Row) -> str:
         """Return the sign of a bound."""
         return self.figure.bound(self._row(row))
 
-    def note(self, row: Mapping[str, Any]) -> str:
+    def note(self, row: Row) -> str:
         """Return `41 of 57` for a figure that rests on only some of the group's runs."""
         return self.figure.note(self._row(row))
 

@@ -36,7 +36,7 @@ from app.text.sentences import Doubt, Said, joined
 from app.text.table import Col, TextCell, TextTable
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import ALL_IN, LIST, REPORTED
-from schemas.text import agreeing, one_line, plural, visible
+from schemas.text import agreeing, join_known, one_line, plural, visible
 
 LONGEST_HEADING, LONGEST_NAME = 110, 22
 """Characters of a heading, and of a name in it."""
@@ -373,7 +373,7 @@ def compare(comparison: Comparison, called: Sequence[Name], filters: Filters = N
         second.append(f"Cost: {why}.")
     return Said(
         _heading(comparison, called),
-        " ".join(filter(None, second)),
+        join_known(" ", *second),
         _coverage(comparison),
         tuple(doubts(comparison, called, filters)),
     )

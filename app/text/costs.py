@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.agents import ENOUGH
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, Times
 from app.queries.filters import Filters
@@ -41,14 +42,13 @@ from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import ALL_IN, BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.usage import USAGE, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
-from schemas.text import plural
+from schemas.text import join_known, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.queries.comparison import CohortTotals, TwoTotals
     from app.queries.usage import UsageTable
 
-Row = Mapping[str, Any]
 
 TOKEN_CLASSES = {
     key: GROUPS[key].label
@@ -100,8 +100,8 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
         )
         if not priced:
             return f"{said}."
-        details = ", ".join(
-            filter(None, (f"{priced:,} of them" if priced < runs else "", bounds_note(facts)))
+        details = join_known(
+            ", ", f"{priced:,} of them" if priced < runs else "", bounds_note(facts)
         )
         cost = (
             f"at list prices {'it costs' if is_one else 'they cost'} "
@@ -333,7 +333,7 @@ def sessions(used: UsageTable) -> Said:
         heading = f"{cost} for {figures['total_tokens']} tokens."
         none = "None of these runs has billed responses of its own."
         return Said(heading if whole else none, "", whole and "a run counts when it ended (UTC)")
-    covers = " · ".join(filter(None, (f"**{sessions}**", whole, covers)))
+    covers = join_known(" · ", f"**{sessions}**", whole, covers)
     return Said(
         f"{sessions} made {made}: {price} for {figures['total_tokens']} tokens.", "", covers
     )

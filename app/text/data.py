@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from app.queries import Row
 from app.queries.filters import Filters
 from app.queries.quality import FACTS, Told
 from app.text import html_parts
@@ -15,8 +15,6 @@ from app.text.sentences import Said, joined
 from app.text.table import Col, TextCell, TextTable, agent_cell
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import agreeing, plural
-
-Row = Mapping[str, Any]
 
 MUST = {"cost": "the cost", "wall": "the wall time", "end": "the end"}
 

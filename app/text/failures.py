@@ -5,9 +5,9 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from app.queries import Row
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Range
@@ -44,10 +44,8 @@ from app.text.table import (
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
 from schemas.catalogue.metrics import HIGH, LOW
-from schemas.text import plural
+from schemas.text import join_known, plural
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 BARS = {
     SET_UP: "never_started",
@@ -263,7 +261,7 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
     ]
     named = f'<span class="t-agent">{html_parts.marked_name(run["agent"])}</span>'
     title = f'<h2 class="t-h3">{html_parts.text(run["title"])}</h2>'
-    title += f'<p class="t-cap">{named} {html_parts.text(" · ".join(filter(None, about)))}</p>'
+    title += f'<p class="t-cap">{named} {html_parts.text(join_known(" · ", *about))}</p>'
     figures = {
         "Cost": usd(run["cost_best_usd"], run["cost_best_bounds"], NOT_RECORDED),
         "Wall time": short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED),

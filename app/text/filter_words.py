@@ -12,7 +12,7 @@ from app.queries.filters import Filters, parse_label
 from app.text.claims import EVIDENCE_NAMES
 from schemas.catalogue.failures import REASONS
 from schemas.errors import UsageError
-from schemas.text import did_you_mean
+from schemas.text import choices_for
 
 
 def _outcomes() -> Sequence[str]:
@@ -52,10 +52,8 @@ def with_known_words(filters: Filters) -> Filters:
         if missing := next((value for value in filters.values(key) if value not in words()), None):
             by_shown = {shown: named for named, shown in SHOWN.get(key, {}).items()}
             near = difflib.get_close_matches(missing.replace("–", "-").strip().lower(), by_shown, 1)
-            meant = did_you_mean(by_shown[near[0]] if near else missing, words())
-            raise UsageError(
-                f"unknown {key} {missing!r}.", f"{meant}Choose from: {', '.join(words())}."
-            )
+            hint = choices_for(by_shown[near[0]] if near else missing, words())
+            raise UsageError(f"unknown {key} {missing!r}.", hint)
     return filters
 
 

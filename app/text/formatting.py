@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from app.queries import Row
 from app.queries.filters import this_moment
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BOUNDS
@@ -100,7 +101,7 @@ def model_name(model: str | None, lacks: str = NAMELESS["model"], effort: str | 
     return name if effort is None else f"{name} · {visible(effort) or NOT_RECORDED}"
 
 
-def model_words(run: Mapping[str, Any]) -> str:
+def model_words(run: Row) -> str:
     """Return the run's model, or what was asked for if its record names none, or ""."""
     return run["model"] or (f"{run['asked_model']} asked for" if run["asked_model"] else "")
 
@@ -150,7 +151,7 @@ def with_sign(sign: str, text: str) -> str:
     return {AT_LEAST: f"{AT_LEAST}$0", _AT_MOST: text}.get(sign, sign + text)
 
 
-def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
+def bound_sign(row: Row, key: str, bounds: str | None = None) -> str:
     """Return the sign before a list-price or best-known cost of a row.
 
     `bounds` overrides the row's own.

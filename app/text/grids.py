@@ -34,7 +34,7 @@ from schemas.catalogue.entry import Columns
 from schemas.catalogue.failures import REASONS as FAILURES
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.usage import LOWER_BOUNDS, RESETS, USAGE, WHOLE_RUNS
-from schemas.text import one_line, quoted, visible
+from schemas.text import join_known, one_line, quoted, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -478,7 +478,7 @@ def with_answers(
             None if cost is None else sortable(cost, Unit.USD, row[bound] if bound else "")
         )
         label = FAILURES[row["reason"]].label if row["reason"] else ""
-        whys.append(": ".join(filter(None, (label, row["failure_message"]))) or None)
+        whys.append(join_known(": ", label, row["failure_message"]) or None)
         found.append(measured_cell(*measured.get(row["run_id"], ("not_measured", None))))
     return with_cells(runs, {"cost_shown": costs, "why": whys, "measured": found})
 

@@ -7,12 +7,13 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from app.queries import Row
 from app.text.formatting import MINUS, date_words, short, short_id, usd
 from schemas.agents import AGENTS
 from schemas.file_kinds import NO_LOGS, FileKind
-from schemas.text import agreeing, one_line, plural
+from schemas.text import agreeing, join_known, one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ingest.store.undo import Undone
     from schemas.wire.launch import Launch
 
-Row = Mapping[str, Any]
 
 WORDS = {
     FileKind.ROWS: "a file with costs or tokens of no known agent",
@@ -248,7 +248,7 @@ def upload_words(report: SourceReport) -> str:
         else "",
         no_results(report.ignored) if report.ignored else "",
     )
-    return ", ".join(filter(None, said))
+    return join_known(", ", *said)
 
 
 def nothing_new(reports: Sequence[SourceReport]) -> str:

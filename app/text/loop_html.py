@@ -41,7 +41,7 @@ from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_firs
 from app.text.table import Col, TextCell, TextTable, card, run_cell
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
-from schemas.text import one_line, plural
+from schemas.text import join_known, one_line, plural
 from schemas.units import Unit
 
 AXES = {"experiments": "Experiments", "time": "Time", "usd": "Dollars"}
@@ -487,7 +487,7 @@ def experiment_pane(one: Try, answer: LoopAnswer, filters: Filters) -> str:
     What was tried, its figures, and the session.
     """
     row, unit = one.row, answer.row["unit"] or ""
-    said = ", ".join(filter(None, (STATES[one.state], step_words(one))))
+    said = join_known(", ", STATES[one.state], step_words(one))
     label = f" · {row['label']}" if row["label"] else ""
     figures: dict[str, str] = {}
     if one.value is not None:

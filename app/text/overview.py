@@ -5,9 +5,10 @@ Rows are those of `app.queries.agents.agents`: all runs in the first, then agent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from app.queries import Row
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters, this_moment
 from app.queries.rules import OwnRule
@@ -33,7 +34,7 @@ from app.text.table import Col, TextCell, TextTable, run_cell
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.rows.cost import CAUSES, CostCause
-from schemas.text import agreeing, plural
+from schemas.text import agreeing, join_known, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def coverage(
     Example: `**1,487 runs** of 179 tasks · cost ≤ $2,051, known for **714** of 942 started ·
     **71** of 356 results comparable, all of Claude Code`.
     """
-    return " · ".join(filter(None, (*_runs_and_costs(total, measure), compared(total, agents))))
+    return join_known(" · ", *_runs_and_costs(total, measure), compared(total, agents))
 
 
 def compared(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
@@ -201,7 +202,7 @@ def compared(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
 
 
 def few_runs(
-    rows: Sequence[AgentFigures], runs: Sequence[Mapping[str, Any]], measure: CostMeasure = BEST
+    rows: Sequence[AgentFigures], runs: Sequence[Row], measure: CostMeasure = BEST
 ) -> Said:
     """Return the same for a few runs of one agent, and which facts their logs lack.
 
@@ -233,7 +234,7 @@ def few_runs(
     return Said(heading, _unchecked(total), " · ".join(covers))
 
 
-def _is_part(total: AgentFigures, runs: Sequence[Mapping[str, Any]]) -> bool:
+def _is_part(total: AgentFigures, runs: Sequence[Row]) -> bool:
     """Return whether the money of a period is not that of the runs that ended in it."""
     whole = sum(run["cost_usd"] or 0 for run in runs if run["is_started"])
     return total.at_end is not None and total.cost_usd != whole
@@ -250,7 +251,7 @@ def _unchecked(total: AgentFigures) -> str:
     return f"{subject} {verb} {' to '.join(values)}; nobody measured {them}."
 
 
-def _against_list(runs: Sequence[Mapping[str, Any]], measure: CostMeasure) -> str:
+def _against_list(runs: Sequence[Row], measure: CostMeasure) -> str:
     """Return `9% below list prices: regional endpoint` of costs that agents report."""
     both = [run for run in runs if run["cost_usd"] and run["cost_list_usd"]]
     cost, listed = (sum(run[key] for run in both) for key in ("cost_usd", "cost_list_usd"))
@@ -358,7 +359,7 @@ def ranks_title(total: AgentFigures) -> str:
     return f"{faster} of {total.comparable:,} results {agreeing(total.faster, 'is')} faster{once}"
 
 
-def rank_groups(runs: Sequence[Mapping[str, Any]]) -> list[tuple[int, int, str]]:
+def rank_groups(runs: Sequence[Row]) -> list[tuple[int, int, str]]:
     """Return (first place, last place, words) of the results that are slower, the same, faster.
 
     `runs`: comparable results, the smallest speedup first.
@@ -418,7 +419,7 @@ def claims_title(total: AgentFigures) -> str:
     return f"{subject}; {checked}"
 
 
-def another_price(found: Mapping[str, Any], measure: CostMeasure = BEST) -> str:
+def another_price(found: Row, measure: CostMeasure = BEST) -> str:
     """Return a sentence on costs at the price of another model, or "" if no such cost counts.
 
     The costs are those of `app.queries.cost.at_another_price`.
@@ -507,9 +508,7 @@ def never_started_words(hidden: Sequence[AgentFigures]) -> str:
     return f"Not shown: {plural(sum(row.runs for row in hidden), 'run')} of {whose}, never started"
 
 
-def runs_table(
-    total: AgentFigures, runs: Sequence[Mapping[str, Any]], filters: Filters
-) -> TextTable:
+def runs_table(total: AgentFigures, runs: Sequence[Row], filters: Filters) -> TextTable:
     """Return a few runs with cost, list price, time, turns, claim, measurement, and their sum."""
     is_part = _is_part(total, runs)
     cost = None if is_part else sum(run["cost_list_usd"] or 0 for run in runs)
@@ -518,26 +517,26 @@ def runs_table(
         usd(run["cost_usd"]) != usd(run["cost_list_usd"] or run["cost_usd"]) for run in runs
     )
 
-    def of_run(write: Callable[[Mapping[str, Any]], TextCell | str]) -> Callable[[Any], Any]:
+    def of_run(write: Callable[[Row], TextCell | str]) -> Callable[[Any], Any]:
         return lambda run: "" if run is together else write(run)
 
-    def title(run: Mapping[str, Any]) -> TextCell:
+    def title(run: Row) -> TextCell:
         all_of = "Spent in the period" if is_part else f"All {spelled(len(runs))}"
         return TextCell(all_of) if run is together else run_cell(run, filters)
 
-    def money(run: Mapping[str, Any]) -> str:
+    def money(run: Row) -> str:
         whole = usd(run["cost_usd"], run["bound"], NOT_RECORDED)
         then = run.get("spent_usd")
         return whole if then in (None, run["cost_usd"]) else f"{usd(then, run['bound'])} of {whole}"
 
-    def time(run: Mapping[str, Any]) -> str:
+    def time(run: Row) -> str:
         return short(run["duration_ms"], Unit.MILLISECONDS, lacks=NOT_RECORDED)
 
-    def claim(run: Mapping[str, Any]) -> TextCell:
+    def claim(run: Row) -> TextCell:
         speedup = run["claimed_speedup"]
         return TextCell(ratio(speedup)) if speedup else TextCell(note="no claim")
 
-    def measured(run: Mapping[str, Any]) -> TextCell:
+    def measured(run: Row) -> TextCell:
         value, what = run["measured_speedup"], MEASURED.get(run["measured_class"], NOT_MEASURED)
         return TextCell(ratio(value)) if value else TextCell(note=what)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from app.queries import Row
 from app.text.claims import CLAIM_VERDICT_NAMES, FAILURE_NAMES
 from app.text.formatting import interval, ratio, short
 from schemas.text import plural
@@ -83,7 +84,7 @@ def as_dict(
 
 
 def lines(
-    made: PairedBenchmark, claimed: float | None, claim: Mapping[str, Any], more_runs: int
+    made: PairedBenchmark, claimed: float | None, claim: Row, more_runs: int
 ) -> Iterator[str]:
     """Yield the result in words. `claim`: `claim_verdict` and `scope_differs` of v_verdicts.
 

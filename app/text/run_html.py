@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.text import html_parts
 from app.text.answers import never_reported
 from app.text.claims import (
@@ -57,13 +58,12 @@ from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.rows.cost import CAUSES, CostCause
-from schemas.text import one_line, paired, plural, quoted, visible
+from schemas.text import join_known, one_line, paired, plural, quoted, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
     from ingest.patches import Hunk
 
-Row = Mapping[str, Any]
 
 RUN_CARDS = listed(
     "cost_own_usd",
@@ -393,12 +393,12 @@ def header_html(run: Row, responses: int = 0, *, has_title: bool = True) -> str:
             f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> "
             f"{text(model_words(run) or NAMELESS['model'])}"
         ),
-        " ".join(filter(None, (text(run["repo"] or ""), link))),
+        join_known(" ", text(run["repo"] or ""), link),
         date,
         f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
     ]
     if has_title and lacks:
-        listed = " or ".join(filter(None, (", ".join(lacks[:-1]), lacks[-1])))
+        listed = join_known(" or ", ", ".join(lacks[:-1]), lacks[-1])
         parts.append(f"<small>the record has no {listed}</small>")
     elif not has_title:
         about = (plural(responses, "response") if responses else "", cost_basis(run))
@@ -454,7 +454,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
             if listed_usd is not None and usd(listed_usd) != usd(reported):
                 least = with_sign(bound_sign(run, LIST.column), usd(listed_usd))
                 beside = f"list price {least}"
-            note = run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside)))
+            note = run_note(run, REPORTED.column) or join_known(" · ", "reported", beside)
         yield "Cost", usd(run[BEST.column], bounds), note
     if run["duration_ms"] is not None:
         note = ""
@@ -502,7 +502,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, ...]]:
         yield (
             "Measured",
             ratio(verdict["measured_speedup"]),
-            ", ".join(filter(None, about)),
+            join_known(", ", *about),
             f"t-run-{verdict['verdict']}",
         )
     if verdict and verdict["judged"]:
@@ -728,7 +728,7 @@ def measured_about(verdict: Row, values: Sequence[Row]) -> str:
     counts = (mine["n"], mine["base_n"]) if mine else (None, None)
     samples = f"{counts[0]:,} and {counts[1]:,} samples" if all(counts) and counts != (1, 1) else ""
     samples = "one run each" if not samples and verdict["is_single_run"] else samples
-    return "; ".join(filter(None, (", ".join(filter(None, parts)), samples)))
+    return join_known("; ", join_known(", ", *parts), samples)
 
 
 def _is_of(value: Row, verdict: Row) -> bool:
@@ -790,7 +790,7 @@ def patch_name(run: Row) -> str:
     """Return `Codex gpt-5, 12ab34cd, measured 1.20×` for a run in a choice of patches."""
     measured = run.get("measured_speedup")
     about = (
-        " ".join(filter(None, (agent_name(run["agent"]), model_words(run)))),
+        join_known(" ", agent_name(run["agent"]), model_words(run)),
         short_id(run["run_id"]),
     )
     return ", ".join((*about, *((f"measured {ratio(measured)}",) if measured else ())))

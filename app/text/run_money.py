@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.run_money import (
     AGAIN,
     COMPACTED,
@@ -48,8 +47,6 @@ from schemas.catalogue.failures import REASONS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import plural
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 LABELS = {
     AGAIN: "Context written to the cache again",

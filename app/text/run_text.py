@@ -41,7 +41,7 @@ from app.text.text_tables import SPELLED, draw, shown_table
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
-from schemas.text import one_line, quoted, visible
+from schemas.text import join_known, one_line, quoted, visible
 
 MODELS = (
     "model",
@@ -183,7 +183,7 @@ def _money(page: RunPage, width: int, encoding: str, *, color: bool) -> str:
     rows = parts.decode(encoding) if page.money.parts else ""
     said = run_money.why_dear(page.run, page.money)
     notes = run_money.money_notes(page.money, page.run)
-    above = " ".join(filter(None, (said.heading.replace("**", ""), said.second)))
+    above = join_known(" ", said.heading.replace("**", ""), said.second)
     return _wrapped(above, width) + rows + _wrapped(" ".join(notes), width)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schemas.text import join_known
+
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -55,4 +57,4 @@ def lower_first(sentence: str) -> str:
 
 def joined(parts: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+    return join_known(" and ", ", ".join(parts[:-1]), parts[-1]) if parts else ""

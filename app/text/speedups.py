@@ -6,11 +6,12 @@ Pure; every text from a log is escaped.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from app.queries import Row
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import UNCOMPARED, Checks
@@ -40,10 +41,8 @@ from app.text.overview import agents_of, compared
 from app.text.sentences import Doubt, Said, joined, none_or, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell, run_cell
 from schemas.catalogue.metrics import MEASURED_CLASSES
-from schemas.text import agreeing, plural, quoted
+from schemas.text import agreeing, join_known, plural, quoted
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 AGAIN_CAPTION = (
     "Repeatable ones first, then the largest. SERVER stands for the command that starts a server "
@@ -379,7 +378,7 @@ def _cut(said: str, longest: int = LONGEST) -> str:
 
 def _measured(row: Row) -> TextCell:
     kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
-    metric = " ".join(filter(None, (row["benchmark"], row["metric"], row["statistic"])))
+    metric = join_known(" ", row["benchmark"], row["metric"], row["statistic"])
     return TextCell(
         short(row["measured_speedup"], Unit.RATIO), kind=kind and f"t-is-{kind}", hint=metric
     )
@@ -437,7 +436,7 @@ def _published(row: Row) -> TextCell:
 
 
 def _why(row: Row) -> TextCell | str:
-    said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
+    said = join_known(": ", FAILURE_NAMES.get(row["failure"] or ""), row["why"])
     return TextCell(_cut(said), kind="t-wrap") if said else UNKNOWN
 
 
@@ -493,10 +492,8 @@ STEPS_CAPTION = (
 
 
 def _who(row: Row) -> TextCell:
-    agent = " ".join(
-        filter(None, (agent_name(row["agent"]) if row["agent"] else "", row["agent_version"]))
-    )
-    model = " · ".join(filter(None, (row["model"], row["effort"])))
+    agent = join_known(" ", agent_name(row["agent"]) if row["agent"] else "", row["agent_version"])
+    model = join_known(" · ", row["model"], row["effort"])
     first, *rest = [one for one in (agent, model) if one] or [row["run_name"] or ""]
     return TextCell(first, "".join(rest)) if first else TextCell(note="not named")
 
@@ -531,7 +528,7 @@ def rules_table(scores: Sequence[Row]) -> str:
         def drawn(row: dict[str, Row]) -> TextCell:
             score = row[key]
             left_out = f"left out: {score['why']}" if score["why"] else ""
-            hint = "; ".join(filter(None, (score["denominator"], left_out, _worst(score))))
+            hint = join_known("; ", score["denominator"], left_out, _worst(score))
             if not score["tasks"]:
                 return TextCell(UNKNOWN, hint=hint)
             of_tasks = (
@@ -547,7 +544,7 @@ def rules_table(scores: Sequence[Row]) -> str:
             )
             fast = [score[f"fast_{p}_share"] for p in FAST]
             of_p = " / ".join(short(one, Unit.SHARE) for one in fast) if None not in fast else ""
-            note = ", ".join(filter(None, (of_tasks, controlled)))
+            note = join_known(", ", of_tasks, controlled)
             return TextCell(of_p or _score(score), note, hint=hint)
 
         return drawn
@@ -591,7 +588,7 @@ def steps_table(steps: Sequence[Row]) -> str:
                 else changed
             )
             changed = NOT_JUDGED if step["what"] == NOT_JUDGED else changed
-            grey = ", ".join(filter(None, (changed, f"n {step['tasks']:,}")))
+            grey = join_known(", ", changed, f"n {step['tasks']:,}")
             return TextCell(_score(step), grey, hint=step["what"])
 
         return drawn

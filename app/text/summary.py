@@ -19,16 +19,16 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, backtick, image, link, text
 from markdown_it.token import Token
 
+from app.queries import Row
 from app.queries.claims import sentence_span
 from app.text.claims import (
     EVIDENCE,
@@ -40,8 +40,6 @@ from app.text.claims import (
 )
 from app.text.html_parts import plain
 from schemas.text import visible
-
-Row = Mapping[str, Any]
 
 STRENGTHS = {
     "benchmarked": (0x36, "3px solid"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from app.queries import Row
 from app.queries.filters import Filters
 from app.queries.grouping import EFFORT
 from app.queries.spending import Spend
@@ -18,7 +19,7 @@ from app.text import html_parts
 from app.text.formatting import NOT_MEASURED, NOT_RECORDED, UNKNOWN, agent_name, model_name, usd
 from app.text.html_parts import Segment, anchor, link, mark, muted
 from schemas.catalogue.cost_measures import NEARLY_ALL
-from schemas.text import one_line
+from schemas.text import join_known, one_line
 from schemas.units import Unit
 
 NO_DATE = "no date"
@@ -49,7 +50,7 @@ class TextCell:
 
     def __str__(self) -> str:
         """Return the cell as plain text: `$0.14 · 1 of 15`."""
-        return " · ".join(filter(None, (self.plain, self.note)))
+        return join_known(" · ", self.plain, self.note)
 
     @property
     def plain(self) -> str:
@@ -71,7 +72,7 @@ class TextCell:
             label = f'<span class="{self.kind or "t-n"}">{label}</span>'
         if self.mark:
             label = f'<span class="t-agent">{self.mark}{label}</span>'
-        label = " ".join(filter(None, (label, muted(self.note))))
+        label = join_known(" ", label, muted(self.note))
         if self.bar:
             label = f'{html_parts.bar(self.bar)}<div class="t-bt">{label}</div>'
         return f'<span title="{html_parts.text(self.hint)}">{label}</span>' if self.hint else label
@@ -255,12 +256,12 @@ def money_cell(spend: Spend, nothing: str = "") -> TextCell:
         return TextCell(paid or (NOT_RECORDED if spend.runs else nothing))
     is_part = 0 < spend.known < NEARLY_ALL * spend.runs
     known = f"{spend.known:,} of {spend.runs:,}" if is_part else ""
-    known = ", ".join(filter(None, (known, paid)))
+    known = join_known(", ", known, paid)
     number = (spend.usd, Unit.USD)
     return TextCell(usd(spend.usd, spend.bounds), known, hint=f"${spend.usd:f}", number=number)
 
 
-def run_cell(run: Mapping[str, Any], filters: Filters) -> TextCell:
+def run_cell(run: Row, filters: Filters) -> TextCell:
     """Return the title of a run as a link to its page."""
     return TextCell(run["title"], address=link("run", filters, run=run["run_id"]), kind="t-link")
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Row
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.sessions import MAIN
 from app.queries.usage import Along, UsageTable
 from app.text.answers import undated_cost
 from app.text.formatting import AT_LEAST, bound_words, short, sign_of, usd
 from schemas.catalogue.usage import COST_BOUNDS, LOWER_BOUNDS, USAGE_METRICS, WHOLE_RUNS
-from schemas.text import agreeing, plural
+from schemas.text import agreeing, join_known, plural
 from schemas.units import Unit
-
-Row = Mapping[str, Any]
 
 SEVERAL_TOOLS = (
     "A response that calls several tools counts for each of them: tokens and cost of the rows do "
@@ -108,7 +105,7 @@ def along_note(found: Along, *, is_sparse: bool) -> str:
         else ""
     )
     sparse = f"{found.by.capitalize()}s without usage are left out." if is_sparse else ""
-    return " ".join(filter(None, (earlier, sparse)))
+    return join_known(" ", earlier, sparse)
 
 
 def covered(total: Row) -> str:

@@ -28,13 +28,14 @@ from app.charts.spending import (
     plotly_script,
     report_charts,
 )
+from app.queries import Row
 from app.queries.filters import this_moment
 from app.reports.budgets import budget_table
 from app.text.answers import Answer
 from app.text.html_parts import without_links
 from app.text.table import TextTable
 from app.text.text_tables import shown_table
-from schemas.text import one_line, plural
+from schemas.text import join_known, one_line, plural
 
 if TYPE_CHECKING:
     from app.charts.spending import Embedded
@@ -122,7 +123,7 @@ def _page(
     lines: Sequence[tuple[str, str]] = (),
     totals: TextTable | None = None,
     parts: Sequence[PagePart] = (),
-    first: Mapping[str, Any] | None = None,
+    first: Row | None = None,
     every: TextTable | None = None,
 ) -> bytes:
     scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
@@ -285,7 +286,7 @@ def notebook_report(report: CostReport) -> str:
 def _notebook_part(answer: Answer, title: str, note: str = "") -> PagePart:
     table = shown_table(answer, NOTEBOOK_ROWS)
     more = f"{plural(table.left_out, 'more row')} not shown." if table.left_out else ""
-    return PagePart("", one_line(title), one_line(" ".join(filter(None, (note, more)))), table)
+    return PagePart("", one_line(title), one_line(join_known(" ", note, more)), table)
 
 
 def _asset(name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from app.queries import Row
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
 from app.text.columns import SCREEN_WORDS, PivotedColumn, ShownColumn, columns, fact_words
@@ -333,7 +334,7 @@ def _cell(
     sheet: Worksheet,
     at: tuple[int, int],
     column: ShownColumn,
-    row: Mapping[str, Any],
+    row: Row,
     **style: Any,
 ) -> None:
     """Write one value by its type: a number, a date, keys as words.

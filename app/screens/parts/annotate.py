@@ -5,11 +5,12 @@ Hidden if visitors may only read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
+from app.queries import Row
 from app.screens import cache
 from app.text.filter_words import label_list, read_labels
 from app.text.html_parts import plain
@@ -26,7 +27,7 @@ _TOLD = "annotated"
 _LABELS_HELP = "key=value. project, task and experiment take the place of the run's own."
 
 
-def quick(run: Mapping[str, Any]) -> None:
+def quick(run: Row) -> None:
     """Place star and labels on the page of a run."""
     tell_saved()
     if cache.is_read_only():
@@ -64,7 +65,7 @@ def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
             _save(run_ids, Change({DATE: day.isoformat()} if day else {}, () if day else (DATE,)))
 
 
-def run_block(run: Mapping[str, Any]) -> None:
+def run_block(run: Row) -> None:
     """Place labels, note, star and exclusion of one run."""
     if cache.is_read_only():
         if run["note"]:

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.queries import Row, reading, rules
 from app.queries import filter_inputs as filter_urls
-from app.queries import reading, rules
 from app.queries import runs as screen_queries
 from app.queries.filters import (
     COPIES,
@@ -143,7 +143,7 @@ def follow_address() -> None:
     _write_address()
 
 
-def rules_tables(scores: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> None:
+def rules_tables(scores: Sequence[Row], steps: Sequence[Row]) -> None:
     """Draw the scores by the rules of benchmarks, and the steps from published ones to ours."""
     st.caption(speedups.RULES_CAPTION)
     st.html(speedups.rules_table(scores))

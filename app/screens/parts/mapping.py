@@ -15,7 +15,7 @@ from ingest.mapped.propose import ProposedForm, map_of, proposed
 from ingest.pipeline import IngestReport
 from ingest.sources.files import Source
 from schemas.file_kinds import FileKind
-from schemas.text import plural, visible
+from schemas.text import join_known, plural, visible
 
 MOST_BYTES, MOST_FILES = 8 << 20, 50
 _FORMS = "mapped-forms"
@@ -77,7 +77,7 @@ def offer() -> IngestReport | None:
     shown = preview(known, form.files)
     for table in shown.tables:
         st.html(table.html())
-    st.caption(plain(". ".join(filter(None, (shown.found, shown.refused, *made.doubts)))))
+    st.caption(plain(join_known(". ", shown.found, shown.refused, *made.doubts)))
     with st.expander("The map"):
         st.code(known.text, language="toml")
         st.caption(f"Saved as {code_span('tachograph-map.toml')} it reads such files by itself.")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import streamlit as st
 
 from app.charts import registry as charts
+from app.queries import Row, run_money, run_page
 from app.queries import claims as claim_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
-from app.queries import run_money, run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries.claims import RunFacts
@@ -27,7 +27,7 @@ from app.text.claims import all_claims_of, claim_title, hidden_words
 from app.text.formatting import short, short_id
 from app.text.html_parts import code_span, plain, shown, shown_record
 from schemas.catalogue.cost_measures import BEST
-from schemas.text import plural
+from schemas.text import join_known, plural
 from schemas.units import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
@@ -101,7 +101,7 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
         _record(run, facts, patch)
 
 
-def _uncounted(run: Mapping[str, Any]) -> None:
+def _uncounted(run: Row) -> None:
     """Place why the run is not counted, if so."""
     if run["excluded"]:
         st.warning(
@@ -120,7 +120,7 @@ def _lazily(title: str, about: str, key: str) -> Any:
     return st.expander(f"**{title}** {plain(about)}", key=key, on_change="rerun")
 
 
-def _asked_claim(run: Mapping[str, Any], facts: RunFacts) -> None:
+def _asked_claim(run: Row, facts: RunFacts) -> None:
     """Place the claim that the link asks for, within the sentence around it."""
     asked = st.query_params.get(widgets.CLAIM_NO)
     claims = (*facts.claims.to_pylist(), *facts.hidden_claims.to_pylist())
@@ -139,7 +139,7 @@ def _asked_claim(run: Mapping[str, Any], facts: RunFacts) -> None:
             )
 
 
-def _money(run: Mapping[str, Any], money: RunMoney, answered: pa.Table) -> None:
+def _money(run: Row, money: RunMoney, answered: pa.Table) -> None:
     """Place where the money went, and the turning points of a run with responses."""
     spent, along = st.columns([1.36, 1], gap="medium")
     spent.html(run_html.part("Where the money went") + money_words.money_html(run, money))
@@ -157,10 +157,10 @@ def _money(run: Mapping[str, Any], money: RunMoney, answered: pa.Table) -> None:
 
 
 def _result(
-    run: Mapping[str, Any],
+    run: Row,
     facts: RunFacts,
-    verdict: Mapping[str, Any] | None,
-    patch: Mapping[str, Any] | None,
+    verdict: Row | None,
+    patch: Row | None,
     *,
     alone: bool,
 ) -> None:
@@ -202,10 +202,10 @@ def _result(
 
 
 def _more_words(
-    run: Mapping[str, Any],
+    run: Row,
     facts: RunFacts,
-    verdict: Mapping[str, Any] | None,
-    patch: Mapping[str, Any] | None,
+    verdict: Row | None,
+    patch: Row | None,
 ) -> str:
     """Return `63 measured values, 2 other patches, 4 other statements`, "" for none."""
     counts = {
@@ -217,10 +217,10 @@ def _more_words(
 
 
 def _more_of_result(
-    run: Mapping[str, Any],
+    run: Row,
     facts: RunFacts,
-    verdict: Mapping[str, Any] | None,
-    patch: Mapping[str, Any] | None,
+    verdict: Row | None,
+    patch: Row | None,
 ) -> None:
     """Place every measured value, the patches of other runs, and what else the summary states."""
     values = cache.ask(measured_queries.of_run, run["run_id"]) if verdict else None
@@ -248,7 +248,7 @@ def _loops_of(run_id: str) -> str:
     return loop_html.ran_html(cache.ask(loop_queries.loops), run_id, filter_bar.chosen())
 
 
-def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.Table) -> None:
+def _changes(run: Row, patch: Row | None, files: pa.Table) -> None:
     """Place the patch, or the files known to have changed."""
     base = f"from {run['base_commit'][:8]}" if run["base_commit"] else ""
     cut = (
@@ -256,7 +256,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
         if patch and patch["is_cut"]
         else ""
     )
-    about = " · ".join(filter(None, (patch["file_name"] if patch else "", base, cut)))
+    about = join_known(" · ", patch["file_name"] if patch else "", base, cut)
     drawn = (
         run_html.diff_html(patch["text"])
         if patch
@@ -269,9 +269,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
         widgets.cut_note(text)
 
 
-def _side_by_side(
-    run: Mapping[str, Any], patch: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
-) -> None:
+def _side_by_side(run: Row, patch: Row, others: Sequence[Row]) -> None:
     """Place the patch beside that of another run of the same task, if one is chosen."""
     names = {row["run_id"]: run_html.patch_name(row) for row in others}
     chosen = st.selectbox(
@@ -323,7 +321,7 @@ def _tool_calls(calls: pa.Table) -> None:
             widgets.table(grids.grid(calls, grids.TOOL_CALLS), "Calls and errors of each tool")
 
 
-def _origin(run: Mapping[str, Any]) -> None:
+def _origin(run: Row) -> None:
     """Place how the run ended, where its figures were read, and its models, folded."""
     with st.expander("**Origin** where each figure was read"):
         ending, origin = st.columns(2)
@@ -352,7 +350,7 @@ def _origin(run: Mapping[str, Any]) -> None:
             )
 
 
-def _record(run: Mapping[str, Any], facts: RunFacts, patch: Mapping[str, Any] | None) -> None:
+def _record(run: Row, facts: RunFacts, patch: Row | None) -> None:
     """Place the record as it was ingested, its findings, and what people say of it, folded."""
     findings = facts.findings.to_pylist()
     is_said = bool(run["note"] or run["starred"] or run["excluded"])

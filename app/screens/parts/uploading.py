@@ -88,7 +88,7 @@ class Arrived:
 def show(head: Any) -> None:
     """Place the view Upload of the screen Data; `head` is the container of its heading."""
     cache.let_upload(allowed=True)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with widgets.side_by_side("bottom", gap="small"):
         labels = annotate.upload_labels()
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
         zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
@@ -199,7 +199,7 @@ def _recent() -> None:
         return
     widgets.subheading("Recent ingests")
     for row in rows[:RECENT]:
-        with st.container(horizontal=True, vertical_alignment="center", border=True):
+        with widgets.side_by_side(border=True):
             st.markdown(f"{plain(about_ingest(row))} · {plain(came_in(row))}")
             _undo_button(row["ingest_id"], "Undo", "recent")
     if len(rows) > RECENT:

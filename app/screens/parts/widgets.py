@@ -20,10 +20,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import FragmentHandledException
 
 from app.charts.images import Drawn, download_options, framed, mark_table
 from app.charts.registry import Question
+from app.queries import Row
 from app.queries import filter_inputs as filter_urls
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, this_moment
@@ -141,6 +143,13 @@ _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
 class _Ended(BaseException):
     """Ends the drawing of a page."""
+
+
+def side_by_side(
+    vertical_alignment: Literal["center", "bottom"] = "center", **how: Any
+) -> DeltaGenerator:
+    """Return a container of what stands in one line, or in several if there is no room."""
+    return st.container(horizontal=True, vertical_alignment=vertical_alignment, **how)
 
 
 def end_page() -> NoReturn:
@@ -265,13 +274,13 @@ def no_runs_yet() -> NoReturn:
     with st.container(width=760):
         heading(Said("No runs yet.", NO_RUNS))
         for path, what in START_WITH.items():
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with side_by_side(gap="small"):
                 st.code(visible(cache.command(f"ingest {path}")), language=None, width="content")
                 st.html(f'<span class="t-n">{what}</span>', width="content")
         if cache.is_read_only():
             st.caption("This dashboard is read-only: its owner adds logs.")
             end_page()
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with side_by_side():
             st.page_link(
                 "screens/data.py",
                 label="Upload files",
@@ -407,7 +416,7 @@ def question(filters: Filters, measure: CostMeasure, of: str = "", **choices: st
     return Question(cache.ask, filters, measure, st.context.theme.type, of, choices=choices)
 
 
-def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mapping[str, Any]]:
+def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Row]:
     """Place a chart, if there is one, under its finding and a line on how to read it.
 
     A click on a run's mark opens the run.
@@ -420,7 +429,7 @@ def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mappin
     return plotted(drawn, f"chart-{key}")
 
 
-def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mapping[str, Any]]:
+def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Row]:
     """Place a figure and return the marks that were clicked.
 
     `opens_run`: their custom data is the id of a run, which a click opens.
@@ -457,7 +466,7 @@ def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mappi
         selection_mode="points",
     )
     _figures(drawn, key)
-    points: Sequence[Mapping[str, Any]] = chosen["selection"]["points"]
+    points: Sequence[Row] = chosen["selection"]["points"]
     if opens_run and points:
         found = points[0].get("customdata")
         open_run(str(found[0] if isinstance(found, list | tuple) else found))
