@@ -41,7 +41,6 @@ def figures(
         0,
         Decimal(runs) / 2,
         Range(runs, 0.5, 0.1, 2),
-        0,
         "",
         0,
         None,

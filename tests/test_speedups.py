@@ -493,7 +493,6 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
         undated=0,
         cost_usd=None,
         cost=Range(),
-        reported=0,
         bounds="",
         bounded=0,
         bounded_usd=None,

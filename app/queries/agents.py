@@ -51,7 +51,7 @@ class AgentFigures:
 
     `tasks`, `started`: counts. `comparable_tasks`, `faster_tasks` and `beyond_tasks` (faster beyond
     noise) count tasks, and runs of unknown tasks one by one. `asked` runs only name the model that
-    was asked for; ISO-Bench's rule rates `rated` ones. The ends of started runs are `completed`,
+    was asked for. The ends of started runs are `completed`,
     `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum by the measure over the
     `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound,
     estimate`), `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in
@@ -77,7 +77,6 @@ class AgentFigures:
     undated: int
     cost_usd: Decimal | None
     cost: Range
-    reported: int
     bounds: str
     bounded: int
     bounded_usd: Decimal | None
@@ -92,7 +91,6 @@ class AgentFigures:
     wrong: int
     other_part: int
     asked: int = 0
-    rated: int = 0
     disputed: int = 0
     not_by_median: int = 0
     at_end: int | None = None
@@ -244,9 +242,6 @@ def agents(
             count(*) filter (is_started and is_completed is null) as unknown_ends,
             count(*) filter (is_started) - completed - limited - unknown_ends as failed,
             count(*) filter (dated_at is null) as undated, count(asked_model) as asked,
-            count(*) filter (measured_class in ('breaks', 'machine', 'failed_unknown') or
-                measured_reference is not null) as rated,
-            count(cost_own_usd) filter (is_started) as reported,
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
             sum(duration_ms) filter (is_started) as wall_ms,
             {ranges}, {"" if is_cut else f"{money},"} {classes}, {doubts}, {turned},

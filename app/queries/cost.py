@@ -323,23 +323,12 @@ def unpriced_models(store: Store, filters: Filters) -> pa.Table:
     return fetch(store, sql, condition.parameters)
 
 
-WHAT_IF_COLUMNS = (
-    "runs",
-    "cost_list_usd",
-    "cost_list_usd_known",
-    "cost_what_if_usd",
-    "cost_what_if_usd_known",
-    "cost_what_if_delta_usd",
-    "cost_what_if_delta_usd_known",
-)
-"""Columns besides the groups: list-price cost, cost at the other prices, and the difference over
-the runs that have both.
-"""
-
-
 @dataclass(frozen=True)
 class WhatIf:
-    """Figures per group with their known-of counts (WHAT_IF_COLUMNS), and a note on prices."""
+    """Figures per group with their known-of counts, and a note on prices.
+
+    List-price cost, cost at the other prices, and the difference over the runs that have both.
+    """
 
     table: pa.Table
     words: str

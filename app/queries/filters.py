@@ -626,10 +626,6 @@ class Filters:
         names = (*FILTERS, FOUND.key)  # what a search found stays chosen
         return Filters(tuple((name, chosen[name]) for name in names if chosen.get(name)))
 
-    def without(self, key: str, value: str) -> Filters:
-        """Return the filters without one value of one filter."""
-        return self.with_values(key, [other for other in self.values(key) if other != value])
-
     def as_words(self) -> str:
         """Return the filters as command line options, or ""."""
         words = []

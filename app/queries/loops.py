@@ -597,46 +597,8 @@ def _judge_gain(answer: LoopAnswer, scale: _Scale) -> None:
         answer.gain_after_luck_pct = 100 * scale.sign * math.expm1(scale.sign * corrected)
 
 
-SUMMARY = (
-    "loop",
-    "name",
-    "metric",
-    "unit",
-    "better",
-    "experiments",
-    "kept",
-    "discarded",
-    "crashed",
-    "checks_failed",
-    "other",
-    "improvements",
-    "baseline",
-    "best",
-    "best_at",
-    "gain_ratio",
-    "gain_pct",
-    "noise",
-    "beyond_noise",
-    "gain_verdict",
-    "state",
-    "cost_usd",
-    "cost_basis",
-    "cost_per_improvement",
-    "cost_per_improvement_beyond_noise",
-    "cost_machine_usd",
-    "cost_all_per_improvement",
-    "usd_per_percent",
-    "usd_since_improvement",
-    "sessions",
-    "last_at",
-    "log",
-    "no_gain",
-)
-"""Keys of a loop's summary, in order."""
-
-
 def summary(answer: LoopAnswer) -> dict[str, Any]:
-    """Return the figures of a loop by the keys of SUMMARY; None where unknown.
+    """Return the figures of a loop by keys of LOOPS; None where unknown.
 
     `noise`: relative, 0.025 for 2.5 %.
     """

@@ -67,11 +67,6 @@ _OF_SESSION = (
 """Condition for a session's responses, which a session of several runs has at only one of them."""
 
 
-def has_responses(store: Store) -> bool:
-    """Return whether any session has responses."""
-    return bool(fetch_value(store, "select exists (from responses)"))
-
-
 def runs_with_responses(store: Store) -> set[str]:
     """Return the ids of the runs whose session has responses in the store."""
     sql = """

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import Rows
 from app.queries import loops as loop_queries
 from app.queries.loops import LoopAnswer, Try, summary
 from app.text.answers import Answer, heading
@@ -17,6 +18,7 @@ from schemas.errors import UsageError
 from schemas.rows.loop import CostBasis, ExperimentRow
 from schemas.rows.tables import arrow_schema
 from schemas.text import did_you_mean, one_line, plural
+from schemas.units import Unit
 
 LOOPS_KEPT = ("name", "loop", "gain_ratio", "gain_verdict", "improvements", "cost_usd")
 LOOPS_SHOWN = (
@@ -60,51 +62,14 @@ _SIGNED = (
 
 _USD = pa.decimal128(18, 9)
 _TYPES = {
-    **dict.fromkeys(
-        (
-            "experiments",
-            "kept",
-            "discarded",
-            "crashed",
-            "checks_failed",
-            "other",
-            "improvements",
-            "best_at",
-            "beyond_noise",
-            "sessions",
-            "segment",
-            "tokens",
-        ),
-        pa.int64(),
-    ),
-    **dict.fromkeys(
-        (
-            "baseline",
-            "best",
-            "gain_ratio",
-            "gain_pct",
-            "gain_after_luck_pct",
-            "noise",
-            "noise_after_tries",
-            "step_pct",
-            "running_best",
-        ),
-        pa.float64(),
-    ),
-    **dict.fromkeys(
-        (
-            "cost_usd",
-            "cost_per_improvement",
-            "cost_per_improvement_beyond_noise",
-            "cost_machine_usd",
-            "cost_all_per_improvement",
-            "usd_per_percent",
-            "usd_since_improvement",
-            "cost_logged_usd",
-        ),
-        _USD,
-    ),
-    **dict.fromkeys(("first_at", "last_at"), pa.timestamp("us", tz="UTC")),
+    Unit.COUNT: pa.int64(),
+    Unit.TOKENS: pa.int64(),
+    Unit.USD: _USD,
+    Unit.TIME: pa.timestamp("us", tz="UTC"),
+    Unit.TEXT: pa.string(),
+}
+"""Unit of a column → its type; others are floats."""
+_STORED = {field.name: field.type for field in arrow_schema(ExperimentRow)} | {
     "is_improvement": pa.bool_(),
     "notes": pa.list_(pa.string()),
 }
@@ -212,22 +177,23 @@ def experiments_table(answer: LoopAnswer) -> pa.Table:
     return _table([experiment_row(one) for one in answer.tries], list(EXPERIMENTS))
 
 
-def _table(rows: list[dict[str, Any]], keys: list[str]) -> pa.Table:
-    stored = {field.name: field.type for field in arrow_schema(ExperimentRow)}
+def _type(key: str) -> pa.DataType:
+    if key in _STORED:
+        return _STORED[key]
+    entry = LOOPS.get(key) or EXPERIMENTS.get(key)
+    return _TYPES.get(entry.unit, pa.float64()) if entry else pa.string()
+
+
+def _table(rows: Rows, keys: list[str]) -> pa.Table:
     columns = {}
     for key in keys:
-        type_ = _TYPES.get(key) or stored.get(key) or pa.string()
-        values = [row[key] for row in rows]
+        type_, values = _type(key), [row[key] for row in rows]
         if type_ == _USD:
             values = [
-                None if value is None else Decimal(value).quantize(Decimal("1e-9"))
+                value if value is None else Decimal(value).quantize(Decimal("1e-9"))
                 for value in values
             ]
-        columns[key] = pa.array(
-            [
-                str(value) if type_ == pa.string() and value is not None else value
-                for value in values
-            ],
-            type_,
-        )
+        elif type_ == pa.string():
+            values = [value if value is None else str(value) for value in values]
+        columns[key] = pa.array(values, type_)
     return pa.table(columns)

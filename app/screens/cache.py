@@ -259,14 +259,6 @@ def options() -> dict[str, dict[str, int]]:
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
-def models() -> list[str]:
-    """Return the models of the store, most expensive first, the order of colours.
-
-    Raises StoreError.
-    """
-    return ask(screen_queries.ranked_models)
-
-
 def this_minute() -> datetime:
     """Return the time for questions about activity, constant within a minute to cache answers."""
     return this_moment().replace(second=0)

@@ -7,8 +7,6 @@ from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from app.queries import Row
 from app.queries.agents import ENOUGH
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, Times
@@ -17,13 +15,11 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import whole_runs_words
 from app.text.columns import columns
 from app.text.formatting import (
-    BOUND_NAMES,
     MINUS,
     NOT_RECORDED,
     UNKNOWN,
     bound_words,
     duration,
-    one_bound,
     percent,
     ratio,
     short,
@@ -151,21 +147,6 @@ def bounds_note(facts: Row, measure: CostMeasure = LIST) -> str:
     part, kinds = bounded_by(measure)
     bounded = facts.get(part)
     return "" if bounded is None else f"incl. {usd(bounded)} {bound_words(facts[kinds])}"
-
-
-def bounded_runs(runs: pa.Table) -> str:
-    """Return a sentence on list-price costs that are upper bounds, or "" if all are exact.
-
-    Example: `List-price cost is an upper bound for 65 runs of these (column Token basis).`
-    """
-    pairs = zip(runs["tokens_basis"].to_pylist(), runs[LIST.column].to_pylist(), strict=True)
-    found = [basis for basis, cost in pairs if basis in BOUND_NAMES and cost is not None]
-    kinds = " or ".join(one_bound(key) for key in sorted(set(found)))
-    return (
-        f"List-price cost is {kinds} for {plural(len(found), 'run')} of these (column Token basis)."
-        if found
-        else ""
-    )
 
 
 def partly_priced(listed: Decimal | None, facts: Row) -> str:
