@@ -11,7 +11,15 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import Command, chosen_filters, examples, filter_options, utf8
+from app.cli.options import (
+    Command,
+    chosen_filters,
+    filter_options,
+    flag,
+    text_option,
+    utf8,
+    with_examples,
+)
 from app.queries.filters import EXCLUDED, Filters, parse_label
 from app.queries.run_page import FoundRuns, named, run_id_of, with_whole_ids
 from app.queries.runs import ids
@@ -28,28 +36,19 @@ def _with_runs(command: Command) -> Command:
     def packed(*arguments: Any, **options: Any) -> Any:
         return command(*arguments, chosen=chosen_filters(options), **options)
 
-    asks = click.option(
-        "--yes", is_flag=True, help="Do not ask before changing the runs that filters choose."
-    )
+    asks = flag("--yes", "Do not ask before changing the runs that filters choose.")
     return answering(filters=False, output=False)(asks(filter_options(packed)))
 
 
-@click.command(
-    epilog=examples(
-        "label 5e0c031e team=kernels",
-        "label 5e0c031e --remove team",
-        "label 5e0c031e date=2026-11-01",
-        "label --project vllm quarter=Q4 --yes",
-    )
+@with_examples(
+    "label 5e0c031e team=kernels",
+    "label 5e0c031e --remove team",
+    "label 5e0c031e date=2026-11-01",
+    "label --project vllm quarter=Q4 --yes",
 )
 @click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
-@click.option(
-    "--remove",
-    "removed",
-    multiple=True,
-    metavar="KEY",
-    callback=utf8,
-    help="Remove this label. Repeatable.",
+@text_option(
+    "--remove", "removed", multiple=True, metavar="KEY", help="Remove this label. Repeatable."
 )
 @_with_runs
 def label(
@@ -71,7 +70,7 @@ def label(
     _apply(asked.store, runs, chosen, Change(labels=labels, removed=removed), "Labelled", yes=yes)
 
 
-@click.command(epilog=examples('note 5e0c031e "warm cache, not comparable"', 'note 5e0c031e ""'))
+@with_examples('note 5e0c031e "warm cache, not comparable"', 'note 5e0c031e ""')
 @click.argument("words", nargs=-1, required=True, metavar="RUN... TEXT", callback=utf8)
 @_with_runs
 def note(words: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) -> None:
@@ -84,9 +83,9 @@ def note(words: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) ->
     _apply(asked.store, runs, chosen, Change(note=text), done, yes=yes)
 
 
-@click.command(epilog=examples("star 5e0c031e", "star 5e0c031e --remove", "runs --starred"))
+@with_examples("star 5e0c031e", "star 5e0c031e --remove", "runs --starred")
 @click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
-@click.option("--remove", is_flag=True, help="Remove the star.")
+@flag("--remove", "Remove the star.")
 @_with_runs
 def star(words: tuple[str, ...], asked: Asked, *, remove: bool, chosen: Filters, yes: bool) -> None:
     """Star runs. `--starred` then filters by it.
@@ -103,16 +102,12 @@ def star(words: tuple[str, ...], asked: Asked, *, remove: bool, chosen: Filters,
     )
 
 
-@click.command(
-    epilog=examples(
-        'exclude 5e0c031e --reason "wrong model"',
-        "exclude 5e0c031e --remove",
-        "runs --excluded only",
-    )
+@with_examples(
+    'exclude 5e0c031e --reason "wrong model"', "exclude 5e0c031e --remove", "runs --excluded only"
 )
 @click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
-@click.option("--reason", default="", metavar="TEXT", callback=utf8, help="Why.")
-@click.option("--remove", is_flag=True, help="Count the runs again.")
+@text_option("--reason", default="", metavar="TEXT", help="Why.")
+@flag("--remove", "Count the runs again.")
 @_with_runs
 def exclude(
     words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, chosen: Filters, yes: bool

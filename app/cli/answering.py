@@ -20,7 +20,7 @@ from app.cli.options import (
     db_option,
     filter_options,
     output_options,
-    utf8,
+    text_option,
     wait_option,
 )
 from app.cli.terminal import note, note_once, opened, short
@@ -105,11 +105,10 @@ def answering(
 
         packed = db_option(wait_option(answered))
         if at:
-            packed = click.option(
+            packed = text_option(
                 "--at",
                 default="",
                 metavar="TIME",
-                callback=utf8,
                 help="Query a lake as of TIME (UTC; a day means its beginning).",
             )(packed)
         if limit:

@@ -8,7 +8,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import examples, format_option, utf8
+from app.cli.options import format_option, text_option, utf8, with_examples
 from app.queries.months import mistyped_budgets
 from app.reports.budgets import kept_table, parse_budget, parse_budgeted, standing
 from app.reports.exports.text import json_text
@@ -19,23 +19,20 @@ from schemas.errors import UsageError
 from schemas.text import plural
 
 
-@click.command(
-    epilog=examples(
-        "budget codeharness=100/month person=anna=20/month",
-        "budget codeharness=150/2026-03",
-        "budget",
-        "budget --remove codeharness",
-    )
+@with_examples(
+    "budget codeharness=100/month person=anna=20/month",
+    "budget codeharness=150/2026-03",
+    "budget",
+    "budget --remove codeharness",
 )
 @click.argument(
     "words", nargs=-1, metavar="[PROJECT=USD/month|KEY=VALUE=USD/month]...", callback=utf8
 )
-@click.option(
+@text_option(
     "--remove",
     "removed",
     multiple=True,
     metavar="PROJECT|KEY=VALUE",
-    callback=utf8,
     help="Forget this budget; with /2026-03 the one of that month. Repeatable.",
 )
 @format_option("json: for programs.", "json")

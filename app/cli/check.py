@@ -9,7 +9,14 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import Word, budget_options, examples, format_option, zone_option
+from app.cli.options import (
+    Word,
+    budget_options,
+    flag,
+    format_option,
+    with_examples,
+    zone_option,
+)
 from app.queries.months import kept_budgets
 from app.reports.budgets import budget_table
 from app.reports.budgets import check as judge_runs
@@ -20,13 +27,11 @@ from schemas.errors import ExitCode
 from schemas.text import join_known, one_line
 
 
-@click.command(
-    epilog=examples(
-        "check --max-total-usd 50 --max-run-usd 5",
-        "check --budgets budgets.toml",
-        "check --max-day-usd 20 --tz Europe/Berlin --since 2026-11-01",
-        'check --max-error-rate 10% --min-runs 1 --format md >> "$GITHUB_STEP_SUMMARY"',
-    )
+@with_examples(
+    "check --max-total-usd 50 --max-run-usd 5",
+    "check --budgets budgets.toml",
+    "check --max-day-usd 20 --tz Europe/Berlin --since 2026-11-01",
+    'check --max-error-rate 10% --min-runs 1 --format md >> "$GITHUB_STEP_SUMMARY"',
 )
 @budget_options
 @zone_option("IANA time zone for days, also of --since and --until.")
@@ -40,7 +45,7 @@ from schemas.text import join_known, one_line
         "list)."
     ),
 )
-@click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
+@flag("--allow-empty", "Pass if no run matches.")
 @format_option("md: for the summary of a CI job.", "md", "json")
 @answering(output=False)
 def check(

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import ANY_PATH, TABLE, Word, examples
+from app.cli.options import ANY_PATH, TABLE, Word, examples, flag
 from app.cli.output import deliver
 from app.cli.terminal import put
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
@@ -49,7 +49,7 @@ _LINE = 'Each line is {"id": "…", "text": "…"}.'
     type=Word(KINDS),
     help="Filter by kind. Repeatable (OR).  [default: quantified in a table, all in other formats]",
 )
-@click.option("--all", "every", is_flag=True, help="List claims without a number, too.")
+@flag("--all", "every", "List claims without a number, too.")
 @answering(limit="claims")
 @click.pass_context
 def claims(ctx: click.Context, kinds: tuple[str, ...], asked: Asked, *, every: bool) -> None:

@@ -9,7 +9,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import TABLE, Word, examples, utf8
+from app.cli.options import TABLE, Word, flag, text_option, utf8, with_examples
 from app.cli.output import deliver
 from app.queries.comparison import PAIRS, two_totals
 from app.queries.filters import NO_FILTERS, parse
@@ -23,14 +23,12 @@ from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 
 
-@click.command(
-    epilog=examples(
-        "compare",
-        "compare main-model=claude-opus-4-6 main-model=claude-sonnet-4-5",
-        "compare agent=claude-code 'agent=codex main-model=gpt-5' agent=openhands",
-        "compare experiment=baseline experiment=cached --format json",
-        "compare --base main.duckdb --brief",
-    )
+@with_examples(
+    "compare",
+    "compare main-model=claude-opus-4-6 main-model=claude-sonnet-4-5",
+    "compare agent=claude-code 'agent=codex main-model=gpt-5' agent=openhands",
+    "compare experiment=baseline experiment=cached --format json",
+    "compare --base main.duckdb --brief",
 )
 @click.argument("groups", metavar="['BASELINE' 'GROUP'...]", nargs=-1, callback=utf8)
 @click.option(
@@ -46,17 +44,12 @@ from schemas.catalogue.cost_measures import BEST, COST_MEASURES
     show_default=True,
     help="As reported, at list prices, or best known.",
 )
-@click.option(
+@text_option(
     "--base",
     metavar="STORE",
-    callback=utf8,
     help="Take the baseline from another store. Without filters: all runs of both.",
 )
-@click.option(
-    "--brief",
-    is_flag=True,
-    help="Only what the runs cost and which were measured faster, in a sentence.",
-)
+@flag("--brief", "Only what the runs cost and which were measured faster, in a sentence.")
 @answering(filters=False)
 def compare(
     groups: tuple[str, ...],

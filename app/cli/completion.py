@@ -6,12 +6,12 @@ import click
 from click.shell_completion import get_completion_class
 
 from app.cli import terminal
-from app.cli.options import Word, examples
+from app.cli.options import Word, with_examples
 
 NAME, VARIABLE = "tachograph", "_TACHOGRAPH_COMPLETE"
 
 
-@click.command(epilog=examples("completion bash", "completion zsh", "completion fish"))
+@with_examples("completion bash", "completion zsh", "completion fish")
 @click.argument("shell", type=Word(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

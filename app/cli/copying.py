@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli import terminal
-from app.cli.options import examples, utf8, wait_option
+from app.cli.options import flag, utf8, wait_option, with_examples
 from app.text.formatting import usd
 from ingest.store.copying import copy_store
 from ingest.store.database import Store
@@ -20,21 +20,15 @@ FORMATS = ("otlp", "atif")
 """Words before the colon of a copy for other tools."""
 
 
-@click.command(
-    epilog=examples(
-        ("copy runs.duckdb "
-"'ducklake:postgres:dbname=runs'"), ("copy 'ducklake:postgres:dbname=runs' "
-"backup.duckdb"),
-        "copy runs.duckdb otlp:runs.jsonl", "copy runs.duckdb atif:trajectories",
-    ),
-)  # fmt: skip
+@with_examples(
+    "copy runs.duckdb 'ducklake:postgres:dbname=runs'",
+    "copy 'ducklake:postgres:dbname=runs' backup.duckdb",
+    "copy runs.duckdb otlp:runs.jsonl",
+    "copy runs.duckdb atif:trajectories",
+)
 @click.argument("source", metavar="FROM", callback=utf8)
 @click.argument("target", metavar="TO", callback=utf8)
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help="With otlp: and atif:, include prompts, summaries and error messages.",
-)
+@flag("--with-text", "With otlp: and atif:, include prompts, summaries and error messages.")
 @wait_option
 def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
     """Copy a store to a new or empty one, or its runs to a file for other tools.

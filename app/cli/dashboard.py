@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from app.cli.ingest_options import exclude_option, label_option
-from app.cli.options import ANY_PATH, FILE, Whole, budget_options, db_option, examples, utf8
+from app.cli.options import (
+    ANY_PATH,
+    FILE,
+    Whole,
+    budget_options,
+    db_option,
+    flag,
+    text_option,
+    with_examples,
+)
 from app.cli.watch import watch_command
 from app.queries.filters import night
 from app.reports.budgets import to_environment
@@ -18,13 +27,11 @@ from app.server.serve import serve
 from ingest.store.database import Store
 
 
-@click.command(
-    epilog=examples(
-        "dashboard",
-        "dashboard --watch logs/",
-        "dashboard --db runs.duckdb --port 8600 --headless",
-        "dashboard --max-total-usd 500 --max-day-usd 50",
-    )
+@with_examples(
+    "dashboard",
+    "dashboard --watch logs/",
+    "dashboard --db runs.duckdb --port 8600 --headless",
+    "dashboard --max-total-usd 500 --max-day-usd 50",
 )
 @db_option
 @click.option(
@@ -36,15 +43,14 @@ from ingest.store.database import Store
     show_default=True,
     help="Address to serve on. 0.0.0.0: all interfaces.",
 )
-@click.option(
+@text_option(
     "--allow-host",
     "hosts",
     multiple=True,
     metavar="NAME",
-    callback=utf8,
     help="Host name used by a proxy. Repeatable.",
 )
-@click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
+@flag("--read-only", "Disable uploads and changes.")
 @click.option(
     "--sign-in",
     type=FILE,

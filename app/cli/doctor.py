@@ -14,13 +14,12 @@ from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-import click
 import duckdb
 from packaging.requirements import Requirement
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import examples
+from app.cli.options import with_examples
 from app.queries import models as model_queries
 from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
@@ -239,7 +238,7 @@ Check = Callable[[Store], Iterator[Checked]]
 CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
 
 
-@click.command(epilog=examples("doctor", "doctor --db runs.duckdb"))
+@with_examples("doctor", "doctor --db runs.duckdb")
 @answering(filters=False, output=False)
 def doctor(asked: Asked) -> ExitCode:
     """Check the installation and the store.

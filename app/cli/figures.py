@@ -11,7 +11,16 @@ from app.charts.images import FORMATS, image, mark_table, printed
 from app.charts.registry import CHARTS
 from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
-from app.cli.options import FOLDER, Word, cost_option, examples, path_option, utf8
+from app.cli.options import (
+    FOLDER,
+    Word,
+    cost_option,
+    flag,
+    path_option,
+    text_option,
+    utf8,
+    with_examples,
+)
 from app.cli.output import put_or_write
 from app.queries.comparison import PAIRS
 from app.queries.grouping import SIDES
@@ -29,12 +38,11 @@ CSV = "csv"
 KINDS = (*FORMATS, CSV)
 """Formats of a chart: pictures, and its figures as a table."""
 
-groups_option = click.option(
+groups_option = text_option(
     "--group",
     "groups",
     multiple=True,
     metavar="FILTERS",
-    callback=utf8,
     help=(
         "A group of a chart or page that compares, as filters: 'agent=codex model=gpt-5'. "
         "Repeatable; the first is the baseline."
@@ -42,38 +50,34 @@ groups_option = click.option(
 )
 
 
-@click.command(
-    epilog=examples(
-        "chart",
-        "chart cost-per-run -o cost.pdf",
-        "chart claimed-beside-measured --agent claude-code -o claims.svg",
-        "chart compare --group agent=claude-code --group agent=codex -o compare.png",
-        "chart cost-and-success --by effort -o value.svg",
-        "chart session --of 5e0c031e -o session.svg",
-    )
+@with_examples(
+    "chart",
+    "chart cost-per-run -o cost.pdf",
+    "chart claimed-beside-measured --agent claude-code -o claims.svg",
+    "chart compare --group agent=claude-code --group agent=codex -o compare.png",
+    "chart cost-and-success --by effort -o value.svg",
+    "chart session --of 5e0c031e -o session.svg",
 )
 @click.argument("name", required=False, callback=utf8)
 @path_option(f"Output file: {', '.join(f'.{one}' for one in KINDS)}.", dir_okay=False)
 @click.option(
     "--format", "format_", type=Word(KINDS), help="Default: from the extension, else svg."
 )
-@click.option(
+@text_option(
     "--of",
     "of",
     default="",
     metavar="RUN|LOOP",
-    callback=utf8,
     help="The run of a chart of one run, or the loop of `loop`.",
 )
 @groups_option
 @click.option("--by", type=Word(tuple(SIDES)), help="Rows by agent and model, or also by effort.")
-@click.option(
+@text_option(
     "--value",
-    callback=utf8,
     help="cost-and-success: faster, completed, or a measured metric such as roofline_share.",
 )
-@click.option("--dark", is_flag=True, help="For a dark page.")
-@click.option("--with-text", is_flag=True, help="Name runs by the titles of their sessions.")
+@flag("--dark", "For a dark page.")
+@flag("--with-text", "Name runs by the titles of their sessions.")
 @cost_option
 @answering(output=False)
 def chart(
@@ -143,14 +147,12 @@ def _words(option: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for words in pages for word in words))
 
 
-@click.command(
-    epilog=examples(
-        "share overview -o overview.html",
-        "share cost --agent codex --since 30d -o cost.html",
-        "share cost --month 2026-03 --by person -o march.pdf",
-        "share 5e0c031e -o run.pdf",
-        "share --site study",
-    )
+@with_examples(
+    "share overview -o overview.html",
+    "share cost --agent codex --since 30d -o cost.html",
+    "share cost --month 2026-03 --by person -o march.pdf",
+    "share 5e0c031e -o run.pdf",
+    "share --site study",
 )
 @click.argument("what", metavar="[RUN|SCREEN]", default="", callback=utf8)
 @click.option(
@@ -161,23 +163,16 @@ def _words(option: str) -> tuple[str, ...]:
 )
 @path_option("Output file, .html or .pdf.  [default: named after the page, .html]", dir_okay=False)
 @groups_option
-@click.option(
+@text_option(
     "--month",
     metavar="YYYY-MM|all",
-    callback=utf8,
     help="cost: this month in detail, by default the last one with money.",
 )
 @click.option("--by", type=Word(_words("by")), help="What the tables divide by.")
 @click.option("--show", type=Word(_words("show")), help="tasks, loops, speedups: what is listed.")
 @click.option("--pair", type=Word(PAIRS), help="compare: task by task, or all runs with all runs.")
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help="Include prompts, titles, summaries, claims and patches of sessions.",
-)
-@click.option(
-    "--notes", "with_notes", is_flag=True, help="PDF of a screen: *How sure?* as a second page."
-)
+@flag("--with-text", "Include prompts, titles, summaries, claims and patches of sessions.")
+@flag("--notes", "with_notes", "PDF of a screen: *How sure?* as a second page.")
 @cost_option
 @answering(output=False)
 def share(

@@ -14,7 +14,7 @@ import click
 
 from app.cli import terminal
 from app.cli.ingest_options import ingest_options, paths_to_read
-from app.cli.options import ANY_PATH, db_option, examples, wait_option
+from app.cli.options import ANY_PATH, db_option, flag, wait_option, with_examples
 from app.queries.filters import parse_label
 from app.text import ingests
 from ingest import pipeline
@@ -40,40 +40,30 @@ if TYPE_CHECKING:
 REJECTS_SHOWN = 20
 
 
-@click.command(
-    epilog=examples(
-        "ingest logs/",
-        "ingest nightly/*.json --label branch=main --strict",
-        "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
-        "ingest nightly/ --path-tz America/New_York",
-        "ingest logs.tar.gz --json",
-        "ingest ~/.claude ~/.codex",
-        "ingest after.json --measure variant=candidate,run=6f9c2b",
-        "ingest --retry-rejects --label branch=main",
-        "ingest runs/ --exclude '*.tmp' --exclude cache/",
-    )
+@with_examples(
+    "ingest logs/",
+    "ingest nightly/*.json --label branch=main --strict",
+    "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
+    "ingest nightly/ --path-tz America/New_York",
+    "ingest logs.tar.gz --json",
+    "ingest ~/.claude ~/.codex",
+    "ingest after.json --measure variant=candidate,run=6f9c2b",
+    "ingest --retry-rejects --label branch=main",
+    "ingest runs/ --exclude '*.tmp' --exclude cache/",
 )
 @click.argument("paths", nargs=-1, type=ANY_PATH, metavar="PATH...")
 @db_option
 @wait_option
 @ingest_options
-@click.option(
+@flag(
     "--retry-rejects",
-    is_flag=True,
-    help=(
+    (
         "Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template "
         "for the new runs."
     ),
 )
-@click.option(
-    "--strict", is_flag=True, help="Exit 1 if anything was rejected or nothing was found."
-)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print a JSON summary; `unread` lists files that could not be read.",
-)
+@flag("--strict", "Exit 1 if anything was rejected or nothing was found.")
+@flag("--json", "as_json", "Print a JSON summary; `unread` lists files that could not be read.")
 def ingest(
     paths: tuple[Path, ...],
     db: str,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli import terminal
-from app.cli.options import NO_TEXT, Command, Whole, dollars, utf8
+from app.cli.options import NO_TEXT, Command, Whole, dollars, flag, text_option, utf8
 from app.queries.grouping import known_zone
 from ingest.agents.homes import only_sessions, session_folders
 from schemas.agents import is_folder
@@ -18,9 +18,7 @@ from schemas.text import one_line
 
 def label_option(help_: str) -> Callable[[Command], Command]:
     """Add `--label KEY=VALUE`, passed as `labels`."""
-    return click.option(
-        "--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help=help_
-    )
+    return text_option("--label", "labels", multiple=True, metavar="KEY=VALUE", help=help_)
 
 
 prices_option = click.option(
@@ -43,12 +41,11 @@ def _zone_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
 
 
-exclude_option = click.option(
+exclude_option = text_option(
     "--exclude",
     "excludes",
     multiple=True,
     metavar="GLOB",
-    callback=utf8,
     help=(
         "Leave out files and folders, as a line of .gitignore does: '*.tmp', cache/, /old. "
         "Repeatable. So does a file .tachographignore."
@@ -58,10 +55,9 @@ exclude_option = click.option(
 
 _OPTIONS = (
     label_option("Label for all ingested runs. Repeatable."),
-    click.option(
+    text_option(
         "--path-template",
         metavar="TEMPLATE",
-        callback=utf8,
         help=(
             "Extract fields from the end of each path: {repo}, {task}, {experiment}, {effort}, "
             "{timestamp}; other names become labels."
@@ -74,12 +70,11 @@ _OPTIONS = (
         callback=_zone_name,
         help="IANA time zone of times in file and folder names.  [default: UTC]",
     ),
-    click.option(
+    text_option(
         "--measure",
         "measures",
         multiple=True,
         metavar="KEY=VALUE,...",
-        callback=utf8,
         help=(
             "What benchmark results do not say themselves: variant, unit, better, task, commit, "
             "agent, run ... See docs/measured.md."
@@ -96,13 +91,12 @@ _OPTIONS = (
             "their folders. Repeatable. See docs/map.md."
         ),
     ),
-    click.option(
+    flag(
         "--trust-file-times",
-        is_flag=True,
-        help="Date runs without another date by their file: the agent wrote it there, as in CI.",
+        "Date runs without another date by their file: the agent wrote it there, as in CI.",
     ),
     exclude_option,
-    click.option("--no-text", is_flag=True, help=f"Keep figures only: {NO_TEXT}."),
+    flag("--no-text", f"Keep figures only: {NO_TEXT}."),
     click.option(
         "--jobs",
         type=Whole(min=0),

@@ -9,7 +9,7 @@ from datetime import timedelta
 import click
 
 from app.cli import terminal
-from app.cli.options import Whole, db_option, examples, utf8, wait_option
+from app.cli.options import Whole, db_option, examples, flag, text_option, wait_option
 from app.text.formatting import short
 from ingest.store.lake import upkeep
 from ingest.system.secrets import without_secrets
@@ -36,11 +36,10 @@ def lake() -> None:
 @lake.command(
     epilog=examples("lake init --data s3://team/runs --db 'ducklake:postgres:dbname=runs'")
 )
-@click.option(
+@text_option(
     "--data",
     default="",
     metavar="PLACE",
-    callback=utf8,
     help="s3://BUCKET/PREFIX or a shared folder.  [default: $TACHOGRAPH_LAKE_DATA]",
 )
 @db_option
@@ -53,7 +52,7 @@ def init(data: str, db: str) -> None:
 
 
 @lake.command(epilog=examples("lake status", "lake status --json"))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@flag("--json", "as_json", "Print one JSON object.")
 @db_option
 def status(db: str, *, as_json: bool) -> None:
     """Show tables, rows, files, sizes, snapshots and versions of a lake."""

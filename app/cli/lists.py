@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import Word, by_option, cost_option, examples, utf8
+from app.cli.options import Word, by_option, cost_option, text_option, with_examples
 from app.cli.output import deliver
 from app.queries.tasks import VALUES
 from app.reports import results
@@ -18,10 +18,8 @@ compares them.
 """
 
 
-@click.command(
-    epilog=examples(
-        "runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"
-    )
+@with_examples(
+    "runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"
 )
 @cost_option
 @answering(limit="runs", at=True)
@@ -30,7 +28,7 @@ def runs(cost: str, asked: Asked) -> None:
     deliver(results.runs(asked.store, asked.filters, asked.limit, cost), asked.output)
 
 
-@click.command(epilog=examples("models", "models --since 2026-11-01 --format md"))
+@with_examples("models", "models --since 2026-11-01 --format md")
 @cost_option
 @answering(at=True)
 def models(cost: str, asked: Asked) -> None:
@@ -38,10 +36,8 @@ def models(cost: str, asked: Asked) -> None:
     deliver(results.models(asked.store, asked.filters, cost), asked.output)
 
 
-@click.command(
-    epilog=examples(
-        "findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"
-    )
+@with_examples(
+    "findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"
 )
 @click.option(
     "--severity",
@@ -50,13 +46,8 @@ def models(cost: str, asked: Asked) -> None:
     type=Word(SEVERITIES),
     help="Filter by severity. Repeatable (OR).",
 )
-@click.option(
-    "--rule",
-    "rules",
-    multiple=True,
-    metavar="RULE",
-    callback=utf8,
-    help="Filter by rule. Repeatable (OR).",
+@text_option(
+    "--rule", "rules", multiple=True, metavar="RULE", help="Filter by rule. Repeatable (OR)."
 )
 @answering(limit="findings")
 def findings(severities: tuple[str, ...], rules: tuple[str, ...], asked: Asked) -> None:
@@ -70,20 +61,14 @@ def findings(severities: tuple[str, ...], rules: tuple[str, ...], asked: Asked) 
     )
 
 
-@click.command(
-    epilog=examples(
-        "failures",
-        "failures --by model",
-        "failures --texts conversation",
-        "failures -o failures.csv",
-    )
+@with_examples(
+    "failures", "failures --by model", "failures --texts conversation", "failures -o failures.csv"
 )
-@click.option(
+@text_option(
     "--by",
     metavar="DIMENSION",
     default="agent",
     show_default=True,
-    callback=utf8,
     help="What has a column each, as of `report`.",
 )
 @click.option(
@@ -110,12 +95,10 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
     )
 
 
-@click.command(
-    epilog=examples(
-        "tasks --verdict checked",
-        "tasks --by agent,model --value cost --order cost",
-        "tasks --value measured -o tasks.tex",
-    )
+@with_examples(
+    "tasks --verdict checked",
+    "tasks --by agent,model --value cost --order cost",
+    "tasks --value measured -o tasks.tex",
 )
 @by_option
 @click.option(
@@ -145,21 +128,21 @@ def tasks(by: tuple[str, ...], value: str, order: str, asked: Asked) -> None:
     deliver(answer, asked.output)
 
 
-@click.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))
+@with_examples("rejects", "rejects --format csv -o rejects.csv")
 @answering(filters=False)
 def rejects(asked: Asked) -> None:
     """List rejected records, and why they were rejected."""
     deliver(results.rejects(asked.store), asked.output)
 
 
-@click.command(epilog=examples("sources", "sources --format json"))
+@with_examples("sources", "sources --format json")
 @answering(filters=False, limit="files")
 def sources(asked: Asked) -> None:
     """List ingested files and their results, the newest first."""
     deliver(results.sources(asked.store, asked.limit), asked.output)
 
 
-@click.command(epilog=examples("ingests", "ingests --format json"))
+@with_examples("ingests", "ingests --format json")
 @answering(filters=False)
 def ingests(asked: Asked) -> None:
     """List ingests: when, by whom, and what came in. Each can be undone."""

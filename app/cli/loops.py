@@ -5,20 +5,18 @@ from __future__ import annotations
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import Word, examples, utf8
+from app.cli.options import Word, utf8, with_examples
 from app.cli.output import deliver
 from app.queries.loops import ORDERS
 from app.reports import loop_tables
 
 
-@click.command(
-    epilog=examples(
-        "loops",
-        "loops --sort per-percent",
-        "loops --format json",
-        "loops 3f9a21c0",
-        "loops 'product search' -o experiments.csv",
-    )
+@with_examples(
+    "loops",
+    "loops --sort per-percent",
+    "loops --format json",
+    "loops 3f9a21c0",
+    "loops 'product search' -o experiments.csv",
 )
 @click.argument("loop", required=False, callback=utf8)
 @click.option(

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.cli import terminal
-from app.cli.options import ANY_PATH, examples
+from app.cli.options import ANY_PATH, with_examples
 from app.cli.output import width, write_file
 from app.text.mapping import Preview, preview
 from app.text.text_tables import draw
@@ -33,13 +33,8 @@ _ENDINGS = (
 _MOST_LOOKED_AT = 600
 
 
-@click.command(
-    epilog=examples(
-        "map results/",
-        "map results.csv",
-        "map results/ -o our-map.toml",
-        "map results.jsonl -o -",
-    ),
+@with_examples(
+    "map results/", "map results.csv", "map results/ -o our-map.toml", "map results.jsonl -o -"
 )
 @click.argument("path", type=ANY_PATH, metavar="PATH")
 @click.option(

@@ -7,23 +7,19 @@ import sys
 import click
 
 from app.cli import terminal
-from app.cli.options import WAITS, Seconds, db_option, examples
+from app.cli.options import WAITS, Seconds, db_option, flag, with_examples
 from app.library.store import Store
 from ingest.store import database
 from ingest.system.command_lines import extra_command
 from schemas.errors import UsageError
 
 
-@click.command(epilog=examples("mcp", "mcp --db /data/runs.duckdb"))
+@with_examples("mcp", "mcp --db /data/runs.duckdb")
 @db_option
 @click.option(
     "--wait", type=Seconds(min=0), default=10, show_default=True, metavar="SECONDS", help=WAITS
 )
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help="Include prompts, titles, summaries and claims of session transcripts.",
-)
+@flag("--with-text", "Include prompts, titles, summaries and claims of session transcripts.")
 def mcp(db: str, wait: float, *, with_text: bool) -> None:
     """Serve the store to an agent by the Model Context Protocol, over standard input and output.
 

@@ -13,7 +13,7 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import FILE, FOLDER, Seconds, Whole, Word, examples, utf8
+from app.cli.options import FILE, FOLDER, Seconds, Whole, Word, examples, flag, text_option, utf8
 from ingest.store.ingests import IngestOrigin
 from ingest.system.secrets import command_of
 from ingest.system.signals import received
@@ -65,30 +65,23 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     metavar="DIR",
     help="The repository.  [default: .]",
 )
-@click.option(
+@text_option(
     "--baseline",
     metavar="REV",
-    callback=utf8,
     help="Revision of the baseline.  [default: the commit that RUN started from]",
 )
-@click.option("--candidate", metavar="REV", callback=utf8, help="Revision of the candidate.")
+@text_option("--candidate", metavar="REV", help="Revision of the candidate.")
 @click.option(
     "--patch",
     type=FILE,
     metavar="FILE",
     help="Candidate: the baseline with this patch.",
 )
-@click.option(
-    "--setup",
-    metavar="CMD",
-    callback=utf8,
-    help="Shell command to run first in each work tree, such as a build.",
+@text_option(
+    "--setup", metavar="CMD", help="Shell command to run first in each work tree, such as a build."
 )
-@click.option(
-    "--check",
-    metavar="CMD",
-    callback=utf8,
-    help="Shell command to check each work tree, such as its tests.",
+@text_option(
+    "--check", metavar="CMD", help="Shell command to check each work tree, such as its tests."
 )
 @click.option(
     "--runs",
@@ -108,21 +101,15 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     metavar="MINUTES",
     help="End after so long, with what there is.",
 )
-@click.option(
+@text_option(
     "--metric",
     metavar="NAME",
-    callback=utf8,
     help="Figure of the benchmark's output.  [default: its main one, else wall time]",
 )
-@click.option(
-    "--regex",
-    metavar="REGEX",
-    callback=utf8,
-    help="Pattern of a figure in the output; its group is the number.",
+@text_option(
+    "--regex", metavar="REGEX", help="Pattern of a figure in the output; its group is the number."
 )
-@click.option(
-    "--unit", metavar="UNIT", callback=utf8, help="Unit of that number, such as ms or req/s."
-)
+@text_option("--unit", metavar="UNIT", help="Unit of that number, such as ms or req/s.")
 @click.option(
     "--better",
     type=Word(("lower", "higher")),
@@ -134,7 +121,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     type=Word(("slower", "inside-noise", "promised-more", "failed")),
     help="Exit with 1 then. Repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@flag("--json", "as_json", "Print the figures as JSON.")
 @click.option(
     "--keep",
     envvar="TACHOGRAPH_MEASURED",

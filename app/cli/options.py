@@ -126,13 +126,8 @@ class Output:
 
 def db_option(command: Command) -> Command:
     where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
-    return click.option(
-        "--db",
-        envvar="TACHOGRAPH_DB",
-        default=DEFAULT_STORE,
-        metavar="STORE",
-        callback=utf8,
-        help=where,
+    return text_option(
+        "--db", envvar="TACHOGRAPH_DB", default=DEFAULT_STORE, metavar="STORE", help=where
     )(command)
 
 
@@ -181,7 +176,7 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
 
     `formats`: those besides OUTPUT_FORMATS.
     """
-    command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
+    command = flag("--with-text", WITH_TEXT)(command)
     command = path_option("Output file; format from the extension.")(command)
     people = ", ".join((TABLE, "md", *([PDF] if PDF in formats else []), "latex"))
     kinds = (
@@ -208,12 +203,8 @@ def path_option(help_: str, *, dir_okay: bool = True) -> Callable[[Command], Com
 
 def pivot_option(command: Command) -> Command:
     """Add `--pivot`, passed as `pivot`."""
-    return click.option(
-        "--pivot",
-        default="",
-        metavar="DIMENSION",
-        callback=utf8,
-        help="One of --by whose values become columns.",
+    return text_option(
+        "--pivot", default="", metavar="DIMENSION", help="One of --by whose values become columns."
     )(command)
 
 
@@ -349,22 +340,13 @@ def budget_options(command: Command) -> Command:
         return command(*arguments, budgets=budgets, **options)
 
     file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
-    packed = click.option(
-        "--budgets",
-        "budget_file",
-        type=FILE,
-        metavar="FILE",
-        help=file,
-    )(packed)
+    added: Command = click.option("--budgets", "budget_file", type=FILE, metavar="FILE", help=file)(
+        packed
+    )
     for limit in reversed(LIMITS.values()):
-        packed = click.option(
-            f"--{limit.key}",
-            limit.key.replace("-", "_"),
-            metavar="X",
-            help=limit.help,
-            callback=utf8,
-        )(packed)
-    return packed
+        names = f"--{limit.key}", limit.key.replace("-", "_")
+        added = text_option(*names, metavar="X", help=limit.help)(added)
+    return added
 
 
 def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -376,6 +358,22 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
             raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
     return value
+
+
+def text_option(*names: str, **how: Any) -> Callable[[Command], Command]:
+    """Add an option with a text that reaches the store."""
+    return click.option(*names, callback=utf8, **how)
+
+
+def flag(*names_and_help: str) -> Callable[[Command], Command]:
+    """Add an option without a value, by its names and its help."""
+    *names, help_ = names_and_help
+    return click.option(*names, is_flag=True, help=help_)
+
+
+def with_examples(*commands: str) -> Callable[[Command], click.Command]:
+    """Make a function a command with these examples in its help."""
+    return click.command(epilog=examples(*commands))
 
 
 def examples(*commands: str) -> str:

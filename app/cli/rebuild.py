@@ -9,7 +9,7 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.ingest_options import prices_option
-from app.cli.options import NO_TEXT, examples
+from app.cli.options import NO_TEXT, flag, with_examples
 from ingest.prices.price_file import read_price_file
 from ingest.store.pricing import reprice as reprice_store
 from ingest.store.rebuild import rebuild as rebuild_store
@@ -17,10 +17,8 @@ from ingest.system.command_lines import command_line
 from schemas.text import agreeing, one_line, plural
 
 
-@click.command(epilog=examples("rebuild", "rebuild --db runs.duckdb", "rebuild --no-text"))
-@click.option(
-    "--no-text", is_flag=True, help=f"Remove from the store what ingests kept: {NO_TEXT}."
-)
+@with_examples("rebuild", "rebuild --db runs.duckdb", "rebuild --no-text")
+@flag("--no-text", f"Remove from the store what ingests kept: {NO_TEXT}.")
 @answering(filters=False, output=False)
 def rebuild(asked: Asked, *, no_text: bool) -> None:
     """Rebuild all tables from the raw records.
@@ -53,13 +51,9 @@ def rebuild(asked: Asked, *, no_text: bool) -> None:
             )
 
 
-@click.command(
-    epilog=examples("reprice", "reprice --prices contract.toml", "reprice --no-price-file")
-)
+@with_examples("reprice", "reprice --prices contract.toml", "reprice --no-price-file")
 @prices_option
-@click.option(
-    "--no-price-file", "forget", is_flag=True, help="Remove the price file; use list prices only."
-)
+@flag("--no-price-file", "forget", "Remove the price file; use list prices only.")
 @answering(filters=False, output=False)
 def reprice(prices: Path | None, asked: Asked, *, forget: bool) -> None:
     """Reprice all runs: after an upgrade of the price library, or with other prices.

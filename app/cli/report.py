@@ -16,10 +16,11 @@ from app.cli.options import (
     budget_options,
     by_option,
     cost_option,
-    examples,
+    flag,
     keys_option,
     pivot_option,
-    utf8,
+    text_option,
+    with_examples,
     zone_option,
 )
 from app.cli.output import deliver, deliver_report, printed_sections, write_file
@@ -38,19 +39,17 @@ from schemas.units import Unit
 FOCUS = "focus"
 
 
-@click.command(
-    epilog=examples(
-        "report",
-        "report --by model,outcome --since 2026-11-01",
-        "report --by day --tz Europe/Berlin -o cost.html",
-        "report --by label:team -o cost.xlsx",
-        "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
-        "report --by project --metrics cost_usd,turns --format csv",
-        "report --by agent --cost list",
-        "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
-        "report --since 2026-03 --until 2026-04 --format focus -o focus.csv",
-        "report --by project,agent --pivot agent -o table.tex",
-    )
+@with_examples(
+    "report",
+    "report --by model,outcome --since 2026-11-01",
+    "report --by day --tz Europe/Berlin -o cost.html",
+    "report --by label:team -o cost.xlsx",
+    "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
+    "report --by project --metrics cost_usd,turns --format csv",
+    "report --by agent --cost list",
+    "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
+    "report --since 2026-03 --until 2026-04 --format focus -o focus.csv",
+    "report --by project,agent --pivot agent -o table.tex",
 )
 @by_option
 @pivot_option
@@ -64,31 +63,16 @@ FOCUS = "focus"
     help="Number of runs to list.  [default: 10; in xlsx 10,000]",
 )
 @cost_option
-@click.option(
-    "--reprice",
-    default="",
-    metavar="MODEL",
-    callback=utf8,
-    help="Also price the same tokens as MODEL[@PROVIDER].",
+@text_option(
+    "--reprice", default="", metavar="MODEL", help="Also price the same tokens as MODEL[@PROVIDER]."
 )
-@click.option(
-    "--title",
-    default="",
-    metavar="TEXT",
-    callback=utf8,
-    help="Title of the report.  [default: Cost report]",
+@text_option(
+    "--title", default="", metavar="TEXT", help="Title of the report.  [default: Cost report]"
 )
-@click.option(
-    "--owner", default="", metavar="TEXT", callback=utf8, help="Who the report is prepared for."
-)
+@text_option("--owner", default="", metavar="TEXT", help="Who the report is prepared for.")
 @budget_options
-@click.option(
-    "--all",
-    "whole",
-    is_flag=True,
-    help="In a table: all metrics, models, most expensive runs and findings, too.",
-)
-@click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
+@flag("--all", "whole", "In a table: all metrics, models, most expensive runs and findings, too.")
+@flag("--brief", "Groups table only (totals without --by).")
 @click.option(
     "--focus-version", type=Word(VERSIONS), help=f"Version of FOCUS.  [default: {NEWEST}]"
 )

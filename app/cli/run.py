@@ -18,7 +18,16 @@ import click
 from app.cli import terminal
 from app.cli.answering import Asked, answering
 from app.cli.ingest_options import label_option
-from app.cli.options import FOLDER, NO_TEXT, Seconds, Whole, dollars, examples, utf8
+from app.cli.options import (
+    FOLDER,
+    NO_TEXT,
+    Seconds,
+    Whole,
+    dollars,
+    examples,
+    flag,
+    text_option,
+)
 from ingest.system.command_lines import command_line
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, paired
@@ -47,17 +56,16 @@ if TYPE_CHECKING:
 @click.option(
     "--repeat", type=Whole(min=1), default=1, metavar="N", help="Run the command N times."
 )
-@click.option(
+@text_option(
     "--matrix",
     multiple=True,
     metavar="NAME=VALUE,...",
-    callback=utf8,
     help=(
         "Run the command with each value in place of {NAME}; runs get the label NAME=VALUE. "
         "Repeatable: all combinations."
     ),
 )
-@click.option("--keep-going", is_flag=True, help="Go on with the next run after one that failed.")
+@flag("--keep-going", "Go on with the next run after one that failed.")
 @click.option("--max-usd", metavar="USD", callback=dollars, help="End a run that costs more.")
 @click.option(
     "--max-minutes",
@@ -83,10 +91,8 @@ if TYPE_CHECKING:
         "~/.local/share/tachograph/runs]"
     ),
 )
-@click.option("--no-text", is_flag=True, help=f"Keep figures only in the store: {NO_TEXT}.")
-@click.option(
-    "--quiet", is_flag=True, help="Say nothing on standard error; problems are told nevertheless."
-)
+@flag("--no-text", f"Keep figures only in the store: {NO_TEXT}.")
+@flag("--quiet", "Say nothing on standard error; problems are told nevertheless.")
 @answering(filters=False, output=False)
 def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options: Any) -> int:
     """Run an agent's command, record it and ingest its record.

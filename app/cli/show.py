@@ -9,7 +9,15 @@ import click
 
 from app.cli import terminal
 from app.cli.answering import Asked, answering, require_no_store_file
-from app.cli.options import WITH_TEXT, Output, examples, format_option, path_option, utf8
+from app.cli.options import (
+    WITH_TEXT,
+    Output,
+    flag,
+    format_option,
+    path_option,
+    utf8,
+    with_examples,
+)
 from app.cli.output import FILE_WIDTH, put_or_write, width
 from app.queries.reading import read_transaction
 from app.queries.run_page import latest, run_id_of, run_page
@@ -19,9 +27,7 @@ from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
 
-@click.command(
-    epilog=examples("show", "show 5e0c031e", "show 5e0c031e --format json", "show 5e0c031e --patch")
-)
+@with_examples("show", "show 5e0c031e", "show 5e0c031e --format json", "show 5e0c031e --patch")
 @click.argument(
     "run",
     required=False,
@@ -30,12 +36,9 @@ from schemas.errors import UsageError
 )
 @format_option("json has all columns and exact numbers.", "json")
 @path_option("Output file.")
-@click.option("--with-text", is_flag=True, help=WITH_TEXT)
-@click.option(
-    "--patch",
-    "only_patch",
-    is_flag=True,
-    help="Print the patch of the run, exactly as it was kept, and nothing else.",
+@flag("--with-text", WITH_TEXT)
+@flag(
+    "--patch", "only_patch", "Print the patch of the run, exactly as it was kept, and nothing else."
 )
 @answering(filters=False, output=False)
 def show(

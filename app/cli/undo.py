@@ -7,7 +7,7 @@ import click
 from app.cli import terminal
 from app.cli.annotate import confirm
 from app.cli.answering import Asked, answering
-from app.cli.options import Output, Whole, examples
+from app.cli.options import Output, Whole, flag, with_examples
 from app.cli.output import deliver
 from app.reports import results
 from app.text.ingests import about_ingest, takes_back, took_back
@@ -15,10 +15,10 @@ from ingest.store.undo import preview
 from ingest.store.undo import undo as take_back
 
 
-@click.command(epilog=examples("undo", "undo 12 --yes", "undo --list"))
+@with_examples("undo", "undo 12 --yes", "undo --list")
 @click.argument("number", type=Whole(1), required=False, metavar="[INGEST]")
-@click.option("--list", "listed", is_flag=True, help="List the ingests, newest first.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--list", "listed", "List the ingests, newest first.")
+@flag("--yes", "Do not ask.")
 @answering(filters=False, output=False)
 def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
     """Take an ingest back, by default the last one.

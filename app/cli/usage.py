@@ -5,7 +5,15 @@ from __future__ import annotations
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import TABLE, Whole, Word, examples, keys_option, zone_option
+from app.cli.options import (
+    TABLE,
+    Whole,
+    Word,
+    flag,
+    keys_option,
+    with_examples,
+    zone_option,
+)
 from app.cli.output import deliver, put_or_write
 from app.queries.filters import without_period
 from app.queries.usage import HOURS, WEEK_STARTS, UsageRequest
@@ -15,15 +23,13 @@ from schemas.catalogue.usage import USAGE_DIMENSIONS
 from schemas.errors import UsageError
 
 
-@click.command(
-    epilog=examples(
-        "usage",
-        "usage --by month,model --since 2026-01",
-        "usage --by day --tz Europe/Berlin --json",
-        "usage --by block --since yesterday",
-        "usage --by session --agent claude-code -o sessions.csv",
-        "usage --by tool",
-    )
+@with_examples(
+    "usage",
+    "usage --by month,model --since 2026-01",
+    "usage --by day --tz Europe/Berlin --json",
+    "usage --by block --since yesterday",
+    "usage --by session --agent claude-code -o sessions.csv",
+    "usage --by tool",
 )
 @keys_option("--by", USAGE_DIMENSIONS, "dimension", ("day",), "Group by; day if it is not given")
 @zone_option("IANA time zone for days, weeks, months and hours, also of --since and --until.")
@@ -43,10 +49,8 @@ from schemas.errors import UsageError
     metavar="HOURS",
     help="Length of a block, in hours.",
 )
-@click.option("--compact", is_flag=True, help="Few columns, for narrow terminals.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object: rows, totals and notes."
-)
+@flag("--compact", "Few columns, for narrow terminals.")
+@flag("--json", "as_json", "Print one JSON object: rows, totals and notes.")
 @answering()
 def usage(
     by: tuple[str, ...],

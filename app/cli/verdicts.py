@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import Word, by_option, examples, pivot_option, zone_option
+from app.cli.options import (
+    Word,
+    by_option,
+    flag,
+    pivot_option,
+    with_examples,
+    zone_option,
+)
 from app.cli.output import deliver
 from app.queries.grouping import filters_in
 from app.queries.rules import RULES
@@ -23,40 +30,29 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
     return float(number)
 
 
-@click.command(
-    epilog=examples(
-        "verdicts",
-        "verdicts --by agent,model",
-        "verdicts --by evidence -o verdicts.csv",
-        "verdicts --by project,agent --pivot agent -o table.tex",
-        "verdicts --published",
-        "verdicts --rule iso",
-        "verdicts --rule gso --steps",
-    )
+@with_examples(
+    "verdicts",
+    "verdicts --by agent,model",
+    "verdicts --by evidence -o verdicts.csv",
+    "verdicts --by project,agent --pivot agent -o table.tex",
+    "verdicts --published",
+    "verdicts --rule iso",
+    "verdicts --rule gso --steps",
 )
 @by_option
 @pivot_option
 @zone_option("IANA time zone for days and times, also of --since and --until.")
-@click.option(
-    "--all",
-    "every",
-    is_flag=True,
-    help="List runs that were not measured, too; with --rule, who has no judged task.",
+@flag(
+    "--all", "every", "List runs that were not measured, too; with --rule, who has no judged task."
 )
-@click.option(
-    "--published",
-    is_flag=True,
-    help="Count published judgements by repository, agent and model; needs no runs.",
-)
+@flag("--published", "Count published judgements by repository, agent and model; needs no runs.")
 @click.option(
     "--rule",
     type=Word(tuple(RULES)),
     help="Score agents by the rule of a benchmark, over everything measured; needs no runs.",
 )
-@click.option(
-    "--steps",
-    is_flag=True,
-    help="With --rule: what leads from its score to that of the rule baseline, step by step.",
+@flag(
+    "--steps", "With --rule: what leads from its score to that of the rule baseline, step by step."
 )
 @click.option(
     "--band",
@@ -110,19 +106,10 @@ def verdicts(
         deliver(results.verdicts(store, filters, asked.limit, every=every, band=band), asked.output)
 
 
-@click.command(
-    epilog=examples(
-        "measurements",
-        "measurements --unjoined",
-        "measurements --task vllm_core-0000 -o values.csv",
-    )
+@with_examples(
+    "measurements", "measurements --unjoined", "measurements --task vllm_core-0000 -o values.csv"
 )
-@click.option(
-    "--unjoined",
-    "lonely",
-    is_flag=True,
-    help="List measured values that belong to no run, and why.",
-)
+@flag("--unjoined", "lonely", "List measured values that belong to no run, and why.")
 @answering(limit="values")
 def measurements(asked: Asked, *, lonely: bool) -> None:
     """List measured values of benchmarks, each with the run that it measured.

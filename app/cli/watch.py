@@ -22,7 +22,7 @@ import click
 
 from app.cli import terminal
 from app.cli.ingest_options import ingest_options, paths_to_read
-from app.cli.options import ANY_PATH, Seconds, db_option, examples, wait_option
+from app.cli.options import ANY_PATH, Seconds, db_option, flag, wait_option, with_examples
 from ingest.system.command_lines import on_disk
 from ingest.system.defects import what_failed, written_down
 from ingest.system.signals import put_off
@@ -49,14 +49,12 @@ IDLE_SECONDS = 60.0
 PATIENCE_SECONDS = 10.0
 
 
-@click.command(
-    epilog=examples(
-        "watch",
-        "watch logs/",
-        "watch logs/ --label team=kernels --db runs.duckdb",
-        "watch /mnt/share/logs --poll 5",
-        "watch logs/ --json",
-    )
+@with_examples(
+    "watch",
+    "watch logs/",
+    "watch logs/ --label team=kernels --db runs.duckdb",
+    "watch /mnt/share/logs --poll 5",
+    "watch logs/ --json",
 )
 @click.argument("paths", nargs=-1, type=ANY_PATH, metavar="PATH...")
 @db_option
@@ -68,7 +66,7 @@ PATIENCE_SECONDS = 10.0
     metavar="SECONDS",
     help="Look at all files this often.  [default: only where the file system has no events]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each ingest.")
+@flag("--json", "as_json", "Print a JSON line for each ingest.")
 def watch(
     paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, as_json: bool, **how: Any
 ) -> None:
