@@ -48,6 +48,11 @@ def night() -> tuple[time, time]:
     return begin, end
 
 
+def midnight(time: datetime) -> datetime:
+    """Return the beginning of the day in the time's own zone."""
+    return time.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 def _periods(
     now: datetime, hours: tuple[time, time] = NIGHT
 ) -> dict[str, tuple[datetime | None, datetime | None]]:
@@ -55,7 +60,7 @@ def _periods(
 
     `hours`: begin and end of a night.
     """
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midnight(now)
     tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
     dusk = today if hours[0] < hours[1] else yesterday
     monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
@@ -123,7 +128,7 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
     """
     words = _plain(text) if text[:1].isalpha() or _plain(text) in PERIODS else text.strip()
     here = (now or this_moment()).astimezone(zone)
-    today = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midnight(here)
     try:
         if ago := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(ago[1]) * DAYS[ago[2]])

@@ -19,7 +19,7 @@ from app.queries import agents as agent_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import COST_FACTS, is_comparable
-from app.queries.filters import Filters, has_period, moment
+from app.queries.filters import Filters, has_period, midnight, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.models import model_costs
 from app.queries.reading import Undated
@@ -151,9 +151,7 @@ def period_of(
     if until is None:
         last = max(filter(None, (since, made_at, covers["last_at"])))
         try:
-            until = last.astimezone(known_zone(zone)).replace(
-                hour=0, minute=0, second=0, microsecond=0
-            ) + timedelta(days=1)
+            until = midnight(last.astimezone(known_zone(zone))) + timedelta(days=1)
         except OverflowError:  # the last day of the year 9999
             until = datetime.max.replace(tzinfo=UTC)
     return ReportPeriod(since, until, is_chosen=since < until)
@@ -264,7 +262,7 @@ class Share:
 
     @property
     def cost(self) -> str:
-        return f"{usd(self.usd, self.bounds)}"
+        return usd(self.usd, self.bounds)
 
 
 @dataclass(frozen=True)
@@ -625,26 +623,14 @@ def top_shares(
     whole = spent or Decimal(0)
     named = [(name, usd, kinds) for name, usd, kinds in costs if name is not None and usd]
     first, others = named[:TOP], named[TOP:]
-    lines = (
-        [
-            *first,
-            (
-                f"{OTHER} ({len(others):,})",
-                sum((usd for _, usd, _ in others), Decimal(0)),
-                bounds(others),
-            ),
-        ]
-        if others
-        else first
-    )
-    rest = whole - sum((usd for _, usd, _ in lines), Decimal(0))
-    lines = (
-        [*lines, (nameless, rest, bounds([item for item in costs if item[0] is None]))]
-        if rest > 0
-        else lines
-    )
+    if others:
+        money = sum((usd for _, usd, _ in others), Decimal(0))
+        first.append((f"{OTHER} ({len(others):,})", money, bounds(others)))
+    rest = whole - sum((usd for _, usd, _ in first), Decimal(0))
+    if rest > 0:
+        first.append((nameless, rest, bounds([item for item in costs if item[0] is None])))
     return tuple(
-        Share(name, usd, usd / whole if whole else None, kinds or "") for name, usd, kinds in lines
+        Share(name, usd, usd / whole if whole else None, kinds or "") for name, usd, kinds in first
     )
 
 

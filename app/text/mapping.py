@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from app.text.formatting import agent_name, model_name, short, usd
 from app.text.table import Col, TextTable
@@ -18,6 +19,11 @@ from schemas.units import Unit
 
 FIRST_ROWS = 5
 
+
+def _figure(label: str, of: Callable[[Any], float | None], unit: Unit) -> Col:
+    return Col(label, lambda row: short(of(row), unit, lacks=""), "r")
+
+
 _KEPT = ("Agent", "Model", "Task", "Cost", "Score")
 _RUNS = (
     Col("Agent", lambda run: agent_name(run.agent)),
@@ -25,18 +31,14 @@ _RUNS = (
     Col("Effort", lambda run: one_line(run.effort or "")),
     Col("Task", lambda run: one_line(run.task or "")),
     Col("Ended", lambda run: run.outcome),
-    Col("Score", lambda run: short(run.score, Unit.QUANTITY, lacks=""), "r"),
+    _figure("Score", lambda run: run.score, Unit.QUANTITY),
     Col("Cost", lambda run: usd(run.cost_usd, lacks=""), "r"),
-    Col("Credits", lambda run: short(run.credits, Unit.QUANTITY, lacks=""), "r"),
-    Col("Wall time", lambda run: short(run.duration_ms, Unit.MILLISECONDS, lacks=""), "r"),
-    Col("Turns", lambda run: short(run.num_turns, Unit.COUNT, lacks=""), "r"),
-    Col("Input", lambda run: short(run.models[0].input_tokens, Unit.TOKENS, lacks=""), "r"),
-    Col(
-        "Cache reads",
-        lambda run: short(run.models[0].cache_read_tokens, Unit.TOKENS, lacks=""),
-        "r",
-    ),
-    Col("Output", lambda run: short(run.models[0].output_tokens, Unit.TOKENS, lacks=""), "r"),
+    _figure("Credits", lambda run: run.credits, Unit.QUANTITY),
+    _figure("Wall time", lambda run: run.duration_ms, Unit.MILLISECONDS),
+    _figure("Turns", lambda run: run.num_turns, Unit.COUNT),
+    _figure("Input", lambda run: run.models[0].input_tokens, Unit.TOKENS),
+    _figure("Cache reads", lambda run: run.models[0].cache_read_tokens, Unit.TOKENS),
+    _figure("Output", lambda run: run.models[0].output_tokens, Unit.TOKENS),
     Col("Project", lambda run: one_line(run.repo or "")),
     Col("Started", lambda run: f"{run.started_at:%Y-%m-%d %H:%M}" if run.started_at else ""),
     Col("Run", lambda run: one_line(run.run_id)),
@@ -59,7 +61,7 @@ _JUDGED = (
 _EXPERIMENTS = (
     Col("Experiment", lambda one: one_line(one.label or "")),
     Col("State", lambda one: one.state),
-    Col("Value", lambda one: short(one.value, Unit.MEASURED, lacks=""), "r"),
+    _figure("Value", lambda one: one.value, Unit.MEASURED),
     Col("Cost", lambda one: usd(one.cost_usd, lacks=""), "r"),
     Col("Description", lambda one: one_line(one.description or "")),
 )
