@@ -27,7 +27,7 @@ from app.queries.rules import RULES, steps_table, table_of
 from app.queries.rules import scores as rule_scores
 from app.queries.rules import steps as rule_steps
 from app.queries.runs import KNOWN_SUFFIX
-from app.text import costs, grids
+from app.text import costs
 from app.text import tasks as task_words
 from app.text.agents import disputed_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
@@ -113,6 +113,18 @@ MODEL_ORIGINS = ("provider", "region")
 """Columns that distinguish rows of the same model: each has its own prices."""
 MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, *MODEL_ORIGINS, *MODEL_METRICS)))
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
+SOURCES_SHOWN = (
+    "name",
+    "kind",
+    "documents",
+    "accepted",
+    "duplicates",
+    "rejected",
+    "ignored",
+    "bytes",
+    "container",
+    "received_at",
+)
 LANDED_SHOWN = (
     "title",
     "state",
@@ -280,7 +292,7 @@ def sources(store: Store, limit: int | None = None) -> Answer:
     """Return the files that were read last, or all."""
     table = quality_queries.every_source(store)
     about = heading(plural(table.num_rows, "file"), store.location)
-    return Answer(table, about, grids.SOURCES.keys, of=SOURCES, order="{} newest").first(limit)
+    return Answer(table, about, SOURCES_SHOWN, of=SOURCES, order="{} newest").first(limit)
 
 
 def ingests(store: Store) -> Answer:

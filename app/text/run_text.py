@@ -12,7 +12,7 @@ import pyarrow as pa
 from rich.cells import cell_len
 
 from app.queries.run_page import RunPage
-from app.text import grids, run_money
+from app.text import run_money
 from app.text.answers import Answer
 from app.text.claims import (
     all_claims_of,
@@ -25,7 +25,6 @@ from app.text.claims import (
 )
 from app.text.columns import fact_words
 from app.text.formatting import model_words, short
-from app.text.grids import Listing
 from app.text.run_html import (
     MEASURE_IT,
     RUN_COST,
@@ -40,7 +39,8 @@ from app.text.run_html import (
 )
 from app.text.text_tables import SPELLED, draw, shown_table
 from ingest.system.command_lines import command_line
-from schemas.catalogue.columns import USES
+from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES
+from schemas.catalogue.entry import Columns
 from schemas.text import join_known, one_line, quoted, visible
 
 MODELS = (
@@ -61,7 +61,21 @@ MODELS = (
 )
 SAID = ("starred", "note", "excluded", "excluded_reason")
 
-RECORDS_SHOWN = tuple(key for key in grids.RECORDS.keys if key != "agent")
+RECORDS_SHOWN = (
+    "record_kind",
+    "source_name",
+    "gives",
+    "cost_reported_usd",
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "duration_ms",
+    "num_turns",
+    "outcome",
+    "score",
+)
+CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000
 """Characters shown of a prompt; the record of the run and `--format json` have all of it."""
 
@@ -96,11 +110,11 @@ def _sections(
 ) -> Iterator[tuple[str, str]]:
     run, facts = page.run, page.facts
 
-    def table(rows: pa.Table, listing: Listing) -> str:
+    def table(rows: pa.Table, shown: tuple[str, ...], of: Columns) -> str:
         if not rows.num_rows:
             return ""
-        shown = shown_table(Answer(rows, "", listing.keys, of=listing.of))
-        return draw(shown, width, encoding, color=color).body.decode(encoding)
+        drawn = draw(shown_table(Answer(rows, "", shown, of=of)), width, encoding, color=color)
+        return drawn.body.decode(encoding)
 
     labels = [(key, value) for key, value in run["labels"].items() if key not in RUN_ORIGIN]
     figures = [
@@ -127,7 +141,7 @@ def _sections(
         "Not measured yet",
         _wrapped(f"{MEASURE_IT}: {page.measure_command}", width) if page.measure_command else "",
     )
-    yield "Models", table(run["model_usage"], Listing(USES, MODELS))
+    yield "Models", table(run["model_usage"], MODELS, USES)
     yield "Result", _pairs(run_facts(run, RUN_ENDING), width)
     yield "Details", _pairs([*run_facts(run, origin_keys(run)), *labels], width)
     yield (
@@ -152,10 +166,10 @@ def _sections(
         "Other statements",
         _pairs([statement(row) for row in facts.statements.to_pylist()], width),
     )
-    yield "Records", table(record_rows(run["records"]), Listing(grids.RECORDS.of, RECORDS_SHOWN))
-    yield "Tool calls", table(run["tool_calls"], grids.TOOL_CALLS)
-    yield "Files changed (per summary)", table(facts.file_changes, grids.FILE_CHANGES)
-    yield "Files changed (patch)", table(page.patch, grids.FILE_CHANGES)
+    yield "Records", table(record_rows(run["records"]), RECORDS_SHOWN, RECORDS)
+    yield "Tool calls", table(run["tool_calls"], CALLS, TOOL_CALLS)
+    yield "Files changed (per summary)", table(facts.file_changes, CHANGES, FILE_CHANGES)
+    yield "Files changed (patch)", table(page.patch, CHANGES, FILE_CHANGES)
     yield "Summary", visible(run["result"] or "No summary.")
 
 
