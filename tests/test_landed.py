@@ -262,6 +262,9 @@ def test_groups_of_landed_runs_add_up_and_the_dead_ones_are_paid_by_the_landed(
     }  # fmt: skip
     [total] = summary(store, NO_FILTERS, (), metrics).to_pylist()
     assert [total[key] for key in metrics] == [7, 2, Decimal("3.5"), pytest.approx(4 / 7)]
+    ingest([Source("u.json", record_text(uuid="u", session_id="u").encode())], store)
+    unknown = summary(store, choose({"landed": "unknown"}), (), ("runs",))
+    assert unknown["runs"].to_pylist() == [1]  # no checkout was read for the new one
     assert landed_words(landed_money(store, NO_FILTERS) or pytest.fail("nothing landed")) == (
         "2 changes landed at $3.50 each, by the cost of all 3 runs that a checkout shows; 57% of "
         "it is of runs with unknown changes"

@@ -259,19 +259,9 @@ def per_day(found: Daily, page: str | None) -> go.Figure:
                 showlegend=True,
             )
         )
-    lines, notes, usual = [], [], found.usual_day_usd
-    if usual:
+    lines, usual = [], found.usual_day_usd
+    if usual:  # which the title and the caption explain: the bars leave no room for words
         lines = [line(0, float(usual), 1, float(usual), dash="dot", xref="paper", layer="above")]
-        notes = [
-            {
-                "text": f"usual day {usd(usual)}",
-                "x": 0.35,
-                "xref": "paper",
-                "y": float(usual),
-                "yanchor": "bottom",
-                "showarrow": False,
-            }
-        ]
     last = len(keys) - 1
     ticked = range(last % 7, last, 7)
     ticks = {
@@ -282,7 +272,7 @@ def per_day(found: Daily, page: str | None) -> go.Figure:
     }
     y = {**FORMS[Unit.USD].ticks, "rangemode": "tozero", "nticks": 5}
     layout = {"xaxis": ticks, "yaxis": y, "height": 250, "barmode": "stack", "bargap": 0.25}
-    return figure(bars, page, **layout, shapes=lines, annotations=notes)
+    return figure(bars, page, **layout, shapes=lines)
 
 
 def month_so_far(found: Months, page: str | None) -> go.Figure:

@@ -466,8 +466,9 @@ FILTERS = {
         Filter(
             "landed",
             FilterKind.CHOICE,
-            "($value = 'any' or coalesce(landed, 'unknown') = $value)",
+            "($value = 'any' or coalesce(landed = $value, false))",
             "Filter by what became of the run's changes, as `tachograph landed` read it.",
+            label="Change",
             words=("any", "landed", "open", "abandoned", "unknown"),
         ),
         Filter(

@@ -44,7 +44,14 @@ ACCOUNT_ID, ACCOUNT_NAME = "tachograph-showback", "Tachograph showback (no invoi
 
 _SPENT = """
     with spendings as materialized (
-        select *, (dated_at at time zone 'UTC')::date as day from {}
+        select * replace (map_concat(
+                map_from_entries(list_filter(
+                    [{{'key': 'pull-request', 'value': pull_request}},
+                        {{'key': 'ticket', 'value': ticket}}],
+                    lambda one: one.value is not null
+                )), labels
+            ) as labels), (dated_at at time zone 'UTC')::date as day
+        from {}
     )"""
 
 _RUNS = """
