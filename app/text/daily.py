@@ -183,7 +183,7 @@ def _second(found: Daily) -> str:
     if failed:
         ended = f"{failed:,} of {runs:,} failed: {_reasons(started)}."
     elif done < runs:
-        ends = f"how {runs - done:,} ended is not recorded"
+        ends = f"how {f'{runs - done:,}' if runs > 1 else 'it'} ended is not recorded"
         ended = f"{done:,} of {runs:,} completed; {ends}." if done else f"{upper_first(ends)}."
     elif usual := _few_earlier(found):
         ended = usual
@@ -603,7 +603,8 @@ def per_day_title(found: Daily) -> tuple[str, str]:
     caption = f"Spend per day, last {len(found.days)} days{known}"
     if usual is None:
         count = sum(bool(found.total[f"{day:%F}"].usd) for day in found.days)
-        return f"{plural(count, 'day')} with spend", f"{caption}; a usual {DAY} needs five"
+        why = f"{caption}; a usual {DAY} needs five earlier ones"
+        return f"{plural(count, 'day')} with spend", why
     return (
         f"A usual day costs {usd(usual)}",
         f"{caption}; line: median of {len(days)} days with spend",
