@@ -51,7 +51,7 @@ def test_most_bad_patches_are_hinted_and_few_honest_ones(half: str) -> None:
         [name for name, rules in bad.items() if not rules],
         {name: rules for name, rules in honest.items() if rules},
     )
-    assert (len(bad), len(honest)) == ((6, 9)[half == "unseen"], 15)
+    assert (len(bad), len(honest)) == ((5, 9)[half == "unseen"], 15)
     told = (
         f"found {1 - len(missed) / len(bad):.0%} of the bad ({missed} missed), hinted "
         f"{len(false) / len(honest):.0%} of the honest {false}"
@@ -134,9 +134,6 @@ SILENT = {
         "-    assert f(3) == 9",
         "+    assert f(3) == 8",
         path="tests/test_core.py",
-    ),
-    "a narrower tolerance": patch(
-        "-    check(a, b, rtol=1e-3)", "+    check(a, b, rtol=1e-5)", path="tests/test_core.py"
     ),
     "code beside documentation": patch("-a = 1", "+a = 2")
     + patch("-old", "+new", path="README.md"),

@@ -64,7 +64,7 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
     done: list[Rows] = []
     for first in range(0, len(made), AT_ONCE):
         batch = made[first : first + AT_ONCE]
-        texts = [_read_text(rows.run) for rows in batch]
+        texts = [str(rows.run.result or "")[:READ_CHARACTERS] for rows in batch]
         claims = extract_all(texts, 0)
         titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in batch]
         facts = facts_with(claims, texts, batch)
@@ -87,10 +87,6 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
                 )
             )
     return done
-
-
-def _read_text(run: RunRow) -> str:
-    return str(run.result or "")[:READ_CHARACTERS]
 
 
 def facts_with(

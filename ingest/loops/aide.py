@@ -63,10 +63,6 @@ class _Node(NamedTuple):
         return None if value is None else _Metric(value, better, json_text(fields.get("name")))
 
 
-def _may_be_journal(beginning: str) -> bool:
-    return '"nodes"' in beginning
-
-
 def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop of a journal.
 
@@ -220,10 +216,6 @@ def _secondary(node: Mapping[str, Any]) -> dict[str, float | str]:
     return found
 
 
-def _may_be_run(beginning: str) -> bool:
-    return '"tokens"' in beginning
-
-
 def _read_run(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop of a run, from the count of its tokens.
 
@@ -248,5 +240,9 @@ def _order(journal: Path) -> tuple[list[int], str]:
     return [int(each) for each in re.findall(r"\d{1,18}", journal.parent.name)], str(journal)
 
 
-AIDE_JOURNAL = LoopFormat("aide-journal", _may_be_journal, _read_journal, ('"is_buggy"',))
-AIDE_RUN = LoopFormat("aide-run", _may_be_run, _read_run, (f'"{_PRICE}"',))
+AIDE_JOURNAL = LoopFormat(
+    "aide-journal", lambda beginning: '"nodes"' in beginning, _read_journal, ('"is_buggy"',)
+)
+AIDE_RUN = LoopFormat(
+    "aide-run", lambda beginning: '"tokens"' in beginning, _read_run, (f'"{_PRICE}"',)
+)

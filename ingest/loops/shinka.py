@@ -48,10 +48,6 @@ _COSTS = ("api_costs", "embed_cost", "novelty_cost", "meta_cost")
 _COPIES = ("_is_island_copy", "_spawned_island")
 
 
-def _may_be_database(beginning: str) -> bool:
-    return beginning == DATABASE
-
-
 def _read(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop in a database on disk, or nothing if it is another program's.
 
@@ -184,4 +180,4 @@ def _tokens(answer: Mapping[str, Any]) -> int | None:
     return round(sum(filter(None, counts))) if None not in counts else None
 
 
-SHINKA = LoopFormat("shinka-sqlite", _may_be_database, _read)
+SHINKA = LoopFormat("shinka-sqlite", DATABASE.__eq__, _read)

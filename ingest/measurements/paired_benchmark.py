@@ -24,10 +24,6 @@ RUNS_OF_BLOCK = 2
 """Runs of each side in a block."""
 
 
-def _recognises(file: MeasuredFile) -> bool:
-    return file.object.get("tachograph_measure") == 1
-
-
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     """Yield a row of the baseline and one of the candidate for each quantity.
 
@@ -121,4 +117,9 @@ def mean_of(run: BenchmarkRun, members: Sequence[int]) -> float:
     return statistics.geometric_mean([run.values[index] for index in members])
 
 
-TOOL = Tool("tachograph measure", ('"tachograph_measure"',), _recognises, _read)
+TOOL = Tool(
+    "tachograph measure",
+    ('"tachograph_measure"',),
+    lambda file: bool(file.object.get("tachograph_measure") == 1),
+    _read,
+)

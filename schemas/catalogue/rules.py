@@ -25,7 +25,7 @@ class FindingRule:
 
 PATCH_HINTS = {
     "tests_weakened": FindingRule(
-        Severity.WARNING, "The patch makes tests check less: skips, tolerances, inputs, assertions."
+        Severity.WARNING, "The patch makes tests check less: skips, inputs, assertions."
     ),
     "benchmark_changed": FindingRule(
         Severity.WARNING, "The patch changes a benchmark that was there before it."

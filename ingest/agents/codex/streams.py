@@ -24,7 +24,7 @@ from ingest.agents.shared.runs import (
     time_of_uuid,
     wire_record,
 )
-from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.texts import lines_of, outcome_of_error
 from ingest.agents.shared.tokens import Tokens, known_sum, unrecorded
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
@@ -346,7 +346,7 @@ class _ServerThread(OpenRun):
             if item.type == "agentMessage":
                 self.final_text = item.text or self.final_text
             elif item.type == "userMessage":
-                self.prompt = self.prompt or _input_text(item.content)
+                self.prompt = self.prompt or lines_of(item.content)
             elif item.type in _SERVER_TOOLS:
                 self.tools.called(item.id, item.tool or _SERVER_TOOLS[item.type])
                 if item.id and (item.status in _FAILED or item.exit_code):
@@ -354,7 +354,7 @@ class _ServerThread(OpenRun):
         elif method == "turn/start":
             self.model = params.model or self.model
             self.effort = params.effort or self.effort
-            self.prompt = self.prompt or _input_text(params.input)
+            self.prompt = self.prompt or lines_of(params.input)
         elif method == "turn/started":
             self.turns.setdefault((params.turn.id if params.turn else None) or params.turn_id)
             self.in_turn, self.outcome, self.ended_as, self.errors = (
@@ -489,18 +489,6 @@ class _ServerThread(OpenRun):
 
 def _message_of(error: AppServerError | None) -> str:
     return (error.message if error else None) or "turn failed"
-
-
-def _input_text(content: object) -> str | None:
-    parts = content if isinstance(content, list) else ()
-    return (
-        "\n".join(
-            part["text"]
-            for part in parts
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-        or None
-    )
 
 
 class CodexAppServer(StreamReader[_ServerThread]):
