@@ -418,6 +418,8 @@ class ReadTransaction(Store):
         if self._queries == 1:
             [(runs,)] = connection.execute(f"select count(*) from {ALIAS}.runs").fetchall()
             self.has_few_runs = runs <= _FEW_RUNS
+            if not self._has_other_views:
+                self._place.stand_in_for_empty(connection)
             if not self.has_few_runs and not self._has_other_views:
                 connection.execute(_runs_by_place())
         if self._queries == self._copy_at and self.has_few_runs:

@@ -241,7 +241,7 @@ def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path, records: int) ->
                 for number in range(metadata.num_row_groups)
             )
         )
-    if sum(sizes) >= MANY_BYTES:
+    if sum(sizes) >= 4 * MANY_BYTES:  # compressed in a store
         use_all_cores(connection)
     long = [
         size for size in sizes if size > 1 << 27

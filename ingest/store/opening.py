@@ -85,10 +85,10 @@ it (for `copy`). Views avoid `if(…)`: DuckDB 1.5 cannot read what 2.0 stores f
 
 
 @contextmanager
-def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+def engine(**options: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield an in-memory DuckDB with one thread, to which a store can be attached.
 
-    Everything attached is closed at the end.
+    Everything attached is closed at the end. `options`: more settings of DuckDB.
     """
     connection = duckdb.connect(
         config={
@@ -96,6 +96,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
             "enable_external_file_cache": False,  # of files of the spool, which are read once
             "temp_directory": tempfile.gettempdir(),
             "threads": 1,
+            **options,
         }
     )
     try:
@@ -644,6 +645,9 @@ class StorePlace:
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
         connection.begin()
+
+    def stand_in_for_empty(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Hide empty tables from the queries of a read transaction, if this is faster: not here."""
 
     def commit(self, attached: Attached, *, is_needless: bool) -> bool:
         """Commit, and move a new store to its place. Returns whether anything was written.

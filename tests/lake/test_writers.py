@@ -15,6 +15,7 @@ from threading import Event, Thread
 
 import pytest
 
+from app.queries.reading import fetch, read_transaction
 from ingest.store.database import Store, Writer
 from ingest.store.lake.place import Lake
 from ingest.store.opening import TransactionLost, Wait
@@ -160,3 +161,18 @@ def test_an_ingest_of_what_is_known_leaves_no_snapshot(lake: Store, tmp_path: Pa
     before = snapshots()
     ingest_paths(lake, logs, team="kernels")
     assert snapshots() == before
+
+
+_BUDGET = "insert into budgets values ('project', 'tachograph', null, 5, now(), 'somebody')"
+
+
+def test_a_transaction_sees_no_rows_that_others_add_to_an_empty_table(lake: Store) -> None:
+    ingest_paths(lake, SAMPLES)
+    names = "select name from budgets"
+    with read_transaction(lake) as transaction:
+        assert fetch(transaction, names).num_rows == 0
+        lake.write(lambda writer: writer.connection.execute(_BUDGET))
+        assert fetch(transaction, names).num_rows == 0
+    with read_transaction(lake) as transaction:
+        assert fetch(transaction, names).num_rows == 1
+        assert fetch(transaction, "from runs").num_rows == 3

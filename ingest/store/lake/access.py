@@ -16,13 +16,13 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
-from ingest.store.opening import TransactionLost
+from ingest.store.opening import TransactionLost, engine, use_all_cores
 from ingest.system.command_lines import command_line, extra_command
 from ingest.system.secrets import SECRET_VARIABLES, scrubbed
 from schemas.errors import (
@@ -52,6 +52,16 @@ def extensions_for(catalog: str) -> tuple[str, ...]:
             if catalog.startswith(begin)
         ),
     )
+
+
+def lake_engine(catalog: str) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """Return an engine that can load the extensions for a catalog.
+
+    Those from packages are as trusted as DuckDB, which comes the same way: to check their
+    signatures would take 0.3 s of each command. Any other extension must have a valid one.
+    """
+    names = (*extensions_for(catalog), OBJECT_STORAGE)
+    return engine(allow_unsigned_extensions=all(map(packaged, names)))
 
 
 def is_remote(data_path: str) -> bool:
@@ -177,6 +187,7 @@ def use_storage(connection: duckdb.DuckDBPyConnection) -> None:
     Raises StoreError.
     """
     load(connection, OBJECT_STORAGE)
+    use_all_cores(connection)  # several threads wait for the network at once
     given = settings()
     fields = {field: value for field, names in _S3.items() if (value := _first(given, names))}
     if "key_id" not in fields:

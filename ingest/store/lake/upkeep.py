@@ -19,7 +19,7 @@ import duckdb
 from ingest.store.database import arrow
 from ingest.store.lake import access
 from ingest.store.lake.place import Lake
-from ingest.store.opening import ALIAS, TransactionLost, Wait, engine, stored_version
+from ingest.store.opening import ALIAS, TransactionLost, Wait, stored_version
 from ingest.system.secrets import without_secrets
 from schemas.errors import StoreMissing, UsageError
 
@@ -80,7 +80,7 @@ def make_lake(location: str, data_path: str = "") -> bool:
     Raises UsageError, StoreError.
     """
     lake = Lake(location)
-    with engine() as connection:
+    with access.lake_engine(lake.catalog) as connection:
         try:
             lake.attach(connection, read_only=False)
         except StoreMissing:
@@ -187,7 +187,7 @@ def _kept_up(
 @contextmanager
 def _opened(location: str, *, read_only: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection, Lake]]:
     lake = Lake(location)
-    with engine() as connection:
+    with access.lake_engine(lake.catalog) as connection:
         lake.attach(connection, read_only=read_only)
         with lake.in_words():
             connection.execute(f"use {ALIAS}")
