@@ -113,7 +113,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
-_VERBS = {"is": "are", "was": "were", "has": "have", "it": "them"}
+_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "it": "them"}
 
 
 def agreeing(count: int, verb: str) -> str:

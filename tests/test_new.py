@@ -13,6 +13,7 @@ import pytest
 from app.queries.daily import CHOSEN, Daily, daily, spent_since
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.months import MonthBudget
+from app.queries.reading import Undated
 from app.queries.run_money import money_of_run
 from app.reports.new import New, markdown
 from app.text import daily as words
@@ -81,7 +82,8 @@ def test_a_page_since_ever_has_all_runs_and_no_markup_of_a_project(
     write(tmp_path, "one", NOW - timedelta(hours=1), "<img src=x> [a](b)")
     ingest_paths(store, tmp_path)
     filters = choose({"since": "0001-01-01"})
-    page = markdown(New(daily(store, filters, NOW), {}, None, filters))
+    page = markdown(New(daily(store, filters, NOW), {}, None, Undated(2), filters))
+    assert "2 runs have no date and are in no period." in page
     assert page.splitlines()[0].endswith(r"**: 1 run of &lt;img src=x&gt; \[a\](b).")
 
 

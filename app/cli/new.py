@@ -18,6 +18,7 @@ from app.queries.daily import daily
 from app.queries.filters import has_period, this_moment
 from app.queries.landed import landed_money
 from app.queries.months import PROJECT, budgets_of_month
+from app.queries.reading import left_out
 from app.reports.exports.text import json_text
 from app.reports.new import New, as_dict, markdown, plain
 from ingest.store.database import Store
@@ -52,6 +53,7 @@ def new(format_: str, asked: Asked) -> None:
         daily(asked.store, filters, now),
         budgets_of_month(asked.store, "", PROJECT),
         landed_money(asked.store, filters, now),
+        left_out(asked.store, filters),
         filters,
     )
     if format_ == "json":

@@ -10,6 +10,7 @@ from app.queries.daily import CHOSEN, Daily
 from app.queries.filters import Filters
 from app.queries.landed import LandedMoney
 from app.queries.months import MonthBudget
+from app.queries.reading import Undated
 from app.reports.exports.text import escaped
 from app.reports.exports.text import markdown as table_of
 from app.text import daily as words
@@ -22,16 +23,20 @@ from schemas.text import one_line
 
 @dataclass(frozen=True)
 class New:
-    """What is new in a period: its daily work, budgets of the month, what landed, the filters."""
+    """What is new in a period: its daily work, budgets of the month, what landed, the filters.
+
+    `undated`: runs that are in no period.
+    """
 
     found: Daily
     budgets: Mapping[str, MonthBudget]
     landed: LandedMoney | None
+    undated: Undated
     filters: Filters
 
 
 def _lines(new: New) -> list[str]:
-    """Return the first sentences: what it cost, how runs ended, the usual cost, what landed."""
+    """Return the first sentences: what it cost, how runs ended, what landed, what is not sure."""
     said, spend = words.daily(new.found, new.filters), new.found.total[CHOSEN].usd
     lines = [said.heading, said.second]
     if spend is not None and (usual := new.found.usual_weekdays_usd):
@@ -40,6 +45,7 @@ def _lines(new: New) -> list[str]:
         )
     if new.landed:
         lines.append(f"{landed_words(new.landed)}.")
+    lines += [f"{one.text}." for one in words.doubts(new.found, new.undated, new.filters)]
     return [*filter(None, lines)]
 
 
@@ -82,4 +88,5 @@ def as_dict(new: New) -> dict[str, Any]:
         "projects": {name: of[CHOSEN].usd for name, of in found.spends.items() if CHOSEN in of},
         "looks": [{"kind": one.kind, "sentence": one.sentence} for one in _looks(new).rows],
         "landed": new.landed and vars(new.landed),
+        "undated_runs": new.undated.runs,
     }
