@@ -77,6 +77,7 @@ DAMAGED = {
     "words": RESULTS.replace("\tcrash", "\tOOM").replace("\tkeep", "\t**KEEP** ✅"),
     "quotes": RESULTS.replace("commit\tval_bpb\tmemory_gb", '"commit"\t"val_bpb"\t"memory_gb"'),
     "half a line": RESULTS + "f6a7b8c\t0.98",
+    "column that rows lack": RESULTS.replace("memory_gb\tstatus", "memory_gb\tmfu\tstatus"),
     "long decision": RESULTS.replace(
         "\tkeep", "\tkeep; promoted, since it is better on every one of the ten graphs we tried"
     ),

@@ -9,10 +9,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.words import (
@@ -105,6 +106,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "git_commit",
         "git_sha",
         "sha",
+        "harness_commit",
     ),
     "commit before": (
         "baseline_commit",
@@ -224,6 +226,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "benchmark",
         "dataset",
         "corpus",
+        "taskset",
         "model",
         "module",
     ),
@@ -251,17 +254,21 @@ _BARE = frozenset(KEYS["metric"]) | {"result"}
 _NAMED_METRIC = re.compile(
     r"(?:score|metric|val|valid|validation|eval|test|dev|holdout|bench|new|candidate)_\w+"
 )
+_RELATIVE = re.compile(r"(?:^|_)(?:delta|improvement|gain|change)(?:_|$)|_pct$|_percent$")
 _FAILED_CHECK = re.compile(
     r"(?:tests?|checks?|guard|conformance|invariants?|gate|lint)(?:_|\b).*fail|fail\w*_(?:tests?|checks?|gate)"
 )
 _FAILED_RUN = re.compile(
     r"crash|timed?_?out|compile|build_fail|error|oom|server_failed|benchmark_failed|launch_failed"
 )
+_SWEPT = re.compile(
+    r"ok|success|succeeded|completed|done|pass(?:ed)?|oom|crash(?:ed)?|(?:\w+_)?(?:timeout|error|failed)|\w+_violated"
+)
+
 _TELLING = re.compile(
     r"\"(?:decision|verdict|status|outcome|result)\"\s*:\s*\"(?:"
     + "|".join(sorted(map(re.escape, DECISIONS)))
-    + r"|gate_fail|(?:discard|reject|keep)\w*)\""
-    r"|\"(?:kept|accepted|is_kept|promoted)\"\s*:\s*(?:true|false)",
+    + r"|gate_fail|(?:discard|reject|keep)\w*)\"|\"(?:kept|accepted|is_kept|promoted)\"\s*:\s*(?:true|false)|\"harness_commit\"\s*:",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -408,29 +415,36 @@ def secondary_of(values: object, without: str | None = None) -> dict[str, float 
 
 
 def _may_hold(beginning: str) -> bool:
-    return "{" in beginning[:4096] and _TELLING.search(beginning) is not None
+    if "{" not in beginning[:4096]:
+        return False
+    is_sweep = re.search(r"\"status\"\s*:\s*\"(?:ok|success|completed)\"", beginning)
+    return bool(_TELLING.search(beginning)) or (
+        is_sweep is not None
+        and any(f'"{key}"' in beginning for key in ("params", "config", "settings"))
+    )
 
 
 def _read(file: MeasuredFile) -> Iterable[Loop]:
     entries, broken = objects_in(file)
     entries, copies = without_copies(entries)
-    rows = _experiments_among(entries)
+    rows, are_decided = _experiments_among(entries)
     if not rows:
         return
-    metric = _metric(rows)
-    experiments = [_experiment(row, metric) for row in rows]
-    no_gain = _no_gain(rows, experiments, metric)
+    metric = _metric(rows, entries)
+    values = [None if metric is None else _value(row, metric.key) for row in rows]
+    experiments = [_experiment(row, value, metric) for row, value in zip(rows, values, strict=True)]
+    no_gain = _no_gain(rows, experiments, metric) if are_decided else NO_DECISIONS
     baseline = (
         None if no_gain or not metric else _baseline_apart(rows[0], experiments[0], metric.key)
     )
     if not no_gain and baseline is None:
         experiments = baseline_first(experiments)
     better, better_from = Better.UNKNOWN, None
-    if metric:
+    if metric and metric.key:
         first = [Experiment(state=State.BASELINE, value=baseline)] if baseline is not None else []
         better, better_from = _direction(rows, [*first, *experiments], metric)
     yield Loop(
-        experiments=with_repeats(experiments),
+        experiments=with_repeats(experiments) if are_decided else experiments,
         name=text_of(rows[0], ("loop", "loop_name", "session", "study", "project")),
         metric=metric.name if metric else None,
         unit=text_of(rows[0], ("unit", "metric_unit", "metricUnit"))
@@ -447,24 +461,49 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     )
 
 
-def _experiments_among(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that are experiments; none of results of tests, jobs, labels of data.
+def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
+    """Return the entries that are experiments, and whether they have decisions.
 
-    A loop counts its tries, or names commits or ideas, and decides on one in five.
+    None for results of tests, jobs, labels of data.
+
+    A loop counts its tries, names commits or ideas, and decides on one in five; it may also be a
+    study of harnesses, or a sweep.
     """
-    rows = [entry for entry in entries if _decisions(entry) and not is_event(entry)]
+    rows = [
+        entry
+        for entry in entries
+        if (_decisions(entry) or _is_undecided(entry)) and not is_event(entry)
+    ]
     decided = sum(
         any(state in DECIDED or word.lower() == "crash" for state, word in _decisions(row))
         for row in rows
     )
-    is_loop = (
+    are_tries = sum(map(_is_try, rows)) * 2 >= len(rows) or _are_numbered_tries(rows)
+    if (
         decided
         and decided >= 0.2 * len(rows)
-        and sum(map(_is_try, rows)) * 2 >= len(rows)
+        and are_tries
         and len(rows) * 2 >= len(entries)
         and any(map(_has_value, rows))
+    ):
+        return rows, True
+    if entries and all(
+        "harness_commit" in entry and "results_dir" in entry for entry in entries
+    ):  # one job of a benchmark per line
+        return list(entries), False
+    swept = [
+        entry
+        for entry in entries
+        if isinstance(word := entry.get("status"), str)
+        and _SWEPT.fullmatch(word.lower())
+        and text_of(entry, KEYS["description"])
+        and any(key in entry for key in KEYS["label"])
+        and any(map(entry.get, ("params", "config", "settings")))
+    ]
+    is_sweep = len(swept) == len(entries) and any(
+        finite(entry.get(key)) is not None for entry in swept for key in KEYS["metric"]
     )
-    return rows if is_loop else []
+    return (swept, False) if is_sweep else ([], False)
 
 
 def _is_try(entry: Entry) -> bool:
@@ -473,6 +512,26 @@ def _is_try(entry: Entry) -> bool:
     Labels of data and results of tests have decisions, too.
     """
     return any(entry.get(key) not in (None, "") for key in _EVIDENCE)
+
+
+def _are_numbered_tries(rows: Sequence[Entry]) -> bool:
+    """Return whether entries are numbered from a baseline on.
+
+    Labels of data have numbers as well, and no baseline.
+    """
+    numbers = [row.get("number") for row in rows]
+    is_first_baseline = any(
+        state is State.BASELINE for row in rows[:1] for state, _ in _decisions(row)
+    )
+    return (
+        is_first_baseline
+        and numbers[0] in (0, 1)
+        and numbers == [*range(numbers[0], numbers[0] + len(rows))]
+    )
+
+
+def _is_undecided(entry: Entry) -> bool:
+    return _is_try(entry) and any(key in entry and entry[key] is None for key in KEYS["decision"])
 
 
 def is_event(entry: Entry) -> bool:
@@ -502,11 +561,13 @@ def _decisions(row: Entry) -> list[tuple[State, str]]:
 
 
 def _has_value(row: Entry) -> bool:
-    """Return whether an entry has a number that a loop could improve."""
+    """Return whether an entry has a number that a loop could improve, or a change of one."""
+    numbers = {key: value for key, value in _flat(row).items() if finite(value) is not None}
     return any(
-        key in KEYS["metric"] or not (isinstance(value, str) or _is_side(key))
-        for key, value in _flat(row).items()
-        if finite(value) is not None
+        key in KEYS["metric"]
+        or _RELATIVE.search(key)
+        or not (isinstance(value, str) or _is_side(key))
+        for key, value in numbers.items()
     )
 
 
@@ -567,18 +628,21 @@ def _state(row: Entry) -> tuple[State, str | None]:
     return state, word or None
 
 
-class _Metric(NamedTuple):
-    """What a log improves: the key of its values, and its name if all entries agree."""
+@dataclass(frozen=True)
+class _Metric:
+    """What a log improves. `key` is empty if it has several values and none is the main one."""
 
     key: str
     name: str | None
+    is_relative: bool = False
 
 
-def _metric(rows: Sequence[Entry]) -> _Metric | None:
+def _metric(rows: Sequence[Entry], entries: Sequence[Entry]) -> _Metric | None:
     """Return the metric by its key.
 
-    The most telling one that has numbers, else the only number that is no count, time or cost, or
-    the first of several whose names tell one direction.
+    The most telling one that has numbers, else the only number that is no count, time or cost.
+
+    Of several such numbers it is the one whose name all entries have as a text.
     """
     counts: Counter[str] = Counter()
     known: dict[str, None] = {}  # in order
@@ -598,18 +662,36 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     numeric = [key for key in known if counts[key] and not _is_side(key)]
     most = max((counts[key] for key in numeric), default=0)
     usual = [key for key in numeric if counts[key] >= 0.6 * most]
+    texts_of: dict[str, set[object]] = {}
+    for path, value in (leaf for entry in entries for leaf in _leaves(entry) if len(usual) > 1):
+        texts_of.setdefault("_".join(path), set()).add(value if isinstance(value, str) else None)
+    texts = {
+        text for texts in texts_of.values() if len(texts) == 1 for text in texts
+    }  # others say what a try changes
+    if len(named := [key for key in usual if key in texts]) == 1:
+        return _Metric(named[0], named[0])
     inside = {key for key in usual if not any(key in row for row in rows)}
     own = [
         key
         for key in usual
         if key not in inside and counts[key] >= max(map(counts.__getitem__, inside), default=0)
     ]
-    named = [key for key in own if _NAMED_METRIC.fullmatch(key)]
-    candidates = named or own or usual
-    directions = {better_by_name(key) for key in named or own}
-    if len(candidates) == 1 or (len(directions) == 1 and Better.UNKNOWN not in directions):
-        return _Metric(candidates[0], candidates[0])
-    return None
+    for candidates in ([key for key in own if _NAMED_METRIC.fullmatch(key)], own, usual):
+        directions = {better_by_name(key) for key in candidates}
+        is_first_telling = (
+            candidates is not usual and len(directions) == 1 and Better.UNKNOWN not in directions
+        )
+        if len(candidates) == 1 or is_first_telling:
+            return _Metric(candidates[0], candidates[0])
+        if candidates:
+            return _Metric("", None)
+    relative = [
+        key
+        for key in counts
+        if _RELATIVE.search(key) and not re.search(r"token|cost|time|memory|vram", key)
+    ]
+    first = next((key for row in rows for key in row if key in relative), None)
+    return _Metric(first, first, is_relative=True) if first else None
 
 
 def _is_side(key: str) -> bool:
@@ -629,6 +711,8 @@ def _value(row: Entry, key: str) -> float | None:
 
     `metric` may name what `value` is.
     """
+    if not key:
+        return None
     value = row.get(key)
     if isinstance(value, dict):
         numbers = [
@@ -664,17 +748,18 @@ def _direction(
     for key in ("direction", "metric_direction", "bestDirection", "better", "goal"):
         if (declared := direction_named(rows[0].get(key))) is not Better.UNKNOWN:
             return declared, "the log"
+    if metric.key == "mean" and "passed" in rows[0]:
+        return Better.HIGHER, "the share of passed tasks"
     by_name = better_by_name(metric.name or ""), "the metric's name"
     by_decisions = better_by_decisions(experiments), "the decisions"
     is_bare = metric.key in _BARE and metric.name == metric.key
-    order = (by_decisions, by_name) if is_bare else (by_name, by_decisions)
+    order = (by_decisions, by_name) if is_bare or metric.is_relative else (by_name, by_decisions)
     return next(
         (found for found in order if found[0] is not Better.UNKNOWN), (Better.UNKNOWN, None)
     )
 
 
-def _experiment(row: Entry, metric: _Metric | None) -> Experiment:
-    value = _value(row, metric.key) if metric else None
+def _experiment(row: Entry, value: float | None, metric: _Metric | None) -> Experiment:
     state, word = _state(row)
     if value is not None and value in (0, -1) and state in (State.CRASHED, State.CHECKS_FAILED):
         value = None
@@ -762,32 +847,47 @@ def _no_gain(
 ) -> str | None:
     """Return why the values make no common series, or None."""
     if metric is None:
-        return "It has no value, or does not say which of several it improves."
+        return "It has no value that every experiment measures."
+    if not metric.key:
+        return "It has several values, and does not say which one it improves."
     if metric.name is None:
         return "It improves several metrics."
+    if metric.is_relative:
+        return "Its values are changes against what was kept then, without a value of the baseline."
     if any(
         "machine" in row and ("parent_best_commit" in row or "delta_vs_best" in row) for row in rows
     ):
         return "It is a ledger of several machines: each one's values are relative to its own best."
     for key in KEYS["kind"]:
-        kinds = {row[key] for row in rows if isinstance(row.get(key), str)}
+        kinds = {
+            row[key]
+            for row in rows
+            if isinstance(row.get(key), str) or (key == "taskset" and key in row)
+        }
         if 1 < len(kinds) <= len(rows) / 2:
             return f"Its experiments were measured with {len(kinds)} different values of `{key}`."
     return several_baselines(experiments)
 
 
 def _cost_basis(rows: Sequence[Entry]) -> CostBasis | None:
-    """Return what the costs are: of a benchmark's agent, or of all input tokens at full price.
+    """Return what the costs are: of a benchmark's agent.
 
-    The latter if cached ones are not counted apart.
+    Or all input tokens at full price, where cached ones are not counted apart.
     """
     if not any(finite(row.get(key)) is not None for row in rows for key in KEYS["cost"]):
         return None
-    keys = {key for row in rows for key in row}
-    if {"passed", "task_scores"} & keys:
+    if any(
+        key in row
+        for row in rows
+        for key in ("passed", "task_scores", "trials", "taskset", "n_tasks")
+    ):
         return CostBasis.EVALUATED
-    is_bound = "input_tokens" in keys and not any("cache" in key for key in keys)
-    return CostBasis.UPPER_BOUND if is_bound else None
+    keys = {key for row in rows for key in row}
+    return (
+        CostBasis.UPPER_BOUND
+        if "input_tokens" in keys and not any("cache" in key for key in keys)
+        else None
+    )
 
 
 JSON_LINES = LoopFormat("experiments in JSON lines", _may_hold, _read)

@@ -39,7 +39,7 @@ from ingest.loops.words import (
     with_repeats,
 )
 from ingest.measurements.base import MeasuredFile, begins_json, lines_of
-from ingest.measurements.words import snake_case
+from ingest.measurements.words import is_hash, snake_case
 from ingest.sources.times import unix_time, written_time
 from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
@@ -162,11 +162,15 @@ _DIRECTION = re.compile(
 
 @dataclass(frozen=True)
 class _Table:
-    """The rows below one line of headings."""
+    """The rows below one line of headings.
+
+    Without that line the columns are numbered, and `is_headless`.
+    """
 
     headings: tuple[str, ...]
     rows: Sequence[list[str]]
     comments: Sequence[str]
+    is_headless: bool = False
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -177,8 +181,18 @@ class _Table:
 
     @cached_property
     def commit(self) -> int | None:
-        """The column of commits."""
-        return self.named(_COMMIT)
+        """The column of commits.
+
+        By its heading, or without headings the first one in which most values are hashes.
+        """
+        if not self.is_headless:
+            return self.named(_COMMIT)
+        for at in range(len(self.names)):
+            known = [cell for cell in self.column(at) if cell.lower() not in _MISSING]
+            hashes = [cell for cell in known if is_hash(cell) and not cell.isdigit()]
+            if len(hashes) > 0.5 * len(known) and len(hashes) > _LEAST_DECIDED * len(self.rows):
+                return at
+        return None
 
     @property
     def is_of_iterations(self) -> bool:
@@ -212,13 +226,20 @@ class _Metric:
     values: Sequence[float | None]
     unit: str | None = None
 
+    def steps(self, states: Sequence[State]) -> list[float]:
+        """Return the changes from one kept value to the next."""
+        return [
+            after - before
+            for before, after in pairwise(_kept(self.values, states))
+            if after != before
+        ]
+
     def follows(self, states: Sequence[State]) -> bool:
         """Return whether what was kept is better in this column.
 
         The direction is that of its name, or else either.
         """
-        kept = _kept(self.values, states)
-        steps = [after - before for before, after in pairwise(kept) if after != before]
+        steps = self.steps(states)
         up = sum(step > 0 for step in steps)
         better = Better.UNKNOWN if _BARE.fullmatch(self.name) else better_by_name(self.name)
         right = {
@@ -293,6 +314,10 @@ def _tables(text: str) -> Iterator[_Table]:
             headings, rows = cells, []
     if headings:
         yield _Table(tuple(headings), rows, comments)
+    elif rows:
+        widths = Counter(map(len, rows))
+        width = max(widths, key=lambda each: (widths[each], each))
+        yield _Table(tuple(map(str, range(1, width + 1))), rows, comments, is_headless=True)
 
 
 def _lines_of_cells(text: str, comments: list[str]) -> Iterator[list[str]]:
@@ -353,10 +378,19 @@ def _decisions(table: _Table) -> _Decisions | None:
             counts.append((decided, is_status, -at, strong > 0))
     if not counts:
         return None
-    decided, _, negative, is_strong = max(counts)
+    decided, is_named, negative, is_strong = max(counts)
     at = -negative
+    if not is_named:  # the rows may lack a column that the headings have
+        at = next(
+            (
+                each
+                for each, name in enumerate(table.names)
+                if _STATUS.fullmatch(name) and abs(each - at) < 3
+            ),
+            at,
+        )
     width = len(table.names)
-    rows = [row for each in table.rows if _is_experiment(row := _aligned(each, width), at)]
+    rows = [row for each in table.rows if _is_experiment(row := _aligned(each, width, at), at)]
     table = replace(table, rows=rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
@@ -378,8 +412,22 @@ def _decisions(table: _Table) -> _Decisions | None:
     return _Decisions(table, at, [more.get(word) or state_of(word) for word in words])
 
 
-def _aligned(cells: list[str], width: int) -> list[str]:
-    """Return a cell for each column: a row has more if its description has tabs."""
+def _aligned(cells: list[str], width: int, at: int) -> list[str]:
+    """Return a cell for each column, the decision at its place.
+
+    A row has more cells if its description has tabs, and one more or less before the decision after
+    an agent changed the columns.
+    """
+    if len(cells) != width:
+        places = [
+            place
+            for place, cell in enumerate(cells)
+            if abs(place - at) < 3 and state_of(cell) is not State.OTHER
+        ]
+        strong = [place for place in places if _STRONG.search(cells[place])]
+        for place in strong if len(strong) == 1 else places if len(places) == 1 else ():
+            before = cells[: min(place, at)]
+            cells = [*before, *[""] * (at - len(before)), *cells[place:]]
     if len(cells) > width:
         cells = [*cells[: width - 1], "\t".join(filter(None, cells[width - 1 :]))]
     return [*cells, *[""] * (width - len(cells))]
@@ -405,7 +453,11 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
     texts = list(_texts_beside(file))
     candidates = _candidates(decisions)
     groups = _groups(decisions)
-    metric = candidates[0] if candidates and groups else _metric(candidates, states, texts)
+    metric = (
+        candidates[0]
+        if candidates and groups
+        else _metric(candidates, states, texts, table.is_headless)
+    )
     notes: list[str] = []
     no_gain = None
     if not candidates:
@@ -423,6 +475,8 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
         no_gain = f"Its rows measure different things ({groups})."
     elif not DECIDED & set(states):
         no_gain = "Nothing in it was kept or discarded."
+    if table.is_headless:
+        notes.append("It has no line of headings: the columns were recognised by their content.")
     experiments = list(_experiments(decisions, metric))
     no_gain = no_gain or several_baselines(experiments)
     if not no_gain:
@@ -447,7 +501,7 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
     return Loop(
         experiments=with_repeats(experiments),
         name=(settings.get("goal") or settings.get("name") or "")[:_LONGEST_CELL] or None,
-        metric=table.headings[metric.at] if metric else None,
+        metric=None if not metric or table.is_headless else table.headings[metric.at],
         unit=metric.unit if metric else None,
         better=better,
         better_from=better_from,
@@ -491,7 +545,12 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
 
 
 def _is_of_row(table: _Table, at: int) -> bool:
-    """Return whether a column names, numbers or describes rows, so that it has no values."""
+    """Return whether a column names, numbers or describes rows, so that it has no values.
+
+    Without headings these are the commit and what stands before it.
+    """
+    if table.is_headless:
+        return table.commit is not None and at <= table.commit
     name = table.names[at]
     return (
         name in _DESCRIPTIONS
@@ -534,11 +593,14 @@ def _metric(
     candidates: Sequence[_Metric],
     states: Sequence[State],
     texts: Sequence[tuple[str, str]],
+    is_headless: bool,
 ) -> _Metric | None:
     """Return the metric of several candidates.
 
-    What a text beside names, or the first one if the decisions follow it: writers put the metric
-    before the other values.
+    What a text beside names, or the first one if the decisions follow it.
+
+    Writers put the metric before the other values. If the decisions follow another column only, it
+    is that one; if several, unknown.
     """
     if len(candidates) < 2:
         return candidates[0] if candidates else None
@@ -547,11 +609,18 @@ def _metric(
         named = [
             each
             for each in candidates
-            if any(_names(sentence, each.name) for sentence in sentences)
+            if not is_headless and any(_names(sentence, each.name) for sentence in sentences)
         ]
         if len(named) == 1:
             return named[0]
-    return candidates[0] if candidates[0].follows(states) else None
+    if sum(_BARE.fullmatch(each.name) is not None for each in candidates) > 1 and not any(
+        each.steps(states) for each in candidates
+    ):
+        return None
+    if candidates[0].follows(states):
+        return candidates[0]
+    followed = [each for each in candidates if len(each.steps(states)) > 1 and each.follows(states)]
+    return followed[0] if len(followed) == 1 and not is_headless else None
 
 
 def _sentences(text: str) -> list[str]:
@@ -659,12 +728,14 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
         for at, name in enumerate(table.names)
         if each.fullmatch(name)
     ]
+    if table.is_headless:
+        numbers = [*range(commit or 0)]
     label = next((at for at in numbers if 2 * len(set(table.column(at))) > len(table.rows)), None)
     texts = [table.names.index(name) for name in _DESCRIPTIONS if name in table.names]
     free = [at for at in texts if at not in (decisions.at, label)] or [
         at for at in texts if at != decisions.at
     ]
-    description = free[0] if free else None
+    description = free[0] if free else len(table.names) - 1 if table.is_headless else None
     hypothesis = next((at for at in free[1:] if table.names[at] in _HYPOTHESES), None)
     parent = table.first_of(("parent", "parent_id"))
     time, cost, tokens = (table.first_of(each) for each in (_TIMES, _COSTS, _TOKENS))
