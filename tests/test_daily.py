@@ -25,6 +25,8 @@ from app.queries.spending import Spend, together
 from app.text import daily as words
 from app.text.formatting import usd
 from app.text.table import money_cell
+from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, page_text, record
 from tests.test_verdicts import line, stored, table
@@ -356,3 +358,24 @@ def test_the_screen_shows_daily_work_and_the_study_by_its_address(
     assert "Needs a look" not in page_text(screens(worked.location, view="study"))
     few = screens(worked.location, view="study", time="last 24 hours")
     assert not few.exception, "a few runs to which nothing can be added"
+
+
+def test_a_verdict_that_a_new_measurement_changed_is_named(store: Store) -> None:
+    """The class before is that by the values measured before."""
+    ever = datetime(2020, 1, 1, tzinfo=UTC)
+
+    def measured(candidate: int, machine: str) -> bytes:
+        values = {"baseline": 10, "candidate": candidate}
+        return table(*(line(one, value, machine=machine) for one, value in values.items()))
+
+    stored(store, claim(), measured(20, "old"))
+    begin = datetime.now(UTC)
+    [row] = measured_in(store, NO_FILTERS, ever, begin)
+    assert (row["faster"], row["changed"]) == (0, [])
+    ingest([Source("again", measured(5, "new"))], store, Options())
+    [row] = measured_in(store, NO_FILTERS, begin, datetime.now(UTC))
+    assert (row["faster"], row["changed"]) == (1, [("slower", "faster")])
+    [look] = [
+        one for one in words.looks(a_day(measured=[row]), {}, NO_FILTERS) if "meas" in one.kind
+    ]
+    assert look.sentence.endswith("; 1 verdict changed, from slower to faster")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +25,8 @@ from schemas.errors import UsageError
 from tests.claude_lines import reply, user
 from tests.conftest import record_text
 from tests.documents import lines
+from tests.test_verdicts import line, rows, stored, table
+from tests.test_verdicts import run as claim
 
 NAME = "acme/widget"
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -324,3 +327,23 @@ def test_what_runs_record_is_read_from_logs_and_labels(store: Store) -> None:
     assert found["5d6e7f8"]["branch"] == "next"
     rows = summary(store, choose({"pull-request": opened}), ["pull-request"], ("runs",))
     assert rows["pull-request"].to_pylist() == [opened]
+
+
+def test_a_landed_percent_costs_all_that_was_spent(work: Work, store: Store) -> None:
+    """A landed change twice as fast is a hundred percent; the run that landed nothing is paid."""
+    stored(
+        store,
+        claim(),
+        claim(task="other", uuid="b"),
+        table(line("baseline", 10), line("candidate", 5)),
+    )
+    made = work.commit("Faster", "a")
+    [faster, _] = [row["run_id"] for row in rows(store, "select run_id from runs order by run_id")]
+    costs = rows(store, "select sum(cost_best_usd) as usd from v_runs")
+    runs = [RunChanges(row["run_id"], project=NAME) for row in rows(store, "from runs")]
+    runs = [replace(one, commits=[made] if one.run_id == faster else ()) for one in runs]
+    reading = work.read(*runs)
+    keep_landings(store, reading.repository, reading.rows)
+    found = landed_money(store, NO_FILTERS)
+    assert found
+    assert found.usd_per_percent == costs[0]["usd"] / 100 > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -20,9 +21,11 @@ from app.queries.reading import (
     fetch_rows,
     fetch_value,
     limited,
+    with_rows,
 )
 from app.queries.runs import aggregate, bound_of
 from ingest.store.database import Store
+from ingest.store.opening import ALIAS
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import BEYOND_NOISE, IS_BEYOND_NOISE, PAIR, VERDICT_METRICS
 
@@ -163,7 +166,8 @@ def measured_in(store: Store, filters: Filters, begin: datetime, end: datetime) 
     """Return the results of these times by project, the most first.
 
     `runs` were measured, `faster` of them faster, `beyond_noise` of these beyond noise; the latest
-    is `run_id`. A measurement without a time has that of its ingest.
+    is `run_id`. `changed`: (class before, class now) of each run that was measured before, too, and
+    became something else (MEASURED_CLASSES). A measurement without a time has that of its ingest.
     """
     at = "coalesce(measured_at, received_at)"
     measured = f"measurements join sources using (source_id) where {at} >= $begin and {at} < $end"
@@ -172,10 +176,7 @@ def measured_in(store: Store, filters: Filters, begin: datetime, end: datetime) 
         return []
     condition = where(filters)
     sql = f"""
-        select
-            repo, count(*) as runs, count(*) filter (measured_class = 'faster') as faster,
-            count(*) filter (measured_class = 'faster' and is_beyond_noise) as beyond_noise,
-            arg_max(run_id, measured_at) as run_id, max(measured_at) as measured_at
+        select run_id, repo, measured_class, is_beyond_noise, measured_at
         from (
             select run_id, repo, measured_class, {_sure("verdict", "measured_low")} as
                 is_beyond_noise, measurement_source_id as source_id, measurement_no
@@ -184,8 +185,35 @@ def measured_in(store: Store, filters: Filters, begin: datetime, end: datetime) 
         )
         join (select source_id, measurement_no, {at} as measured_at from {measured})
             using (source_id, measurement_no)
-        group by repo order by runs desc, repo"""
-    return fetch_rows(store, sql, condition.parameters | times)
+        order by repo, measured_at desc, run_id"""
+    rows = fetch_rows(store, sql, condition.parameters | times)
+    earlier = (
+        f"(source_id, measurement_no) in (select (source_id, measurement_no) from {ALIAS}."
+        f"measurements join {ALIAS}.sources using (source_id) where {at} < $begin)"
+    )
+    before = "select run_id, measured_class from v_verdicts where run_id in (select unnest($ids))"
+    with with_rows(store, "measurements", earlier, {"begin": begin}) as connection:
+        ids = {"ids": [row["run_id"] for row in rows]}
+        was = dict(connection.execute(before, ids).fetchall())
+    made = []
+    for repo, of_repo in groupby(rows, lambda row: row["repo"]):
+        several = [*of_repo]
+        faster = [row for row in several if row["measured_class"] == "faster"]
+        pairs = ((was.get(row["run_id"]), row["measured_class"]) for row in several)
+        made.append(
+            {
+                "repo": repo,
+                "runs": len(several),
+                "faster": len(faster),
+                "beyond_noise": sum(bool(row["is_beyond_noise"]) for row in faster),
+                "run_id": several[0]["run_id"],
+                "measured_at": several[0]["measured_at"],
+                "changed": [
+                    (old, now) for old, now in pairs if old not in (None, "not_measured", now)
+                ],
+            }
+        )
+    return sorted(made, key=lambda row: -row["runs"])
 
 
 DECIDING = {

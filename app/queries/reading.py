@@ -328,6 +328,22 @@ def _temporary(view: str) -> str:
     return bound_late(view).replace("create or replace view", "create or replace temp view")
 
 
+@contextmanager
+def with_rows(
+    store: Store, table: str, condition: str, values: Mapping[str, object]
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to a store as if a table had only some of its rows, for views as well.
+
+    Raises StoreError.
+    """
+    with Store(store.location).reading() as connection:
+        some = f"select * from {ALIAS}.{table} where {condition}"
+        connection.execute(f"create temp table {table} as {some}", values)
+        for view in VIEWS:
+            connection.execute(_temporary(sql_of(f"views/{view}")))
+        yield connection
+
+
 _FEW_RUNS, _SHORT_BYTES = 5_000, 32 << 20
 
 _SHORT_TEXTS = (

@@ -47,6 +47,7 @@ from app.text.run_money import PAID_FOR
 from app.text.sentences import Doubt, Said, joined, lower_first, spelled, upper_first
 from app.text.table import Col, TextCell, TextTable, agent_cell, credit_words, money_cell
 from schemas.catalogue.failures import REASONS
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import agreeing, plural
 
 Row = Mapping[str, Any]
@@ -374,6 +375,10 @@ def _measured(found: Daily, filters: Filters) -> list[Look]:
         faster = f"{row['faster']:,} faster, {beyond_words(row['faster'], row['beyond_noise'])}"
         became = faster if row["faster"] else "none faster"
         sentence = f"{of} {agreeing(row['runs'], 'was')} measured: {became}"
+        if changed := row["changed"]:
+            old, now = (MEASURED_CLASSES[one] for one in changed[0])
+            which = f", from {old} to {now}" if len({*changed}) == 1 else ""
+            sentence += f"; {plural(len(changed), 'verdict')} changed{which}"
         address = link("speedups", of_project(filters, row["repo"]))
         if row["runs"] == 1:
             address = _run(row, filters)
