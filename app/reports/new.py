@@ -85,7 +85,11 @@ def as_dict(new: New) -> dict[str, Any]:
         "cost_usd": spend.usd,
         "cost_bounds": spend.bounds or None,
         "usual_usd": found.usual_weekdays_usd,
-        "projects": {name: of[CHOSEN].usd for name, of in found.spends.items() if CHOSEN in of},
+        "projects": [
+            {"project": name, "cost_usd": of[CHOSEN].usd}
+            for name, of in found.spends.items()
+            if CHOSEN in of
+        ],
         "looks": [{"kind": one.kind, "sentence": one.sentence} for one in _looks(new).rows],
         "landed": new.landed and vars(new.landed),
         "undated_runs": new.undated.runs,
