@@ -85,7 +85,7 @@ class RunChanges:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Landings:
     """What a checkout shows: a row for each run that worked in it.
 
     `commits`: those of the main branch since the first of the runs began, without merges; `by_runs`
@@ -123,7 +123,7 @@ _STATES = tuple(Landed)
 
 def read_landings(
     path: Path, runs: Sequence[RunChanges], branch: str = "", ticket: str = ""
-) -> Reading:
+) -> Landings:
     """Return what became of the changes of the runs that worked in a checkout.
 
     `branch`: the main branch, by default that of the remote. `ticket`: a regular
@@ -176,7 +176,7 @@ def read_landings(
         )
     single = [one for one in main.commits.values() if len(one.parents) < 2]
     by_runs = sum(one.hash in landed_by_runs for one in single)
-    return Reading(checkout.name, checkout.branch, rows, len(single), by_runs, checkout.is_shallow)
+    return Landings(checkout.name, checkout.branch, rows, len(single), by_runs, checkout.is_shallow)
 
 
 class _Tickets:

@@ -16,7 +16,7 @@ from app.queries.landed import landed_money
 from app.queries.reading import exported
 from app.queries.runs import summary
 from app.text.landed import landed_words
-from ingest.landings import Reading, RunChanges, read_landings
+from ingest.landings import Landings, RunChanges, read_landings
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -70,7 +70,7 @@ class Work:
         self.git("checkout", "-q", "main")
         return made
 
-    def read(self, *runs: RunChanges, ticket: str = "") -> Reading:
+    def read(self, *runs: RunChanges, ticket: str = "") -> Landings:
         return read_landings(self.folder, runs, "", ticket)
 
 
@@ -84,7 +84,7 @@ def run(number: int, *commits: str, **facts: object) -> RunChanges:
     return RunChanges(f"run-{number}", commits=[one[:9] for one in commits], **(begun | facts))  # type: ignore[arg-type]
 
 
-def states(reading: Reading) -> list[str]:
+def states(reading: Landings) -> list[str]:
     return [str(row.state) for row in reading.rows]
 
 

@@ -213,7 +213,7 @@ def measured_ranks(asked: Question) -> Drawn | None:
 
 
 def measured(asked: Question) -> Drawn | None:
-    """Return what was measured: comparable results, else values beside cost, else claims."""
+    """Return the chart of measured results: ranks, else values beside cost, else claims."""
     if asked.rows[0].comparable:
         return measured_ranks(asked)
     return (cost_and_success(asked) if asked.valued else None) or claims(asked)

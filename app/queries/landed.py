@@ -52,10 +52,12 @@ class LandedMoney:
     usd_per_percent: Decimal | None
 
 
-def landed_money(store: Store, filters: Filters, now: datetime | None = None) -> LandedMoney | None:
+def landed_money(
+    store: Store, filters: Filters, now: datetime | None = None, repository: str = ""
+) -> LandedMoney | None:
     """Return what landed of the runs and at what cost; None if no checkout shows any of them.
 
-    `now`: runs that end after it do not count, as in daily work.
+    `now`: runs that end after it do not count, as in daily work. `repository`: only its runs.
     """
     if now:
         filters = filters.with_values("until", [*filters.values("until"), now.isoformat()])
@@ -67,7 +69,9 @@ def landed_money(store: Store, filters: Filters, now: datetime | None = None) ->
             {RUN_METRICS["cost_per_landed_usd"].sql} as usd_per_change,
             {kinds_in("cost_best_bounds")} as bounds,
             {RUN_METRICS["unattributed_share"].sql} as unknown_share
-        from {of.sql} where landed is not null"""
-    [row] = fetch(store, sql, of.parameters).to_pylist()
-    per_percent = (totals(store, filters) or {}).get("cost_per_landed_percent_usd")
+        from {of.sql} where landed is not null and ($repository = '' or run_id in (
+            select read.run_id from landings as read where read.repository = $repository))"""
+    [row] = fetch(store, sql, of.parameters | {"repository": repository}).to_pylist()
+    measured = None if repository else totals(store, filters)
+    per_percent = (measured or {}).get("cost_per_landed_percent_usd")
     return LandedMoney(**row, usd_per_percent=per_percent) if row["runs"] else None

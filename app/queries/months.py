@@ -150,6 +150,19 @@ def budgets_of_month(
     return made
 
 
+def passes_at(
+    left: Decimal, paces: Iterable[Decimal], now: datetime, days_left: Decimal
+) -> datetime | None:
+    """Return when the fastest pace, in USD a day, uses up what is left of a month's budget.
+
+    None if it does not within the month, or the budget is passed already.
+    """
+    pace = max(paces, default=Decimal(0))
+    if left < 0 or left >= pace * days_left:
+        return None
+    return now + timedelta(days=float(left / pace))
+
+
 PERSON = "label:person"
 GROUPS_OF = {"project": (PROJECT,), "person": (PERSON,), **SIDES}
 """What months are divided by: a word of addresses → words of `app.queries.grouping`."""
@@ -298,10 +311,7 @@ class Months:
         It does so if the upper forecast is above the budgets.
         """
         left = sum((self.budgets[str(name)].left for name, *_ in names), Decimal(0))
-        pace = max(self.paces(names) or (Decimal(0),))
-        if left < 0 or left >= pace * self.days_left:
-            return None
-        return self.now + timedelta(days=float(left / pace))
+        return passes_at(left, self.paces(names) or (), self.now, self.days_left)
 
 
 ALL_MONTHS = "all"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import tasks as task_queries
 from app.queries.cost import COST_FACTS
-from app.queries.filters import COPIES, EXCLUDED, Filters, this_moment
+from app.queries.filters import COPIES, EXCLUDED, NO_FILTERS, Filters, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
 from app.queries.rules import RULES, steps_table, table_of
@@ -43,9 +42,10 @@ from app.text.claims import (
     verdict_words,
 )
 from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
-from app.text.formatting import UNKNOWN, UNKNOWN_NAME, usd
+from app.text.formatting import UNKNOWN, UNKNOWN_NAME
+from app.text.landed import landed_words
 from app.text.tasks import Matrix, matrix
-from ingest.landings import Reading
+from ingest.landings import Landings
 from ingest.store.database import Store
 from schemas.catalogue.columns import (
     CLAIMS,
@@ -303,27 +303,23 @@ def ingests(store: Store) -> Answer:
     )
 
 
-def landed(store: Store, reading: Reading) -> Answer:
+def landed(store: Store, reading: Landings) -> Answer:
     """Return what became of the changes of the runs that worked in a checkout."""
     table = landed_queries.landings(store, reading.repository)
     states = Counter(table["state"].to_pylist())
     runs = ", ".join(f"{states[state]} {state}" for state in Landed if states[state])
-    changes = {one for row in table["changes"].to_pylist() for one in row}
-    costs = [one for one in table["cost_best_usd"].to_pylist() if one is not None]
-    spent = sum(costs, Decimal())
-    what = f"{plural(table.num_rows, 'run')} in {reading.repository}" + (
-        f": {runs}" if runs else ""
-    )
-    per = f", {usd(spent / len(changes))} each" if changes else ""
+    what = f"{plural(table.num_rows, 'run')} in {reading.repository}"
+    about = heading(join_known(": ", what, runs), store.location)
+    money = landed_queries.landed_money(store, NO_FILTERS, repository=reading.repository)
     note = (
-        f"{plural(len(changes), 'change')} landed on {reading.branch}{per}: all these runs cost "
-        f"{usd(spent)}.\n{reading.branch} has {plural(reading.commits, 'commit')} since the "
-        f"first of them: {reading.by_runs:,} by runs, {reading.commits - reading.by_runs:,} by "
-        "others."
+        f"{reading.branch} has {plural(reading.commits, 'commit')} since the first of these runs: "
+        f"{reading.by_runs:,} by runs, {reading.commits - reading.by_runs:,} by others."
     )
+    if money:
+        note = f"{landed_words(money)}.\n{note}"
     if reading.is_shallow:
         note += "\nThe checkout lacks older commits: `git fetch --unshallow`."
-    return Answer(table, heading(what, store.location), LANDED_SHOWN, of=LANDINGS, note=note)
+    return Answer(table, about, LANDED_SHOWN, of=LANDINGS, note=note)
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:

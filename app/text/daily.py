@@ -19,7 +19,7 @@ from app.queries.daily import (
     Daily,
 )
 from app.queries.filters import TIME, TIMES, Filters
-from app.queries.months import MonthBudget
+from app.queries.months import MonthBudget, passes_at
 from app.queries.reading import Undated
 from app.queries.run_money import UsualRun
 from app.queries.spending import Spend, together
@@ -331,18 +331,20 @@ def _beyond_usual(found: Daily, filters: Filters) -> list[Look]:
 
 
 def _over_pace(found: Daily, budgets: Mapping[str, MonthBudget], filters: Filters) -> list[Look]:
-    """Return the budgets of this month that the pace of the last 7 days passes."""
+    """Return the budgets of this month that are passed, or will be (`months.passes_at`)."""
     made, day = [], timedelta(days=1)
     begin = found.days[-1].replace(day=1)
+    passed = Decimal((found.now - begin) / day)
     left = Decimal(((begin + 32 * day).replace(day=1) - found.now) / day)
     for project, one in budgets.items():
-        pace = (found.of(project, SEVEN_DAYS).usd or Decimal(0)) / 7
-        if not one.spent or one.spent + pace * left <= one.budget:
+        spent, week = one.spent or Decimal(0), found.of(project, SEVEN_DAYS).usd or Decimal(0)
+        paces = (spent / passed, week / 7) if passed else ()
+        at_end = passes_at(one.left, paces, found.now, left)
+        if not spent or (at_end is None and one.left >= 0):
             continue
         spending = [at for at in found.days if at >= begin and found.of(project, f"{at:%F}").usd]
-        share = f"{percent(one.spent / one.budget)} of its {begin:%B} budget"
-        at_end = found.now + float((one.budget - one.spent) / pace) * day if pace else found.now
-        ends = "is passed" if one.left < 0 else f"ends about {at_end:%-d %B} at this pace"
+        share = f"{percent(spent / one.budget)} of its {begin:%B} budget"
+        ends = f"ends about {at_end:%-d %B} at this pace" if at_end else "is passed"
         sentence = f"{project} spent {share} in {plural(len(spending), 'day')}: it {ends}"
         made.append(
             Look("over pace", sentence, "budget", link("cost", of_project(filters, project)))

@@ -25,7 +25,7 @@ def landed_words(found: LandedMoney) -> str:
 
 
 def landed_line(found: LandedMoney | None, filters: Filters) -> str:
-    """Return the same as a line of a screen, with a link to the runs; "" if nobody looked."""
+    """Return `landed_words` as a line of a screen, with a link; "" without a checkout."""
     if found is None:
         return ""
     runs = anchor(link("runs", filters.with_values("landed", ["landed"])), "Runs that landed")

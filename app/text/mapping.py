@@ -1,4 +1,4 @@
-"""What a map makes of files: its runs, values and judgements, what is missing, rejects."""
+"""The preview of a map: runs, values and judgements of its files, missing fields, rejects."""
 
 from __future__ import annotations
 

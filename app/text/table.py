@@ -249,7 +249,7 @@ def credit_words(paid: Iterable[tuple[str, float]]) -> str:
 def money_cell(spend: Spend, nothing: str = "") -> TextCell:
     """Return a sum with its bounds, and how many costs are known if one in ten is not.
 
-    What is reported in another unit than dollars stands beside it, or in its place.
+    Credits stand beside it, or in its place.
     """
     paid = credit_words(spend.credits)
     if spend.usd is None:

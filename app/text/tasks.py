@@ -1,4 +1,4 @@
-"""Tasks that nobody made faster, what is known of them, and what a retry costs.
+"""Tasks that nobody made faster, their measurements, and the cost of a retry.
 
 The first lines, the table with its words and colours, and the matrix of tasks and agents. Pure.
 """

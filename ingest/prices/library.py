@@ -67,7 +67,7 @@ def _place() -> Path | None:
     with suppress(OSError):
         code = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
         place = cache_file("prices.json", version("genai-prices"), *code)
-        with suppress(FileNotFoundError, ValueError):
+        with suppress(Exception):  # missing, or broken
             _kept.update(json.loads(place.read_bytes()))
         return place
     return None

@@ -647,8 +647,8 @@ _RUN_METRICS = by_key(
         "Cost of unknown changes (%)",
         Unit.SHARE,
         "lower",
-        "Share of that cost that comes from runs of which the checkout does not show what became "
-        "of their changes.",
+        "Share of that cost that runs in the state unknown have: their changes are not in the "
+        "checkout.",
         sql="sum(cost_best_usd) filter (landed = 'unknown') / "
         "nullif(sum(cost_best_usd) filter (landed is not null), 0)",
         known="count(cost_best_usd) filter (landed is not null)",

@@ -29,7 +29,7 @@ _LABELS = {_NOT_THERE: "not in the file", "^": "the row's name"}
 
 
 def hold(report: IngestReport, small: Mapping[str, bytes]) -> None:
-    """Keep what is proposed for the files of an upload in which nothing was found."""
+    """Propose maps for the unread files of an upload, and keep them."""
     unread = [
         Source(one.name, small[one.name])
         for one in report.sources
