@@ -15,6 +15,7 @@ from app.queries.filters import NO_FILTERS, choose
 from app.queries.landed import landed_money
 from app.queries.reading import exported
 from app.queries.runs import summary
+from app.reports import results
 from app.text.landed import landed_words
 from ingest.landings import Landings, RunChanges, read_landings
 from ingest.pipeline import Options, ingest
@@ -347,3 +348,10 @@ def test_a_landed_percent_costs_all_that_was_spent(work: Work, store: Store) -> 
     found = landed_money(store, NO_FILTERS)
     assert found
     assert found.usd_per_percent == costs[0]["usd"] / 100 > 0
+
+
+def test_a_checkout_that_no_run_worked_in_is_named(work: Work, store: Store) -> None:
+    ingest([Source("a.json", record_text().encode())], store)
+    reading = work.read(*(RunChanges(**one) for one in recorded_changes(store)))
+    note = results.landed(store, reading).note
+    assert note.startswith(f"No run of the store worked in {NAME}:")

@@ -317,6 +317,11 @@ def landed(store: Store, reading: Landings) -> Answer:
     )
     if money:
         note = f"{landed_words(money)}.\n{note}"
+    if not table.num_rows:
+        note = (
+            f"No run of the store worked in {reading.repository}: by its project, its folder, or "
+            "its commits at their time."
+        )
     if reading.is_shallow:
         note += "\nThe checkout lacks older commits: `git fetch --unshallow`."
     return Answer(table, about, LANDED_SHOWN, of=LANDINGS, note=note)
