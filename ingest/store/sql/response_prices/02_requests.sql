@@ -1,8 +1,8 @@
--- The responses of the runs in `touched` with what prices ask of each, and with the price of its request: `request_prices` has one for every
+-- The responses of the runs in `touched` with the token counts that are billed, and the price of the request: `request_prices` has one for every
 -- service, day and size; rates are NULL where none is known. Cache writes of unknown lifetime count as 5-minute writes, and what a split leaves out
--- too. Where the tokens are only bounded, a class that the log does not tell is in another one or missing, and counts as 0; else it is not known.
+-- too. Where the tokens are only bounded, a class without a count is in another one or missing, and counts as 0; else it is unknown.
 create or replace temp view requests as
-with asked as (
+with sized as (
     select
         responses.*,
         coalesce(cast(responses.at as date), touched.day) as day, -- a response without a time has the day of its run
@@ -21,7 +21,7 @@ with asked as (
     join touched using (run_id)
 )
 select
-    asked.* exclude (prompt_tokens, missing, writes_1h), services.service_no, words, source, rates,
+    sized.* exclude (prompt_tokens, missing, writes_1h), services.service_no, words, source, rates,
     {
         'input': coalesce(input_tokens, missing),
         'output': coalesce(output_tokens, missing),
@@ -30,14 +30,14 @@ select
         'write_1h': case when cache_write_tokens is null then missing else writes_1h end,
         'searches': coalesce(web_search_requests, 0)
     } as own
-from asked
+from sized
 join services
-    on asked.model_id is not distinct from services.model_id
-    and asked.model is not distinct from services.model
-    and asked.provider is not distinct from services.provider
-    and asked.region is not distinct from services.region
-    and asked.speed is not distinct from services.speed
-    and asked.service_tier is not distinct from services.service_tier
-    and asked.inference_geo is not distinct from services.inference_geo
+    on sized.model_id is not distinct from services.model_id
+    and sized.model is not distinct from services.model
+    and sized.provider is not distinct from services.provider
+    and sized.region is not distinct from services.region
+    and sized.speed is not distinct from services.speed
+    and sized.service_tier is not distinct from services.service_tier
+    and sized.inference_geo is not distinct from services.inference_geo
 join request_prices
     on request_prices.service_no = services.service_no and day >= since and day < until and prompt_tokens > above and prompt_tokens <= up_to;
