@@ -7,41 +7,34 @@ from pathlib import Path
 import click
 
 from app.cli.answering import Asked, answering
-from app.cli.options import examples, utf8
+from app.cli.options import ANY_PATH, text_option, with_examples
 from app.cli.output import deliver
 from app.reports import results
 from ingest.landings import RunChanges, read_landings
 from ingest.store.landings import keep_landings, recorded_changes
 
 
-@click.command(
-    epilog=examples(
-        "landed --repo .",
-        "landed --repo ~/src/vllm --branch main",
-        r"landed --repo . --ticket 'ABC-\d+'",
-        "report --by pull-request --metrics runs,cost_best_usd,changes_landed,cost_per_landed_usd",
-    )
+@with_examples(
+    "landed --repo .",
+    "landed --repo ~/src/vllm --branch main",
+    r"landed --repo . --ticket 'ABC-\d+'",
+    "report --by pull-request --metrics runs,cost_best_usd,changes_landed,cost_per_landed_usd",
 )
 @click.option(
     "--repo",
     "checkout",
     required=True,
-    type=click.Path(readable=False, path_type=Path),
+    type=ANY_PATH,
     metavar="PATH",
     help="A checkout of the repository that the runs worked in, or a clone of it.",
 )
-@click.option(
-    "--branch",
-    default="",
-    metavar="NAME",
-    callback=utf8,
-    help="The main branch.  [default: the remote's]",
+@text_option(
+    "--branch", default="", metavar="NAME", help="The main branch.  [default: the remote's]"
 )
-@click.option(
+@text_option(
     "--ticket",
     default="",
     metavar="PATTERN",
-    callback=utf8,
     help="What a ticket looks like in branches, titles and commit messages: a regular expression.",
 )
 @answering(filters=False)

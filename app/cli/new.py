@@ -8,11 +8,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import click
-
 from app.cli import terminal
 from app.cli.answering import Asked, answering
-from app.cli.options import examples, format_option
+from app.cli.options import format_option, with_examples
 from app.cli.output import width
 from app.queries.daily import daily
 from app.queries.filters import has_period, this_moment
@@ -28,12 +26,10 @@ _LOOKS = "looks.json"
 _MOST_STORES = 200
 
 
-@click.command(
-    epilog=examples(
-        "new",
-        "new --since 'last night' --format md >> $GITHUB_STEP_SUMMARY",
-        "new --since 7d --project vllm",
-    )
+@with_examples(
+    "new",
+    "new --since 'last night' --format md >> $GITHUB_STEP_SUMMARY",
+    "new --since 7d --project vllm",
 )
 @format_option("md: for a chat or the summary of a CI job.", "md", "json")
 @answering(output=False)
